@@ -1,0 +1,30 @@
+/**
+ * Who is calling: what the resource server learned from an access token.
+ * It never holds the token itself, so nothing behind the gate can pass it on
+ * (MCP authorization, "Token Passthrough"; RFC 9700 section 4.9).
+ */
+export interface AuthInfo {
+  /** Issuer of the token. Together with `subject` it names the account. */
+  issuer: string;
+  /** The account (`sub`) that allowed the client to act. */
+  subject: string;
+  /** The OAuth client that presented the token. */
+  clientId: string;
+  /** Granted scopes, in the order of the token. */
+  scopes: readonly string[];
+  /** The resource the token was issued for (`aud`, RFC 8707). */
+  audience: string;
+  /** End of the token's life, epoch seconds. */
+  expiresAt: number;
+  /** The consent record the token hangs on, where the issuer is this installation. */
+  grantId?: string;
+}
+
+/**
+ * One unambiguous key for the principal of a call: the client, acting for the subject at the issuer.
+ * @param authInfo the caller
+ * @returns a string in which no part can run into its neighbour (T-104)
+ */
+export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'clientId'>): string {
+  return JSON.stringify([authInfo.issuer, authInfo.subject, authInfo.clientId]);
+}

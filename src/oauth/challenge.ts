@@ -1,0 +1,91 @@
+/** One challenge of a `WWW-Authenticate` header (RFC 9110 section 11.6.1). */
+export interface Challenge {
+  /** Lower-case scheme. */
+  scheme: string;
+  /** Parameters, names in lower case. */
+  parameters: Record<string, string>;
+}
+
+/** Parameters of a `Bearer` challenge (RFC 6750 section 3, RFC 9728 section 5.1). */
+export interface BearerChallenge {
+  error?: 'invalid_request' | 'invalid_token' | 'insufficient_scope';
+  error_description?: string;
+  scope?: string;
+  resource_metadata?: string;
+}
+
+/** Keeps only what RFC 6750 section 3 allows inside a quoted value, so that no value can end it early (T-102). */
+function quotable(value: string): string {
+  return value.replace(/[^\x20-\x21\x23-\x5B\x5D-\x7E]/g, '');
+}
+
+/**
+ * Writes a `Bearer` challenge.
+ * @param challenge its parameters; absent ones are left out
+ * @returns the value of a `WWW-Authenticate` header
+ * @see RFC 6750 section 3; RFC 9728 section 5.1
+ */
+export function formatBearerChallenge(challenge: BearerChallenge): string {
+  const parameters = (['error', 'error_description', 'scope', 'resource_metadata'] as const)
+    .filter((name) => challenge[name] !== undefined)
+    .map((name) => `${name}="${quotable(challenge[name] ?? '')}"`);
+  return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
+}
+
+const tchar = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
+
+/**
+ * Reads `WWW-Authenticate` field values: several challenges, parameters in any order, quoted strings with escapes.
+ * What does not parse is skipped; nothing throws.
+ * @param value the header, several fields joined by a comma
+ * @returns the challenges in their order
+ * @see RFC 9110 section 11.6.1 (A3-06)
+ */
+export function parseChallenges(value: string): Challenge[] {
+  const challenges: Challenge[] = [];
+  let at = 0;
+  const skip = (characters: string): void => {
+    while (at < value.length && characters.includes(value.charAt(at))) at++;
+  };
+  const token = (): string => {
+    const start = at;
+    while (at < value.length && tchar.test(value.charAt(at))) at++;
+    return value.slice(start, at);
+  };
+  const quoted = (): string => {
+    let text = '';
+    at++;
+    while (at < value.length && value.charAt(at) !== '"') {
+      if (value.charAt(at) === '\\') at++;
+      text += value.charAt(at++);
+    }
+    at++;
+    return text;
+  };
+
+  while (at < value.length) {
+    skip(' \t,');
+    const word = token();
+    if (word === '') {
+      at++;
+      continue;
+    }
+    const afterWord = at;
+    skip(' \t');
+    const current = challenges.at(-1);
+    if (value.charAt(at) === '=' && current) {
+      at++;
+      skip(' \t');
+      const name = word.toLowerCase();
+      const content = value.charAt(at) === '"' ? quoted() : token();
+      if (!Object.hasOwn(current.parameters, name)) current.parameters[name] = content;
+      continue;
+    }
+    at = afterWord;
+    challenges.push({
+      scheme: word.toLowerCase(),
+      parameters: Object.create(null) as Record<string, string>,
+    });
+  }
+  return challenges;
+}

@@ -1,0 +1,29 @@
+/** Authorization server metadata (RFC 8414 section 2), the members this product reads or writes. */
+export interface AuthorizationServerMetadata {
+  issuer: string;
+  authorization_endpoint?: string;
+  token_endpoint?: string;
+  registration_endpoint?: string;
+  revocation_endpoint?: string;
+  jwks_uri?: string;
+  scopes_supported?: string[];
+  response_types_supported?: string[];
+  grant_types_supported?: string[];
+  token_endpoint_auth_methods_supported?: string[];
+  code_challenge_methods_supported?: string[];
+  /** RFC 9207 section 3. */
+  authorization_response_iss_parameter_supported?: boolean;
+  client_id_metadata_document_supported?: boolean;
+  [member: string]: unknown;
+}
+
+/** Protected resource metadata (RFC 9728 section 2). */
+export interface ProtectedResourceMetadata {
+  resource: string;
+  authorization_servers?: string[];
+  scopes_supported?: string[];
+  bearer_methods_supported?: string[];
+  resource_name?: string;
+  resource_documentation?: string;
+  [member: string]: unknown;
+}

@@ -1,0 +1,71 @@
+/** Schemes that run or render instead of leading back to a client (T-003). */
+const forbiddenSchemes = new Set([
+  'javascript:',
+  'data:',
+  'vbscript:',
+  'blob:',
+  'file:',
+  'about:',
+  'ftp:',
+  'mailto:',
+  'ws:',
+  'wss:',
+]);
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
+
+/** Why a redirect URI cannot be registered. */
+export type RedirectUriFault =
+  | 'not_a_string'
+  | 'too_long'
+  | 'not_absolute'
+  | 'illegal_character'
+  | 'forbidden_scheme'
+  | 'fragment'
+  | 'userinfo'
+  | 'wildcard'
+  | 'http_not_loopback';
+
+/** Longest redirect URI accepted, in characters. */
+export const maxRedirectUriLength = 2048;
+
+/**
+ * @param hostname `hostname` of a parsed URL
+ * @returns whether it is a loopback host: `127.0.0.1`, `[::1]` or `localhost` (RFC 8252 sections 7.3, 8.3)
+ */
+export function isLoopbackHost(hostname: string): boolean {
+  return loopbackHosts.has(hostname);
+}
+
+/** @returns whether the URI is an http(s) URI on a loopback host */
+export function isLoopbackRedirect(uri: string): boolean {
+  const url = URL.parse(uri);
+  return url !== null && /^https?:$/.test(url.protocol) && isLoopbackHost(url.hostname);
+}
+
+/** @returns whether the URI has a scheme of its own, neither http nor https (RFC 8252 section 7.1) */
+export function isPrivateUseRedirect(uri: string): boolean {
+  const url = URL.parse(uri);
+  return url !== null && !/^https?:$/.test(url.protocol);
+}
+
+/**
+ * One rule list for redirect URIs at registration: https anywhere, http on loopback only, private-use schemes that cannot run code.
+ * @param value an entry of `redirect_uris`
+ * @returns the first fault, or undefined for a URI that may be registered
+ * @see RFC 7591 section 5; RFC 8252 section 7; MCP authorization "Redirect URIs" (A6-02, T-003, T-058)
+ */
+export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
+  if (typeof value !== 'string') return 'not_a_string';
+  if (value.length > maxRedirectUriLength) return 'too_long';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
+  if (/[\x00-\x20\x7F\\<>"`{}|^]/.test(value)) return 'illegal_character';
+  const url = URL.parse(value);
+  if (!url) return 'not_absolute';
+  if (forbiddenSchemes.has(url.protocol)) return 'forbidden_scheme';
+  if (value.includes('#')) return 'fragment';
+  if (url.username !== '' || url.password !== '') return 'userinfo';
+  if (value.includes('*')) return 'wildcard';
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) return 'http_not_loopback';
+  return undefined;
+}

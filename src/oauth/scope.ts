@@ -1,0 +1,34 @@
+/** `scope-token` of RFC 6749 section 3.3: printable ASCII without space, `"` and `\`. */
+const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
+
+/**
+ * @param value one scope
+ * @returns whether it is a `scope-token` (RFC 6749 section 3.3)
+ */
+export function isScopeToken(value: string): boolean {
+  return scopeToken.test(value);
+}
+
+/**
+ * @param value a `scope` parameter; absent and empty give no scopes
+ * @returns the distinct scopes in their order (RFC 6749 section 3.3)
+ */
+export function parseScope(value: string | undefined): string[] {
+  return [...new Set((value ?? '').split(' ').filter((token) => token !== ''))];
+}
+
+/** @returns the `scope` parameter for a list of scopes (RFC 6749 section 3.3) */
+export function formatScope(scopes: Iterable<string>): string {
+  return [...new Set(scopes)].join(' ');
+}
+
+/** @returns the scopes of `needed` that `granted` lacks, in the order of `needed` */
+export function missingScopes(granted: Iterable<string>, needed: Iterable<string>): string[] {
+  const held = new Set(granted);
+  return [...needed].filter((scope) => !held.has(scope));
+}
+
+/** @returns all scopes of both lists once, those of the first first (step-up by union, A8-07) */
+export function scopeUnion(...lists: Iterable<string>[]): string[] {
+  return [...new Set(lists.flatMap((list) => [...list]))];
+}

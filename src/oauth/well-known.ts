@@ -1,0 +1,44 @@
+/** Suffixes registered for the documents we serve and look for. */
+export const wellKnown = {
+  /** RFC 8414 section 3. */
+  authorizationServer: '/.well-known/oauth-authorization-server',
+  /** OpenID Connect Discovery 1.0 section 4. */
+  openidConfiguration: '/.well-known/openid-configuration',
+  /** RFC 9728 section 3. */
+  protectedResource: '/.well-known/oauth-protected-resource',
+} as const;
+
+/** The path of a URL without its trailing slash: `''` for an origin. */
+export function pathOf(url: string | URL): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/**
+ * The places of an issuer's metadata, in the order in which clients ask for them.
+ * @param issuer issuer identifier
+ * @returns absolute URLs; two for an issuer without a path, three for one with
+ * @see MCP authorization 2025-11-25 "Authorization Server Metadata Discovery"; RFC 8414 section 3.1 (A4-02, A4-03)
+ */
+export function authorizationServerMetadataUrls(issuer: string): string[] {
+  const { origin } = new URL(issuer);
+  const path = pathOf(issuer);
+  if (path === '')
+    return [`${origin}${wellKnown.authorizationServer}`, `${origin}${wellKnown.openidConfiguration}`];
+  return [
+    `${origin}${wellKnown.authorizationServer}${path}`,
+    `${origin}${wellKnown.openidConfiguration}${path}`,
+    `${origin}${path}${wellKnown.openidConfiguration}`,
+  ];
+}
+
+/**
+ * The places of a protected resource's metadata: path-inserted form, then root.
+ * @param resource URL of the protected resource
+ * @see RFC 9728 section 3.1 (A3-03, A3-05)
+ */
+export function protectedResourceMetadataUrls(resource: string): string[] {
+  const { origin } = new URL(resource);
+  const path = pathOf(resource);
+  const root = `${origin}${wellKnown.protectedResource}`;
+  return path === '' ? [root] : [`${root}${path}`, root];
+}
