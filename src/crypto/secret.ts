@@ -1,0 +1,35 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/**
+ * @param bytes entropy in bytes; 32 by default
+ * @returns a fresh random secret, base64url
+ */
+export function randomSecret(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url');
+}
+
+/**
+ * The name under which a bearer secret is stored. The kind is part of what is hashed, so that a secret of one
+ * kind never finds a row of another (T-031). A plain hash is enough: the secrets have 128 bits or more.
+ * @param kind what the secret is (a model name)
+ * @param secret the value a client holds
+ */
+export function hashSecret(kind: string, secret: string): string {
+  return createHash('sha256').update(`${kind}\0${secret}`).digest('base64url');
+}
+
+/**
+ * A keyed digest that ties a form to the page it was served on.
+ * @param key any secret string of this installation
+ * @param parts what the digest stands for; parts cannot run into each other
+ */
+export function keyedDigest(key: string, ...parts: string[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** Compares two strings in a time that depends on their lengths only. */
+export function equalSecrets(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
