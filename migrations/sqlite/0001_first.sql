@@ -44,7 +44,7 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_grant ON artifacts (grant_id) WHERE grant_id IS NOT NULL;
 CREATE INDEX artifacts_account ON artifacts (account_id) WHERE account_id IS NOT NULL;
 CREATE INDEX artifacts_client ON artifacts (client_id) WHERE client_id IS NOT NULL;
-CREATE UNIQUE INDEX artifacts_uid ON artifacts (kind, uid) WHERE uid IS NOT NULL;
+CREATE INDEX artifacts_uid ON artifacts (kind, uid) WHERE uid IS NOT NULL;
 CREATE INDEX artifacts_expiry ON artifacts (expires_at);
 
 -- The notes of the server that ships.

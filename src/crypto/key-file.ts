@@ -1,4 +1,15 @@
-import { closeSync, constants, existsSync, fsyncSync, fstatSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { generateKeySet, type KeySet } from './keys.ts';
 import { randomSecret } from './secret.ts';
 
@@ -24,7 +35,10 @@ function readKeyFile(file: string): KeySet {
     return keys;
   } catch (cause) {
     if (cause instanceof KeyFileFault) throw cause;
-    throw new KeyFileFault('The key file is damaged. Put its backup back; without it sealed data cannot be read.', { cause });
+    throw new KeyFileFault(
+      'The key file is damaged. Put its backup back; without it sealed data cannot be read.',
+      { cause },
+    );
   } finally {
     closeSync(descriptor);
   }

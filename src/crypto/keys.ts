@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { randomSecret } from './secret.ts';
 import type { SealingKey } from './sealed-box.ts';
+import { randomSecret } from './secret.ts';
 
 /** Every secret of an installation that is not in its database. In each list the first is in use, the rest still verify. */
 export interface KeySet {

@@ -33,7 +33,10 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
   const secrets = new Map(keys.map(({ id, key }) => [id, Buffer.from(key, 'base64url')]));
   const current = keys[0];
   if (!current) throw new TypeError('a sealed box needs at least one key');
-  const header = Buffer.concat([Buffer.from([version, current.id.length]), Buffer.from(current.id, 'latin1')]);
+  const header = Buffer.concat([
+    Buffer.from([version, current.id.length]),
+    Buffer.from(current.id, 'latin1'),
+  ]);
 
   return {
     seal(text, context) {
@@ -47,7 +50,8 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
       const idLength = bytes[1] ?? 0;
       const key = secrets.get(bytes.toString('latin1', 2, 2 + idLength));
-      if (bytes[0] !== version || !key) throw new SealBroken('sealed under a key that is not in the key file');
+      if (bytes[0] !== version || !key)
+        throw new SealBroken('sealed under a key that is not in the key file');
       const start = 2 + idLength;
       try {
         const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(start, start + nonceLength));

@@ -1,0 +1,78 @@
+/**
+ * What the authorization server hands out and takes back: grants, codes, tokens, sessions, interactions. An id here
+ * is the hash of the secret its holder has, a payload is sealed: the storage can neither use nor read them.
+ */
+
+/** A stored artifact. */
+export interface ArtifactRow {
+  payload: Uint8Array;
+  /** Counts the writes of this row; a guarded write names the one it read. */
+  revision: number;
+  /** When it was used up, epoch seconds; absent while it is fresh. */
+  consumedAt?: number;
+  /** Epoch seconds. The row may outlive it until the next sweep. */
+  expiresAt: number;
+}
+
+/** The consent record everything issued under it hangs on. */
+export interface PutGrant {
+  type: 'putGrant';
+  id: string;
+  accountId: string;
+  clientId: string;
+  payload: Uint8Array;
+  expiresAt: number;
+}
+
+/** Writes an artifact, new or again. */
+export interface PutArtifact {
+  type: 'put';
+  kind: string;
+  id: string;
+  payload: Uint8Array;
+  expiresAt: number;
+  /** Dies with this grant; refused where the grant is gone. */
+  grantId?: string;
+  /** Dies with this account; refused where the account is gone. */
+  accountId?: string;
+  clientId?: string;
+  uid?: string;
+  /** Refused unless the row is there with just this revision. */
+  ifRevision?: number;
+}
+
+/** One step of a commit. */
+export type Change =
+  | PutGrant
+  | PutArtifact
+  /** Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). */
+  | { type: 'consume'; kind: string; id: string; at: number }
+  /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
+  | { type: 'remove'; kind: string; id: string; mustExist: boolean }
+  /** Removes a grant and with it whatever hangs on it. */
+  | { type: 'removeGrant'; id: string };
+
+/** Why a commit changed nothing. */
+export type Conflict =
+  | { reason: 'consumed' | 'missing' | 'changed'; kind: string; id: string }
+  /** The grant or the account that a new row hangs on is gone. */
+  | { reason: 'orphan'; kind: string };
+
+/** What became of a commit. */
+export type CommitResult = { committed: true } | { committed: false; conflict: Conflict };
+
+/** Reads and atomic writes of artifacts. Every write resolves once it is durable, not before. */
+export interface ArtifactStore {
+  /** Gives an artifact by kind and hashed id, expired or not; undefined where it is gone. */
+  find(kind: string, id: string): Promise<ArtifactRow | undefined>;
+  /** Gives the artifact of a kind with this uid; undefined where there is none. */
+  findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
+  /** Gives a grant; undefined where it was revoked. */
+  findGrant(id: string): Promise<ArtifactRow | undefined>;
+  /** Carries out all changes in their order, or none of them. */
+  commit(changes: readonly Change[]): Promise<CommitResult>;
+  /** Ends a grant with all that hangs on it, whatever else is going on; no effect where it is gone. */
+  revokeGrant(id: string): Promise<void>;
+  /** Counts a failed try on a live artifact and removes it at the limit (T-035). Gives the tries so far, 0 where it is gone. */
+  countFailure(kind: string, id: string, limit: number): Promise<number>;
+}

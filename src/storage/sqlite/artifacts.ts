@@ -1,0 +1,142 @@
+import Database from 'better-sqlite3';
+import type { ArtifactRow, ArtifactStore, Change, Conflict, PutArtifact } from '../artifacts.ts';
+import type { Writer } from './writer.ts';
+
+class ConflictFound extends Error {
+  readonly conflict: Conflict;
+  constructor(conflict: Conflict) {
+    super(conflict.reason);
+    this.conflict = conflict;
+  }
+}
+
+interface Row {
+  payload: Buffer;
+  revision: number;
+  consumed_at: number | null;
+  expires_at: number;
+}
+
+function toArtifact(row: Row | undefined): ArtifactRow | undefined {
+  if (!row) return undefined;
+  return {
+    payload: row.payload,
+    revision: row.revision,
+    expiresAt: row.expires_at,
+    ...(row.consumed_at === null ? undefined : { consumedAt: row.consumed_at }),
+  };
+}
+
+/** The artifacts of a SQLite database. */
+export function createArtifactStore(db: Database.Database, writer: Writer): ArtifactStore {
+  const columns = 'payload, revision, consumed_at, expires_at';
+  const find = db.prepare<[string, string], Row>(
+    `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
+  );
+  const findByUid = db.prepare<[string, string], Row>(
+    `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
+  );
+  const findGrant = db.prepare<[string], Row>(
+    'SELECT payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
+  );
+  const putGrant = db.prepare(
+    `INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (@id, @accountId, @clientId, @payload, @expiresAt)
+     ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`,
+  );
+  const put = db.prepare(
+    `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
+     VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
+     ON CONFLICT (id, kind) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
+       account_id = excluded.account_id, uid = excluded.uid, revision = revision + 1`,
+  );
+  const replace = db.prepare(
+    `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, revision = revision + 1
+     WHERE kind = @kind AND id = @id AND revision = @ifRevision`,
+  );
+  const consume = db.prepare(
+    'UPDATE artifacts SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL',
+  );
+  const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
+  const removeGrant = db.prepare('DELETE FROM grants WHERE id = ?');
+  const fail = db
+    .prepare(
+      'UPDATE artifacts SET failures = failures + 1 WHERE kind = ? AND id = ? AND consumed_at IS NULL RETURNING failures',
+    )
+    .pluck();
+
+  function putArtifact({
+    grantId = null,
+    accountId = null,
+    clientId = null,
+    uid = null,
+    ...rest
+  }: Nullable<PutArtifact>): void {
+    const row = { grantId, accountId, clientId, uid, ...rest };
+    if (row.ifRevision === undefined) put.run(row);
+    else if (replace.run(row).changes === 0)
+      throw new ConflictFound({ reason: 'changed', kind: row.kind, id: row.id });
+  }
+
+  function apply(change: Change): void {
+    switch (change.type) {
+      case 'putGrant':
+        putGrant.run(change);
+        return;
+      case 'put':
+        putArtifact(change);
+        return;
+      case 'consume':
+        if (consume.run(change.at, change.kind, change.id).changes === 0)
+          throw new ConflictFound({
+            reason: find.get(change.kind, change.id) ? 'consumed' : 'missing',
+            kind: change.kind,
+            id: change.id,
+          });
+        return;
+      case 'remove':
+        if (remove.run(change.kind, change.id).changes === 0 && change.mustExist)
+          throw new ConflictFound({ reason: 'missing', kind: change.kind, id: change.id });
+        return;
+      case 'removeGrant':
+        removeGrant.run(change.id);
+    }
+  }
+
+  function applyAll(changes: readonly Change[]): void {
+    for (const change of changes) {
+      try {
+        apply(change);
+      } catch (error) {
+        if (error instanceof Database.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')
+          throw new ConflictFound({ reason: 'orphan', kind: 'kind' in change ? change.kind : 'Grant' });
+        throw error;
+      }
+    }
+  }
+
+  return {
+    find: async (kind, id) => toArtifact(find.get(kind, id)),
+    findByUid: async (kind, uid) => toArtifact(findByUid.get(kind, uid)),
+    findGrant: async (id) => toArtifact(findGrant.get(id)),
+    async commit(changes) {
+      if (changes.length === 0) return { committed: true };
+      try {
+        await writer.write(() => applyAll(changes));
+        return { committed: true };
+      } catch (error) {
+        if (error instanceof ConflictFound) return { committed: false, conflict: error.conflict };
+        throw error;
+      }
+    },
+    revokeGrant: (id) => writer.write(() => void removeGrant.run(id)),
+    countFailure: (kind, id, limit) =>
+      writer.write(() => {
+        const failures = (fail.get(kind, id) as number | undefined) ?? 0;
+        if (failures >= limit) remove.run(kind, id);
+        return failures;
+      }),
+  };
+}
+
+/** Optional members as SQLite wants them. */
+type Nullable<T> = { [K in keyof T]: T[K] | null };

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadKeyFile } from '../../crypto/key-file.ts';
+import type { KeySet } from '../../crypto/keys.ts';
+import { type Storage, StorageFault } from '../storage.ts';
+import { openSqliteStorage } from './storage.ts';
+
+/** An opened data folder: what `createGatehouse` needs to keep its state. */
+export interface DataFolder {
+  storage: Storage;
+  keys: KeySet;
+}
+
+/**
+ * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
+ * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
+ * @param folder path of the folder
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do
+ */
+export async function openDataFolder(folder: string): Promise<DataFolder> {
+  const database = join(folder, 'gatehouse.db');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const keys = await loadKeyFile(join(folder, 'gatehouse.keys.json'), !existsSync(database));
+    return { keys, storage: openSqliteStorage(database) };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR' || code === 'EEXIST')
+      throw new StorageFault(
+        'The data folder cannot be written. Give this user write access to it, or choose another with --data.',
+        { cause: error },
+      );
+    throw error;
+  }
+}

@@ -1,0 +1,2 @@
+export { type DataFolder, openDataFolder } from './data-folder.ts';
+export { openSqliteStorage } from './storage.ts';

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import { StorageFault } from '../storage.ts';
+
+const folder = new URL('../../../migrations/sqlite/', import.meta.url);
+
+interface Migration {
+  version: number;
+  sql: string;
+}
+
+function loadMigrations(): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, folder), 'utf8') }));
+}
+
+/**
+ * Brings a database to the schema of this program, one transaction per step: a crash leaves a step done or not
+ * begun, and of two processes that start at once one does it and the other finds it done (T-174).
+ * @throws StorageFault where the database was written by a newer program
+ */
+export function migrate(db: Database.Database): void {
+  const migrations = loadMigrations();
+  const newest = migrations.at(-1)?.version ?? 0;
+  const version = (): number => db.pragma('user_version', { simple: true }) as number;
+  if (version() > newest)
+    throw new StorageFault(
+      `The database is of schema ${version()}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
+    );
+  for (const migration of migrations) {
+    db.transaction(() => {
+      if (version() >= migration.version) return;
+      db.exec(migration.sql);
+      db.pragma(`user_version = ${migration.version}`);
+    }).immediate();
+  }
+}

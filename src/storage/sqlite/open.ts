@@ -1,0 +1,76 @@
+import { chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { StorageFault } from '../storage.ts';
+import { migrate } from './migrate.ts';
+
+/** SQLite before this version can corrupt a WAL database that two connections use (F5). */
+const oldestSafeSqlite = '3.51.3';
+
+/** better-sqlite3 waits for locks inside the event loop, so it waits briefly; the writer has the patience. */
+const busyTimeoutMs = 40;
+
+function atLeast(version: string, floor: string): boolean {
+  const [a, b] = [version, floor].map((text) => text.split('.').map(Number));
+  for (const [index, wanted] of (b ?? []).entries()) {
+    const have = a?.[index] ?? 0;
+    if (have !== wanted) return have > wanted;
+  }
+  return true;
+}
+
+/** What must be in force on every connection, as a list (F4, F5, T-168). */
+function checkSettings(db: Database.Database): string[] {
+  const setting = (name: string): unknown => db.pragma(name, { simple: true });
+  const sqlite = db.prepare('SELECT sqlite_version()').pluck().get() as string;
+  const rules: [boolean, string][] = [
+    [atLeast(sqlite, oldestSafeSqlite), `SQLite ${sqlite} is older than ${oldestSafeSqlite}`],
+    [setting('journal_mode') === 'wal', 'journal_mode is not WAL'],
+    [setting('synchronous') === 2, 'synchronous is not FULL'],
+    [setting('foreign_keys') === 1, 'foreign_keys is off'],
+    [Number(setting('busy_timeout')) > 0, 'busy_timeout is 0'],
+  ];
+  return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
+}
+
+function explain(error: unknown): StorageFault {
+  if (error instanceof StorageFault) return error;
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  const advice =
+    code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
+      ? 'The data folder cannot be written. Give this user write access to it, or choose another with --data.'
+      : code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB'
+        ? 'The database is damaged. Put a backup in its place; nothing was changed.'
+        : code.startsWith('SQLITE_BUSY')
+          ? 'Another process holds the database. Wait for it, or end it.'
+          : code === 'SQLITE_FULL' || code === 'ENOSPC'
+            ? 'The disk is full. Free some space and start again.'
+            : `The database cannot be opened (${code || 'unknown cause'}).`;
+  return new StorageFault(advice, { cause: error });
+}
+
+/**
+ * Opens the database file, checks it, and brings it to the schema of this program.
+ * @param file path of the database; created with mode 0600 where it is missing
+ * @throws StorageFault with a sentence that says what to do
+ */
+export function openDatabase(file: string): Database.Database {
+  let db: Database.Database | undefined;
+  try {
+    if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
+    chmodSync(file, 0o600);
+    db = new Database(file, { timeout: busyTimeoutMs });
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    const damage = db.pragma('quick_check(1)', { simple: true });
+    if (damage !== 'ok')
+      throw new StorageFault('The database is damaged. Put a backup in its place; nothing was changed.');
+    const faults = checkSettings(db);
+    if (faults.length > 0) throw new StorageFault(`The database is not safe to use: ${faults.join('; ')}.`);
+    migrate(db);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw explain(error);
+  }
+}

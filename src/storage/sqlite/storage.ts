@@ -1,0 +1,37 @@
+import { type Storage, StorageUnavailable } from '../storage.ts';
+import { createAccountStore } from './accounts.ts';
+import { createArtifactStore } from './artifacts.ts';
+import { createClientStore } from './clients.ts';
+import { createNoteStore } from './notes.ts';
+import { openDatabase } from './open.ts';
+import { createSweeper } from './sweep.ts';
+import { createWriter } from './writer.ts';
+
+/**
+ * Opens a SQLite database as the storage of an installation: WAL, `synchronous=FULL`, one writing connection.
+ * @param file path of the database file; created where it is missing
+ * @throws StorageFault with a sentence that says what to do
+ */
+export function openSqliteStorage(file: string): Storage {
+  const db = openDatabase(file);
+  const writer = createWriter(db);
+  const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
+  return {
+    accounts: createAccountStore(db, writer),
+    artifacts: createArtifactStore(db, writer),
+    clients: createClientStore(db, writer),
+    notes: createNoteStore(db, writer),
+    async ping() {
+      try {
+        probe.get();
+      } catch (cause) {
+        throw new StorageUnavailable('the database cannot be read', { cause });
+      }
+    },
+    sweepExpired: createSweeper(db, writer),
+    async close() {
+      await writer.idle();
+      db.close();
+    },
+  };
+}

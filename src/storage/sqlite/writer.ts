@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { StorageUnavailable } from '../storage.ts';
+
+/** Runs writes; those that arrive together share one commit. */
+export interface Writer {
+  /**
+   * Runs `work` inside a transaction and resolves with what it gives once the commit is durable. Where `work`
+   * throws, its own changes are undone, those that share the commit stand, and the call rejects with the same error.
+   * @throws StorageUnavailable where the database stays locked or cannot be written
+   */
+  write<T>(work: () => T): Promise<T>;
+  /** Resolves when no write is left. */
+  idle(): Promise<void>;
+}
+
+interface Job {
+  run: () => unknown;
+  settle: (outcome: { value: unknown } | { error: unknown }) => void;
+}
+
+/** How long writers wait for a lock that another process holds, and how often they look. */
+const lockPatience = { totalMs: 5_000, pauseMs: 20 } as const;
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
+}
+
+/**
+ * Creates the writer of a connection. A refresh under `synchronous=FULL` costs one wait for the disk; sixteen that
+ * arrive together cost one as well.
+ * @param db the only writing connection of this process
+ */
+export function createWriter(db: Database.Database): Writer {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const save = db.prepare('SAVEPOINT job');
+  const release = db.prepare('RELEASE job');
+  const undo = db.prepare('ROLLBACK TO job');
+  const queue: Job[] = [];
+  let flushing: Promise<void> | undefined;
+
+  function runJob(job: Job): () => void {
+    save.run();
+    try {
+      const value = job.run();
+      release.run();
+      return () => job.settle({ value });
+    } catch (error) {
+      if (db.inTransaction) {
+        undo.run();
+        release.run();
+      }
+      return () => job.settle({ error });
+    }
+  }
+
+  async function beginPatiently(): Promise<void> {
+    const deadline = performance.now() + lockPatience.totalMs;
+    for (;;) {
+      try {
+        begin.run();
+        return;
+      } catch (error) {
+        if (!isLocked(error) || performance.now() > deadline) throw error;
+        await sleep(lockPatience.pauseMs);
+      }
+    }
+  }
+
+  async function flush(): Promise<void> {
+    while (queue.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+      try {
+        await beginPatiently();
+      } catch (cause) {
+        failAll(queue.splice(0), cause);
+        continue;
+      }
+      const jobs = queue.splice(0);
+      try {
+        const settlements = jobs.map(runJob);
+        if (!db.inTransaction) throw new Error('the transaction was rolled back');
+        commit.run();
+        for (const settle of settlements) settle();
+      } catch (cause) {
+        if (db.inTransaction) db.exec('ROLLBACK');
+        failAll(jobs, cause);
+      }
+    }
+  }
+
+  function failAll(jobs: Job[], cause: unknown): void {
+    const error = new StorageUnavailable('the database cannot be written at the moment', { cause });
+    for (const job of jobs) job.settle({ error });
+  }
+
+  return {
+    write<T>(work: () => T) {
+      return new Promise<T>((resolve, reject) => {
+        queue.push({
+          run: work,
+          settle: (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as T)),
+        });
+        flushing ??= flush().finally(() => {
+          flushing = undefined;
+        });
+      });
+    },
+    async idle() {
+      while (flushing) await flushing;
+    },
+  };
+}

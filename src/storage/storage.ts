@@ -1,0 +1,28 @@
+import type { AccountStore } from './accounts.ts';
+import type { ArtifactStore } from './artifacts.ts';
+import type { ClientStore } from './clients.ts';
+import type { NoteStore } from './notes.ts';
+
+/** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
+export interface Storage {
+  accounts: AccountStore;
+  artifacts: ArtifactStore;
+  clients: ClientStore;
+  notes: NoteStore;
+  /** Resolves where the database answers; rejects with StorageUnavailable. */
+  ping(): Promise<void>;
+  /** Removes what has expired, in batches that leave room for others. Gives the number of rows removed. */
+  sweepExpired(nowSeconds: number): Promise<number>;
+  /** Finishes what was begun and closes. */
+  close(): Promise<void>;
+}
+
+/** The database cannot take the write now (busy, full, unreadable). Nothing was written; the caller may try again. */
+export class StorageUnavailable extends Error {
+  override name = 'StorageUnavailable';
+}
+
+/** The database cannot be used at all. The message says what to do. */
+export class StorageFault extends Error {
+  override name = 'StorageFault';
+}
