@@ -1,0 +1,51 @@
+import { type Requirement, type Revision, requirements, type Threat, threats } from './requirements.ts';
+
+/** Which lines a section of the manifest promises today: those of these roles that concern one of these revisions. */
+interface DeliveredSection {
+  sections: readonly string[];
+  roles: readonly string[];
+  revisions: readonly Revision[];
+}
+
+/** What stands today. Add a section when its tests land; take nothing away. */
+export const deliveredSections: readonly DeliveredSection[] = [
+  {
+    sections: ['A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8', 'A9'],
+    roles: ['AS', 'RS'],
+    revisions: ['03', '06', '11'],
+  },
+];
+
+/** Groups of threats that are withstood today. */
+export const deliveredThreatGroups: readonly string[] = ['A', 'B', 'F'];
+
+/** Ids of the above that no test cites yet, each with the reason. */
+export const exceptions: readonly { id: string; reason: string }[] = [];
+
+/**
+ * Says whether a section promises a requirement.
+ * @param requirement a line of the manifest
+ * @param delivered the section's promise
+ */
+export function promises(delivered: DeliveredSection, requirement: Requirement): boolean {
+  const [section = ''] = requirement.id.split('-');
+  const roles = requirement.role.split(/[^A-Za-z]+/);
+  return (
+    delivered.sections.includes(section) &&
+    delivered.roles.some((role) => roles.includes(role)) &&
+    delivered.revisions.some((revision) => requirement.revisions.includes(revision))
+  );
+}
+
+/**
+ * Gives the ids that tests must cite today.
+ * @returns ids in the manifest's order, exceptions left out
+ */
+export function deliveredIds(): string[] {
+  const excepted = new Set(exceptions.map(({ id }) => id));
+  const lines: readonly (Requirement | Threat)[] = [
+    ...requirements.filter((line) => deliveredSections.some((section) => promises(section, line))),
+    ...threats.filter(({ group }) => deliveredThreatGroups.includes(group)),
+  ];
+  return lines.map(({ id }) => id).filter((id) => !excepted.has(id));
+}
