@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { forbiddenImports, importCircles, reachablePackages } from './imports.ts';
+import { nativePackages, rooms } from './rooms.ts';
+import { parseSource, readSources } from './sources.ts';
+
+const sources = readSources('src');
+
+describe('who may import whom', () => {
+  it('is kept by every file of src', () => {
+    expect(sources.length).toBeGreaterThan(0);
+    expect(forbiddenImports(rooms, sources)).toEqual([]);
+  });
+
+  it('has one row a room, and each row names rooms that exist', () => {
+    const names = rooms.map(({ name }) => name);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    const named = rooms.flatMap(({ may, mayTypesOf = [] }) => [...may, ...mayTypesOf]);
+    expect(named.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'src/mcp/endpoint.ts',
+      "import { a } from '../authorization-server/a.ts';",
+      'mcp may not import authorization-server',
+    ],
+    ['src/mcp/sessions.ts', "import type Koa from 'koa';", 'mcp never imports koa'],
+    ['src/oauth/pkce.ts', "export { b } from '../crypto/secret.ts';", 'oauth may not import crypto'],
+    ['src/oauth/pkce.ts', "const fs = await import('node:fs');", 'oauth never imports node:fs'],
+    ['src/client/token.ts', "type S = import('../storage/port.ts').S;", 'client may not import storage'],
+    ['src/client/token.ts', "import './node/loopback.ts';", 'client may not import client/node'],
+    ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/notes.ts';", 'only types of storage'],
+    ['src/cli/main.ts', "export * from '../mcp/endpoint.ts';", 'cli may not import mcp'],
+    ['src/oauth/a.ts', "import '../../test/support/a.ts';", 'stands in no room'],
+    ['src/shed/a.ts', '', 'stands in no room'],
+  ])('catches %s with %s', (path, text, sentence) => {
+    const [found, ...more] = forbiddenImports(rooms, [parseSource(path, text)]);
+    expect(found).toContain(sentence);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    ['src/mcp/endpoint.ts', "import Koa from 'koa';"],
+    ['src/mcp/notes/a.ts', "import type { NoteStore } from '../../storage/notes.ts';"],
+    ['src/mcp/notes/a.ts', "export { type NoteStore } from '../../storage/notes.ts';"],
+    ['src/client/node/loopback.ts', "import { createServer } from 'node:http'; import '../token.ts';"],
+    ['src/oauth/pkce.ts', "// import fs from 'node:fs'\nexport const text = \"import '../crypto/a.ts'\";"],
+  ])('allows %s with %s', (path, text) => {
+    expect(forbiddenImports(rooms, [parseSource(path, text)])).toEqual([]);
+  });
+
+  it('refuses an import that only the running program could name', () => {
+    expect(() => parseSource('src/cli/main.ts', 'await import(name);')).toThrow('name the module literally');
+  });
+});
+
+describe('circles', () => {
+  it('do not exist in src', () => {
+    expect(importCircles(sources)).toEqual([]);
+  });
+
+  it('are caught, over types too', () => {
+    const files = [
+      parseSource('src/oauth/a.ts', "import './b.ts';"),
+      parseSource('src/oauth/b.ts', "import type { C } from './c.ts'; import './d.ts';"),
+      parseSource('src/oauth/c.ts', "export * from './a.ts';"),
+      parseSource('src/oauth/d.ts', ''),
+    ];
+    expect(importCircles(files)).toEqual([
+      'src/oauth/a.ts -> src/oauth/b.ts -> src/oauth/c.ts -> src/oauth/a.ts',
+    ]);
+  });
+});
+
+describe('native modules', () => {
+  const loadedBy = (isStart: (path: string) => boolean) => [...reachablePackages(sources, isStart).keys()];
+
+  it('are not reachable from the client', () => {
+    const native = loadedBy((path) => path.startsWith('src/client/')).filter((name) =>
+      nativePackages.some((one) => one === name),
+    );
+    expect(native).toEqual([]);
+  });
+
+  it('of PostgreSQL are not loaded by a user of SQLite', () => {
+    const starts = loadedBy((path) => path === 'src/index.ts' || path.startsWith('src/storage/sqlite/'));
+    expect(starts).not.toContain('pg');
+  });
+
+  it('are found through other files, and not through types', () => {
+    const files = [
+      parseSource('src/client/a.ts', "import '../oauth/b.ts'; import type { D } from '../oauth/d.ts';"),
+      parseSource('src/oauth/b.ts', "import { hash } from '@node-rs/argon2/wasm';"),
+      parseSource('src/oauth/d.ts', "import 'pg';"),
+    ];
+    const found = reachablePackages(files, (path) => path.startsWith('src/client/'));
+    expect([...found]).toEqual([['@node-rs/argon2', 'src/oauth/b.ts']]);
+  });
+});

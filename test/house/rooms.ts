@@ -1,0 +1,124 @@
+/** A room of the house: which files stand in it and what they may import. */
+export interface Room {
+  /** The folder below `src`, or the file for a room of one file. The longest match decides. */
+  name: string;
+  /** Rooms it may import; its own files always. */
+  may: readonly string[];
+  /** Rooms of which it may import types only. */
+  mayTypesOf?: readonly string[];
+  /** Packages it never imports, types included; `node:*` stands for all of Node's modules. */
+  neverPackages?: readonly string[];
+  /** Files with a wider rule than their room. */
+  except?: readonly { file: string; may?: readonly string[]; packages?: readonly string[]; reason: string }[];
+}
+
+/** Packages with native code or a database behind them. */
+export const nativePackages = ['better-sqlite3', '@node-rs/argon2', 'pg'] as const;
+
+const web = ['koa', '@koa/router', 'koa-mount'];
+const engine = 'oidc-provider';
+const doors = ['authorization-server', 'resource-server', 'mcp', 'gateway'];
+
+/** Who may import whom: one row a room. */
+export const rooms: readonly Room[] = [
+  { name: 'oauth', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
+  { name: 'crypto', may: ['oauth'], neverPackages: [...web, engine] },
+  { name: 'net', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'observability', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'storage',
+    may: [],
+    mayTypesOf: ['oauth'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'storage/sqlite',
+    may: ['storage', 'crypto'],
+    neverPackages: [...web, engine, 'pg', '@node-rs/argon2'],
+  },
+  {
+    name: 'storage/postgres',
+    may: ['storage', 'crypto'],
+    neverPackages: [...web, engine, 'better-sqlite3', '@node-rs/argon2'],
+  },
+  { name: 'client', may: ['oauth'], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
+  { name: 'client/node', may: ['oauth', 'client'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'upstream',
+    may: ['oauth', 'client', 'crypto', 'net', 'storage', 'observability'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
+    name: 'authorization-server',
+    may: ['oauth', 'crypto', 'net', 'storage', 'observability'],
+    mayTypesOf: ['upstream'],
+    neverPackages: nativePackages,
+  },
+  {
+    name: 'resource-server',
+    may: ['oauth', 'net', 'observability'],
+    neverPackages: [...web, engine, ...nativePackages],
+    except: [
+      { file: 'resource-server/local-verifier.ts', may: ['storage'], reason: 'it looks tokens up' },
+      { file: 'resource-server/require-bearer.ts', packages: web, reason: 'it is the Koa face' },
+    ],
+  },
+  {
+    name: 'mcp',
+    may: ['oauth', 'observability'],
+    mayTypesOf: ['storage'],
+    neverPackages: ['jose', ...web, engine, ...nativePackages],
+    except: [{ file: 'mcp/endpoint.ts', packages: web, reason: 'it is the Koa face' }],
+  },
+  {
+    name: 'gateway',
+    may: ['mcp', 'oauth', 'net', 'observability'],
+    mayTypesOf: ['upstream'],
+    neverPackages: [engine, ...nativePackages],
+  },
+  { name: 'app', may: [...doors, 'observability'], neverPackages: [engine, ...nativePackages] },
+  {
+    name: 'options.ts',
+    may: ['oauth'],
+    mayTypesOf: ['crypto', 'net', 'observability', 'storage', 'upstream', 'app', ...doors],
+    neverPackages: nativePackages,
+  },
+  {
+    name: 'gatehouse.ts',
+    may: [
+      'oauth',
+      'crypto',
+      'net',
+      'observability',
+      'storage',
+      'client',
+      'upstream',
+      'app',
+      ...doors,
+      'options.ts',
+    ],
+    neverPackages: nativePackages,
+  },
+  {
+    name: 'index.ts',
+    may: [
+      'gatehouse.ts',
+      'options.ts',
+      'oauth',
+      'crypto',
+      'net',
+      'observability',
+      'storage',
+      'upstream',
+      'app',
+      ...doors,
+    ],
+    neverPackages: nativePackages,
+  },
+  { name: 'config', may: ['options.ts', 'oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'cli',
+    may: ['index.ts', 'config', 'storage', 'storage/sqlite', 'storage/postgres', 'client', 'client/node'],
+    neverPackages: [engine, ...nativePackages],
+  },
+];
