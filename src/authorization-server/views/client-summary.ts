@@ -1,0 +1,30 @@
+import { displayText } from './display-text.ts';
+import { type Markup, markup } from './markup.ts';
+
+/** What a page may say about a client. Every text in it may be hostile. */
+export interface ClientSummary {
+  name: string;
+  clientId: string;
+  /** Whether an operator entered the client, or the client described itself (registration or metadata document). */
+  identity: 'self-declared' | 'pre-registered';
+  uri?: string;
+}
+
+/** @returns the client's name, inert and never empty, as plain text (T-059, T-060) */
+export function clientName(client: ClientSummary): string {
+  return displayText(client.name) || 'An app without a name';
+}
+
+/** @returns the client's name in quotation marks, isolated so that its writing direction moves nothing around it */
+export function quotedClientName(client: ClientSummary): Markup {
+  return markup`<bdi class="name">“${clientName(client)}”</bdi>`;
+}
+
+/**
+ * @param uri a client identifier or home page
+ * @returns the ASCII host when the text is an https URL, otherwise undefined (A5-09, T-077)
+ */
+export function httpsHost(uri: string | undefined): string | undefined {
+  const url = uri === undefined ? null : URL.parse(uri);
+  return url?.protocol === 'https:' ? url.host : undefined;
+}

@@ -1,0 +1,34 @@
+import { displayText } from './display-text.ts';
+import { type Markup, markup, trustedMarkup } from './markup.ts';
+import { style } from './style.ts';
+
+const gate = trustedMarkup(
+  '<svg viewBox="0 0 24 24" fill="currentColor" aria-hidden="true" focusable="false"><path d="M2 3h4v2h3V3h6v2h3V3h4v18h-6v-5a4 4 0 0 0-8 0v5H2z"/></svg>',
+);
+
+/**
+ * The frame all pages share: one column, one card, the stylesheet inlined, nothing loaded from anywhere (T-198).
+ * @param title plain text for the window title; made inert here
+ * @param content the card's content, with the page's only `h1`
+ * @returns a complete HTML document
+ */
+export function renderLayout(title: string, content: Markup): string {
+  const page = markup`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${displayText(title, 200)}</title>
+<style>${trustedMarkup(style)}</style>
+</head>
+<body>
+<header>${gate}<span>Gatehouse</span></header>
+<main>
+${content}
+</main>
+</body>
+</html>
+`;
+  return page.toString();
+}
