@@ -43,7 +43,7 @@ function renderIdentity(client: ClientSummary, target: RedirectTarget): Markup {
     }`;
   }
   return markup`<div class="notice caution">
-<p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. What is certain is where your approval is sent: <strong>${target.words}</strong>.</p>
+<p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. What is certain: your approval goes to <strong>${target.words}</strong> and nowhere else.</p>
 ${caution}</div>`;
 }
 
@@ -96,7 +96,7 @@ ${renderIdentity(page.client, target)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 ${renderScopes(page.scopes)}
-${page.offlineAccess && markup`<p>It keeps this access while you are away, until you withdraw it.</p>`}
+${page.offlineAccess && markup`<p>The app keeps this access while you are away, until you withdraw it.</p>`}
 ${renderFacts(page, target)}
 <div class="decision">
 <button type="submit" name="decision" value="deny">Deny</button>

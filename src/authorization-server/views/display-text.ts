@@ -22,10 +22,9 @@ export function displayText(text: string, maxCharacters = maxDisplayCharacters):
     .replace(blanks, ' ')
     .replace(invisible, '')
     .normalize('NFC')
-    .replace(/ {2,}/g, ' ')
-    .trim()
     .replace(strayMarks, '$1')
     .replace(floodedMarks, '$1')
+    .replace(/ {2,}/g, ' ')
     .trim();
   const characters = [...visible];
   if (characters.length <= maxCharacters) return visible;

@@ -70,6 +70,7 @@ header{display:flex;align-items:center;gap:.5rem;max-width:28rem;margin:.25rem a
 header svg{width:1.5rem;height:1.5rem;color:var(--accent)}
 h1{margin:0 0 .75rem;font-size:1.375rem;line-height:1.3;font-weight:650}
 p{margin:0 0 1rem}
+main>:last-child{margin-bottom:0}
 .muted{color:var(--muted);font-size:.9375rem}
 .name{font-weight:650}
 .notice{margin:0 0 1.25rem;padding:.75rem 1rem;border-radius:.5rem;border-left:4px solid currentColor;font-size:.9375rem}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { type ConsentPage, renderConsent } from '../../../src/authorization-server/views/consent.ts';
+import { hostile, pageStructure, tagWith } from './page-structure.ts';
+
+const page: ConsentPage = {
+  action: '/interaction/i1/consent',
+  csrf: 'csrf-1',
+  client: {
+    name: 'Claude Code',
+    clientId: 'https://claude.ai/oauth/client.json',
+    identity: 'self-declared',
+    uri: 'https://anthropic.com/claude',
+  },
+  account: 'ada@example.com',
+  resourceName: 'Team notes',
+  resource: 'https://notes.example.com/mcp',
+  redirectUri: 'http://127.0.0.1:53682/callback',
+  scopes: [
+    { scope: 'notes:read', description: 'Read your notes' },
+    { scope: 'notes:write', description: 'Change your notes' },
+  ],
+  offlineAccess: true,
+  switchAccountAction: '/interaction/i1/switch',
+};
+const known: ConsentPage = {
+  ...page,
+  client: { name: 'Build bot', clientId: 'build-bot', identity: 'pre-registered' },
+  redirectUri: 'https://ci.example.com/cb',
+};
+
+function decisionForm(html: string): string {
+  const from = html.indexOf(`<form method="post" action="${page.action}">`);
+  return html.slice(from, html.indexOf('</form>', from));
+}
+
+describe('renderConsent', () => {
+  it('names client, account, resource and redirect URI (A5-09, A11-03)', () => {
+    const html = renderConsent(page);
+    for (const shown of [
+      '“Claude Code”',
+      'ada@example.com',
+      'Team notes',
+      'https://notes.example.com/mcp',
+      'http://127.0.0.1:53682/callback',
+    ]) {
+      expect(html).toContain(shown);
+    }
+  });
+
+  it('posts csrf, the kept scopes and the decision in one form', () => {
+    const form = decisionForm(renderConsent(page));
+    expect(form).toContain('<input type="hidden" name="csrf" value="csrf-1">');
+    expect(form).toContain('<input type="checkbox" name="scope" value="notes:read" checked>');
+    expect(form).toContain('<input type="checkbox" name="scope" value="notes:write" checked>');
+    expect(form).toContain('type="submit" name="decision" value="allow"');
+    expect(form).toContain('type="submit" name="decision" value="deny"');
+  });
+
+  it('puts Deny before Allow, so that the Enter key refuses', () => {
+    const form = decisionForm(renderConsent(page));
+    expect(form.indexOf('value="deny"')).toBeLessThan(form.indexOf('value="allow"'));
+    expect(form.indexOf('<button')).toBe(form.indexOf('<button type="submit" name="decision" value="deny"'));
+  });
+
+  it('gives each scope in words, inside the label of its checkbox', () => {
+    const labels = renderConsent(page).match(/<label class="scope">[\s\S]*?<\/label>/g) ?? [];
+    expect(labels).toHaveLength(2);
+    expect(labels[0]).toContain('value="notes:read"');
+    expect(labels[0]).toContain('Read your notes');
+    expect(labels[1]).toContain('value="notes:write"');
+    expect(labels[1]).toContain('Change your notes');
+  });
+
+  it('says so when no scope is asked for', () => {
+    const html = renderConsent({ ...page, scopes: [] });
+    expect(html).toContain('The app asks for no particular permission.');
+    expect(html).not.toContain('<fieldset');
+  });
+
+  it('warns that a self-declared name was not checked and says what is certain (A5-09, T-060)', () => {
+    const html = renderConsent({ ...page, redirectUri: 'https://evil.example/cb' });
+    expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
+    expect(html).toContain('your approval goes to <strong>evil.example</strong> and nowhere else');
+  });
+
+  it('shows the host of the client identifier and the redirect host, both (T-077)', () => {
+    const html = renderConsent(page);
+    expect(html).toContain('<dt>App described by</dt>\n<dd>claude.ai<');
+    expect(html).toContain('<strong>an app on this computer (127.0.0.1)</strong>');
+  });
+
+  it('warns more for a loopback redirect, for any identity (A5-09, T-077)', () => {
+    const caution = 'Only continue if you just started this login from an app on this computer.';
+    expect(renderConsent(page)).toContain(caution);
+    expect(renderConsent({ ...known, redirectUri: page.redirectUri })).toContain(caution);
+    expect(renderConsent(known)).not.toContain(caution);
+  });
+
+  it('says of a pre-registered client that the operator registered it, without the warning', () => {
+    const html = renderConsent(known);
+    expect(html).toContain('This app was registered by the operator of this server.');
+    expect(html).not.toContain('Not checked');
+    expect(html).toContain('<strong>ci.example.com</strong>');
+  });
+
+  it('shows the website a client names as a host, never as a link', () => {
+    expect(renderConsent(page)).toContain('(not checked)</dt>\n<dd>anthropic.com</dd>');
+    expect(renderConsent(page)).not.toMatch(/<a\b|href=/);
+    const odd = renderConsent({ ...page, client: { ...page.client, uri: 'javascript:alert(1)' } });
+    expect(odd).not.toContain('javascript:');
+  });
+
+  it('mentions lasting access only when the client gets it', () => {
+    expect(renderConsent(page)).toContain('keeps this access while you are away');
+    expect(renderConsent({ ...page, offlineAccess: false })).not.toContain('while you are away');
+  });
+
+  it('offers another account with a form of its own, only where the caller can switch', () => {
+    expect(tagWith(renderConsent(page), page.switchAccountAction ?? '')).toBe(
+      '<form method="post" action="/interaction/i1/switch">',
+    );
+    expect(renderConsent({ ...page, switchAccountAction: undefined })).not.toContain('Use another account');
+  });
+
+  it('refuses to ask for consent to a redirect URI that could not have been registered (T-058)', () => {
+    expect(() => renderConsent({ ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
+  });
+
+  it('has one heading and a title that names the page', () => {
+    const html = renderConsent(page);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(html).toContain('<title>Allow Claude Code? – Team notes</title>');
+  });
+
+  it('cuts a 10 KB name and shows none of its control characters (T-060)', () => {
+    const html = renderConsent({ ...page, client: { ...page.client, name: `\u202E${'n'.repeat(10_240)}` } });
+    expect(html).not.toContain('n'.repeat(101));
+    expect(html).not.toContain('\u202E');
+  });
+
+  it('keeps the same tags and attributes whatever the texts hold (T-059)', () => {
+    const attacked: ConsentPage = {
+      action: hostile,
+      csrf: hostile,
+      client: { name: hostile, clientId: hostile, identity: 'self-declared', uri: hostile },
+      account: hostile,
+      resourceName: hostile,
+      resource: hostile,
+      redirectUri: "http://127.0.0.1:53682/'onclick=alert(1)&amp;x=y",
+      scopes: [{ scope: hostile, description: hostile }],
+      offlineAccess: true,
+      switchAccountAction: hostile,
+    };
+    const ordinary: ConsentPage = {
+      ...page,
+      client: { name: 'A', clientId: 'a', identity: 'self-declared' },
+      scopes: [{ scope: 'a', description: 'A' }],
+    };
+    expect(pageStructure(renderConsent(attacked))).toEqual(pageStructure(renderConsent(ordinary)));
+  });
+});

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  contentSecurityPolicy,
+  pageHeaders,
+} from '../../../src/authorization-server/views/content-security-policy.ts';
+import { renderError } from '../../../src/authorization-server/views/error.ts';
+
+function directive(name: string, redirectUri?: string): string | undefined {
+  return contentSecurityPolicy(redirectUri)
+    .split('; ')
+    .find((entry) => entry.startsWith(`${name} `));
+}
+
+describe('contentSecurityPolicy', () => {
+  it('lets nothing load, run, frame or rebase the page (T-017, T-198)', () => {
+    expect(directive('default-src')).toBe("default-src 'none'");
+    expect(directive('script-src')).toBe("script-src 'none'");
+    expect(directive('img-src')).toBe("img-src 'none'");
+    expect(directive('frame-ancestors')).toBe("frame-ancestors 'none'");
+    expect(directive('base-uri')).toBe("base-uri 'none'");
+    expect(contentSecurityPolicy()).not.toContain('unsafe');
+  });
+
+  it('allows the inlined stylesheet by the hash of exactly what a page carries', () => {
+    const page = renderError({ title: 't', message: 'm', code: 'c' });
+    const inlined = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
+    expect(inlined).not.toBe('');
+    const hash = createHash('sha256').update(inlined).digest('base64');
+    expect(directive('style-src')).toBe(`style-src 'sha256-${hash}'`);
+  });
+
+  it('lets forms post to this origin alone when no redirect follows', () => {
+    expect(directive('form-action')).toBe("form-action 'self'");
+  });
+
+  it('lets a form post end at the redirect URI: its origin or its scheme, nothing wider', () => {
+    const source = (uri: string) => directive('form-action', uri)?.replace("form-action 'self' ", '');
+    expect(source('https://claude.ai/api/mcp/auth_callback?x=1')).toBe('https://claude.ai');
+    expect(source('https://app.example.com:8443/cb')).toBe('https://app.example.com:8443');
+    expect(source('http://127.0.0.1:53682/callback')).toBe('http://127.0.0.1:53682');
+    expect(source('http://localhost:3334/oauth/callback')).toBe('http://localhost:3334');
+    expect(source('https://bücher.example/cb')).toBe('https://xn--bcher-kva.example');
+    expect(source('cursor://anysphere.cursor-retrieval/oauth/callback')).toBe('cursor:');
+    expect(source('com.example.app:/oauth')).toBe('com.example.app:');
+  });
+
+  it('names the port of an IPv6 loopback redirect, because a policy cannot name an IPv6 host', () => {
+    expect(directive('form-action', 'http://[::1]:8080/cb')).toBe("form-action 'self' http://*:8080");
+    expect(directive('form-action', 'http://[::1]/cb')).toBe("form-action 'self' http://*:80");
+  });
+
+  it('takes nothing from a redirect URI that could end the directive or run code', () => {
+    for (const uri of [
+      'https://evil;script-src/cb',
+      'https://evil,script-src/cb',
+      "https://evil'unsafe-inline'/cb",
+      'https://[2001:db8::1]/cb',
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'http://evil.example/cb',
+      'nonsense',
+      '',
+    ]) {
+      expect(contentSecurityPolicy(uri)).toBe(contentSecurityPolicy());
+    }
+  });
+});
+
+describe('pageHeaders', () => {
+  it('keeps pages out of caches, frames, referrers and other windows (T-017)', () => {
+    expect(pageHeaders).toMatchObject({
+      'Cache-Control': 'no-store',
+      'Referrer-Policy': 'no-referrer',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+    });
+    expect(pageHeaders['Permissions-Policy']).toContain('camera=()');
+  });
+});

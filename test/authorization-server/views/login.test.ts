@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { type LoginPage, renderLogin } from '../../../src/authorization-server/views/login.ts';
+import { hostile, pageStructure, tagWith } from './page-structure.ts';
+
+const page: LoginPage = {
+  action: '/interaction/i1/login',
+  csrf: 'csrf-1',
+  client: { name: 'Claude Code', clientId: 'c1', identity: 'self-declared' },
+  resourceName: 'Team notes',
+  cancelAction: '/interaction/i1/cancel',
+};
+
+describe('renderLogin', () => {
+  it('posts csrf, email and password to the action', () => {
+    const html = renderLogin(page);
+    const form = html.slice(html.indexOf('<form'), html.indexOf('</form>'));
+    expect(form).toContain('<form method="post" action="/interaction/i1/login">');
+    expect([...form.matchAll(/ name="([a-z]+)"/g)].map(([, name]) => name)).toEqual([
+      'csrf',
+      'email',
+      'password',
+    ]);
+    expect(form).toContain('name="csrf" value="csrf-1"');
+  });
+
+  it('cancels with a form of its own that posts csrf and no password', () => {
+    const html = renderLogin(page);
+    const form = html.slice(html.lastIndexOf('<form'), html.lastIndexOf('</form>'));
+    expect(form).toContain('method="post" action="/interaction/i1/cancel"');
+    expect(form).toContain('name="csrf" value="csrf-1"');
+    expect(form).not.toContain('password');
+  });
+
+  it('tells password managers which field is which', () => {
+    const html = renderLogin(page);
+    expect(tagWith(html, 'name="email"')).toContain('type="email" autocomplete="username"');
+    expect(tagWith(html, 'name="password"')).toContain('type="password" autocomplete="current-password"');
+  });
+
+  it('binds a label to each field', () => {
+    const html = renderLogin(page);
+    expect(html).toContain('<label for="email">Email</label>');
+    expect(tagWith(html, 'name="email"')).toContain('id="email"');
+    expect(html).toContain('<label for="password">Password</label>');
+    expect(tagWith(html, 'name="password"')).toContain('id="password"');
+  });
+
+  it('ties a problem to both fields, announces it and never fills in the password', () => {
+    const html = renderLogin({
+      ...page,
+      email: 'ada@example.com',
+      problem: 'Email or password is wrong.',
+    });
+    expect(html).toContain('id="problem" role="alert"><p>Email or password is wrong.</p>');
+    for (const name of ['email', 'password']) {
+      expect(tagWith(html, `name="${name}"`)).toContain('aria-invalid="true" aria-describedby="problem"');
+    }
+    expect(tagWith(html, 'name="email"')).toContain('value="ada@example.com"');
+    expect(tagWith(html, 'name="password"')).not.toContain('value=');
+  });
+
+  it('mentions no problem when there is none', () => {
+    expect(renderLogin(page)).not.toMatch(/aria-invalid=|aria-describedby=|role="alert"/);
+  });
+
+  it('starts in the first field that is still empty', () => {
+    expect(tagWith(renderLogin(page), 'name="email"')).toContain(' autofocus');
+    expect(tagWith(renderLogin(page), 'name="password"')).not.toContain('autofocus');
+    const known = renderLogin({ ...page, email: 'ada@example.com' });
+    expect(tagWith(known, 'name="email"')).not.toContain('autofocus');
+    expect(tagWith(known, 'name="password"')).toContain(' autofocus');
+  });
+
+  it('says of a self-declared name that it was not checked, and only of that', () => {
+    const sentence = 'The app chose this name itself. It has not been checked.';
+    expect(renderLogin(page)).toContain(sentence);
+    expect(renderLogin({ ...page, client: { ...page.client, identity: 'pre-registered' } })).not.toContain(
+      sentence,
+    );
+  });
+
+  it('has one heading and a title that names the page', () => {
+    const html = renderLogin(page);
+    expect(html.match(/<h1/g)).toHaveLength(1);
+    expect(html).toContain('<title>Sign in – Team notes</title>');
+  });
+
+  it('keeps the same tags and attributes whatever the texts hold (T-059)', () => {
+    const ordinary = { ...page, email: 'ada@example.com', problem: 'Wrong.' };
+    const attacked: LoginPage = {
+      action: hostile,
+      csrf: hostile,
+      client: { name: hostile, clientId: hostile, identity: 'self-declared', uri: hostile },
+      resourceName: hostile,
+      email: hostile,
+      problem: hostile,
+      cancelAction: hostile,
+    };
+    const structure = pageStructure(renderLogin(attacked));
+    expect(structure).toEqual(pageStructure(renderLogin(ordinary)));
+    expect(structure).toContain(
+      'input id name type autocomplete required aria-invalid aria-describedby autofocus',
+    );
+  });
+});
