@@ -5,6 +5,7 @@
 
 /** A stored artifact. */
 export interface ArtifactRow {
+  id: string;
   payload: Uint8Array;
   /** Counts the writes of this row; a guarded write names the one it read. */
   revision: number;

@@ -11,6 +11,7 @@ class ConflictFound extends Error {
 }
 
 interface Row {
+  id: string;
   payload: Buffer;
   revision: number;
   consumed_at: number | null;
@@ -20,6 +21,7 @@ interface Row {
 function toArtifact(row: Row | undefined): ArtifactRow | undefined {
   if (!row) return undefined;
   return {
+    id: row.id,
     payload: row.payload,
     revision: row.revision,
     expiresAt: row.expires_at,
@@ -29,7 +31,7 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
 
 /** The artifacts of a SQLite database. */
 export function createArtifactStore(db: Database.Database, writer: Writer): ArtifactStore {
-  const columns = 'payload, revision, consumed_at, expires_at';
+  const columns = 'id, payload, revision, consumed_at, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
@@ -37,7 +39,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
   const findGrant = db.prepare<[string], Row>(
-    'SELECT payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
+    'SELECT id, payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
   );
   const putGrant = db.prepare(
     `INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (@id, @accountId, @clientId, @payload, @expiresAt)
@@ -64,17 +66,11 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     )
     .pluck();
 
-  function putArtifact({
-    grantId = null,
-    accountId = null,
-    clientId = null,
-    uid = null,
-    ...rest
-  }: Nullable<PutArtifact>): void {
-    const row = { grantId, accountId, clientId, uid, ...rest };
-    if (row.ifRevision === undefined) put.run(row);
+  function putArtifact(change: PutArtifact): void {
+    const row = { grantId: null, accountId: null, clientId: null, uid: null, ...change };
+    if (change.ifRevision === undefined) put.run(row);
     else if (replace.run(row).changes === 0)
-      throw new ConflictFound({ reason: 'changed', kind: row.kind, id: row.id });
+      throw new ConflictFound({ reason: 'changed', kind: change.kind, id: change.id });
   }
 
   function apply(change: Change): void {
@@ -137,6 +133,3 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
       }),
   };
 }
-
-/** Optional members as SQLite wants them. */
-type Nullable<T> = { [K in keyof T]: T[K] | null };

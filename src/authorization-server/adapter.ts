@@ -1,0 +1,190 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import { hashSecret } from '../crypto/secret.ts';
+import type { ArtifactRow, ArtifactStore, Change } from '../storage/artifacts.ts';
+import type { ClientStore } from '../storage/clients.ts';
+import { currentWriteSet, WriteSet } from './write-set.ts';
+
+/** What the adapter works on. */
+export interface AdapterOptions {
+  artifacts: ArtifactStore;
+  clients: ClientStore;
+  box: SealedBox;
+  /** Epoch seconds. */
+  now: () => number;
+  /** How long a used refresh token still gives the answer it gave first; 0 for never. */
+  refreshGraceSeconds: number;
+}
+
+/** Written only as they were read: an approval counts once (T-014, T-028). */
+const guardedKinds = new Set(['Interaction']);
+
+/** The stored name of a grant. */
+export function grantKey(grantId: string): string {
+  return hashSecret('Grant', grantId);
+}
+
+/** What sealed payloads are tied to: the row they stand in. */
+export function payloadContext(kind: string, id: string): string {
+  return `${kind}:${id}`;
+}
+
+/**
+ * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
+ * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
+ * @returns a function from model name to adapter, as `oidc-provider` takes it
+ */
+export function createAdapters(options: AdapterOptions): (name: string) => Adapter {
+  return (name) => {
+    switch (name) {
+      case 'Client':
+        return clientAdapter(options);
+      case 'Grant':
+        return grantAdapter(options);
+      default:
+        return artifactAdapter(name, options);
+    }
+  };
+}
+
+/** Collects changes into the request's write set; outside of a request commits them at once. */
+async function record(artifacts: ArtifactStore, collect: (writes: WriteSet) => void): Promise<void> {
+  const writes = currentWriteSet();
+  if (writes) return collect(writes);
+  const alone = new WriteSet();
+  collect(alone);
+  const result = await artifacts.commit(alone.changes);
+  if (!result.committed)
+    throw new Error(`a write outside of a request was refused: ${result.conflict.reason}`);
+}
+
+function artifactAdapter(
+  kind: string,
+  { artifacts, box, now, refreshGraceSeconds }: AdapterOptions,
+): Adapter {
+  const guarded = guardedKinds.has(kind);
+
+  function open(id: string, payload: Uint8Array): AdapterPayload {
+    return JSON.parse(box.open(payload, payloadContext(kind, id))) as AdapterPayload;
+  }
+
+  /** Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer. */
+  function looksConsumed(row: ArtifactRow): boolean {
+    if (row.consumedAt === undefined) return false;
+    return kind !== 'RefreshToken' || now() >= row.consumedAt + refreshGraceSeconds;
+  }
+
+  return {
+    async upsert(value, payload, expiresIn = 0) {
+      const id = hashSecret(kind, value);
+      const accountId = kind === 'Session' ? payload.accountId : payload.session?.accountId;
+      const clientId = typeof payload.params?.client_id === 'string' ? payload.params.client_id : undefined;
+      await record(artifacts, (writes) =>
+        writes.put(
+          {
+            type: 'put',
+            kind,
+            id,
+            payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
+            expiresAt: now() + expiresIn,
+            ...(payload.grantId && kind !== 'Interaction'
+              ? { grantId: grantKey(payload.grantId) }
+              : undefined),
+            ...(accountId ? { accountId } : undefined),
+            ...(clientId ? { clientId } : undefined),
+            ...(payload.uid ? { uid: payload.uid } : undefined),
+          },
+          guarded,
+        ),
+      );
+    },
+
+    async find(value) {
+      const id = hashSecret(kind, value);
+      const pending = currentWriteSet()?.pending(kind, id);
+      if (pending) return pending === 'removed' ? undefined : open(id, pending.payload);
+      const row = await artifacts.find(kind, id);
+      if (!row) return undefined;
+      const payload = open(id, row.payload);
+      currentWriteSet()?.sawRow(kind, id, row.revision, payload.grantId);
+      return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
+    },
+
+    async findByUid(uid) {
+      const row = await artifacts.findByUid(kind, uid);
+      if (!row) return undefined;
+      return open(row.id, row.payload);
+    },
+
+    async findByUserCode() {
+      return undefined;
+    },
+
+    async consume(value) {
+      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), at: now() };
+      await record(artifacts, (writes) => writes.add(change));
+    },
+
+    async destroy(value) {
+      await record(artifacts, (writes) => writes.remove(kind, hashSecret(kind, value), guarded));
+    },
+
+    async revokeByGrantId(grantId) {
+      await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(grantId) }));
+    },
+  };
+}
+
+function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {
+  const kind = 'Grant';
+  return {
+    async upsert(value, payload, expiresIn = 0) {
+      const id = grantKey(value);
+      const { accountId, clientId } = payload;
+      if (!accountId || !clientId) throw new TypeError('a grant names its account and its client');
+      await record(artifacts, (writes) =>
+        writes.add({
+          type: 'putGrant',
+          id,
+          accountId,
+          clientId,
+          payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
+          expiresAt: now() + expiresIn,
+        }),
+      );
+    },
+    async find(value) {
+      const id = grantKey(value);
+      const row = await artifacts.findGrant(id);
+      return row && (JSON.parse(box.open(row.payload, payloadContext(kind, id))) as AdapterPayload);
+    },
+    async destroy(value) {
+      await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(value) }));
+    },
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+    consume: async () => undefined,
+    revokeByGrantId: async () => undefined,
+  };
+}
+
+function clientAdapter({ clients, box, now }: AdapterOptions): Adapter {
+  const kind = 'Client';
+  return {
+    async upsert(id, payload) {
+      const sealed = box.seal(JSON.stringify(payload), payloadContext(kind, id));
+      await clients.put({ id, payload: sealed, createdAt: payload.client_id_issued_at ?? now() });
+    },
+    async find(id) {
+      const row = await clients.find(id);
+      return row && (JSON.parse(box.open(row.payload, payloadContext(kind, id))) as AdapterPayload);
+    },
+    async destroy(id) {
+      await clients.remove(id);
+    },
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+    consume: async () => undefined,
+    revokeByGrantId: async () => undefined,
+  };
+}

@@ -1,0 +1,61 @@
+import type { Context, Next } from 'koa';
+import type { ArtifactStore } from '../storage/artifacts.ts';
+import { answerWithErrorPage } from './error-page.ts';
+import { commitWrites } from './write-set.ts';
+
+/** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
+export const responseModes = ['query'] as const;
+
+/**
+ * Middleware around the engine's authorization endpoint and its resumption. One commit per request: the interaction
+ * that is taken up is removed in it, so that an approval gives one code (T-028).
+ */
+export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const mode = ctx.query.response_mode;
+    if (mode !== undefined && mode !== 'query')
+      return answerWithErrorPage(ctx, 400, {
+        code: 'invalid_request',
+        description: 'response_mode may only be query at this server',
+      });
+    const { result } = await commitWrites(artifacts, async () => {
+      await next();
+      return ctx.status < 500;
+    });
+    if (!result.committed) {
+      ctx.remove('Location');
+      return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+    }
+    showErrorBeforeRedirect(ctx);
+  };
+}
+
+/**
+ * Whoever registers a client chooses where errors lead. Before a person has seen a page of ours, an error is shown
+ * instead of redirected, with the way back as a link, so that no link to us is an open redirector (T-005; RFC 9700
+ * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there.
+ */
+function showErrorBeforeRedirect(ctx: Context): void {
+  const location = ctx.response.get('Location');
+  const resumed = ctx.params?.uid !== undefined || /\/authorize\/[^/]+$/.test(ctx.path);
+  const error = ctx.state.authorizationError as { error: string; error_description?: string } | undefined;
+  if (!error || resumed || ctx.status !== 303 || location === '') return;
+  if (
+    String(ctx.query.prompt ?? '')
+      .split(' ')
+      .includes('none')
+  )
+    return;
+  ctx.remove('Location');
+  answerWithErrorPage(
+    ctx,
+    400,
+    { code: error.error, description: error.error_description },
+    {
+      title: 'The app sent a request that cannot be carried out',
+      message: error.error_description ?? 'Nothing was shared with the app.',
+      continueTo: { href: location, label: 'Back to the app' },
+      redirectUri: location,
+    },
+  );
+}

@@ -1,0 +1,9 @@
+export { AdministrationRefused, createAdministration } from './administration.ts';
+export type { Lifetimes } from './configuration.ts';
+export type { LoginLimits } from './login.ts';
+export type { ProtectedResource } from './resources.ts';
+export {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  createAuthorizationServer,
+} from './server.ts';

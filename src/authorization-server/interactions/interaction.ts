@@ -1,0 +1,78 @@
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import { parseScope } from '../../oauth/scope.ts';
+import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
+import type { ClientSummary } from '../views/client-summary.ts';
+
+/** An interaction as the engine keeps it. */
+export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** The authorization request a person is asked about. */
+export interface AskedFor {
+  client: ClientSummary;
+  clientId: string;
+  redirectUri: string;
+  resource: ProtectedResource;
+  /** Scopes asked for that exist here. */
+  scopes: string[];
+}
+
+/**
+ * Loads the interaction of a request. It opens only in the browser that has its cookie (T-015).
+ * @param uid from the URL; the cookie has to name the same one
+ * @throws errors.SessionNotFound where it is over, never was, or belongs to another browser
+ */
+export async function loadInteraction(provider: Provider, ctx: Context, uid: string): Promise<Interaction> {
+  const interaction = await provider.interactionDetails(ctx.req, ctx.res);
+  if (interaction.uid !== uid)
+    throw new errors.SessionNotFound('another interaction is open in this browser');
+  if (interaction.result !== undefined)
+    throw new errors.SessionNotFound('this interaction was answered already');
+  return interaction;
+}
+
+/**
+ * Reads what the client asked for out of an interaction.
+ * @throws errors.SessionNotFound where the client was removed meanwhile
+ */
+export async function readRequest(
+  provider: Provider,
+  interaction: Interaction,
+  resources: ResourceRegistry,
+  identityScopes: readonly string[],
+): Promise<AskedFor> {
+  const { client_id: clientId, redirect_uri: redirectUri, resource, scope } = interaction.params;
+  const client = await provider.Client.find(String(clientId));
+  if (!client) throw new errors.SessionNotFound('the client was removed');
+  const first = Array.isArray(resource) ? resource[0] : resource;
+  const target = (typeof first === 'string' ? resources.find(first) : undefined) ?? resources.default;
+  const known = new Set([...Object.keys(target.scopes), ...identityScopes]);
+  return {
+    clientId: client.clientId,
+    client: {
+      name: client.clientName ?? '',
+      clientId: client.clientId,
+      identity: 'self-declared',
+      ...(client.clientUri ? { uri: client.clientUri } : undefined),
+    },
+    redirectUri: String(redirectUri),
+    resource: target,
+    scopes: parseScope(String(scope ?? '')).filter((entry) => known.has(entry)),
+  };
+}
+
+/**
+ * Answers an interaction and sends the browser on to where the engine takes it up again, always by 303 so that no
+ * form is posted twice (T-018).
+ */
+export async function finishInteraction(
+  ctx: Context,
+  interaction: Interaction,
+  result: NonNullable<Interaction['result']>,
+): Promise<void> {
+  interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...result };
+  await interaction.persist();
+  ctx.status = 303;
+  ctx.redirect(interaction.returnTo);
+}

@@ -1,0 +1,99 @@
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import type { AuditLog } from '../audit.ts';
+import type { Login } from '../login.ts';
+import { renderLogin } from '../views/login.ts';
+import { csrfToken } from './form.ts';
+import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
+import { showPage } from './page.ts';
+
+/** What the login step works with. */
+export interface LoginStepOptions {
+  provider: Provider;
+  login: Login;
+  audit: AuditLog;
+  csrfKey: string;
+  /** Absolute URL of an interaction's page. */
+  pageUrl: (uid: string) => string;
+}
+
+/** Shows the login page; `problem` says what was wrong with the last try. */
+export function showLogin(
+  ctx: Context,
+  options: LoginStepOptions,
+  interaction: Interaction,
+  asked: AskedFor,
+  again: { email?: string; problem?: string } = {},
+): void {
+  const { csrfKey, pageUrl } = options;
+  const hint = interaction.params.login_hint;
+  const email = again.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
+  showPage(
+    ctx,
+    renderLogin({
+      action: `${pageUrl(interaction.uid)}/login`,
+      cancelAction: `${pageUrl(interaction.uid)}/cancel`,
+      csrf: csrfToken(csrfKey, 'login', interaction.uid),
+      client: asked.client,
+      resourceName: asked.resource.name,
+      ...(email ? { email } : undefined),
+      ...(again.problem ? { problem: again.problem } : undefined),
+    }),
+    asked.redirectUri,
+  );
+}
+
+/** Who was logged in before is logged out, so that the engine starts a new session for the other account. */
+async function leaveOtherAccount(
+  provider: Provider,
+  interaction: Interaction,
+  accountId: string,
+): Promise<void> {
+  const { session } = interaction;
+  if (!session?.uid || session.accountId === accountId) return;
+  await (await provider.Session.findByUid(session.uid))?.destroy();
+  interaction.session = undefined;
+}
+
+/** Carries out a posted login form. */
+export async function submitLogin(
+  ctx: Context,
+  options: LoginStepOptions,
+  interaction: Interaction,
+  asked: AskedFor,
+  form: URLSearchParams,
+): Promise<void> {
+  const { provider, login, audit } = options;
+  const email = form.get('email') ?? '';
+  const result = await login(email, form.get('password') ?? '', String(ctx.state.clientAddress));
+  switch (result.outcome) {
+    case 'accepted':
+      audit('login.succeeded', ctx, { accountId: result.account.id, clientId: asked.clientId });
+      await leaveOtherAccount(provider, interaction, result.account.id);
+      return finishInteraction(ctx, interaction, { login: { accountId: result.account.id, amr: ['pwd'] } });
+    case 'refused':
+      audit('login.failed', ctx, { clientId: asked.clientId });
+      ctx.status = 401;
+      return showLogin(ctx, options, interaction, asked, {
+        email,
+        problem: 'That e-mail address and password do not belong together.',
+      });
+    case 'throttled':
+    case 'busy':
+      audit('login.throttled', ctx, { clientId: asked.clientId, reason: result.outcome });
+      ctx.status = result.outcome === 'busy' ? 503 : 429;
+      ctx.set('Retry-After', String(result.retryAfterSeconds));
+      return showLogin(ctx, options, interaction, asked, {
+        email,
+        problem:
+          result.outcome === 'busy'
+            ? 'Many people are logging in at this moment. Please try again in a few seconds.'
+            : `Too many attempts. Please wait ${waitingTime(result.retryAfterSeconds)} and try again.`,
+      });
+  }
+}
+
+function waitingTime(seconds: number): string {
+  if (seconds < 90) return `${seconds} seconds`;
+  return `${Math.ceil(seconds / 60)} minutes`;
+}

@@ -1,0 +1,112 @@
+import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { answerWithErrorPage } from '../error-page.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import { commitWrites } from '../write-set.ts';
+import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
+import { csrfToken, FormRefused, readForm } from './form.ts';
+import {
+  type AskedFor,
+  finishInteraction,
+  type Interaction,
+  loadInteraction,
+  readRequest,
+} from './interaction.ts';
+import { type LoginStepOptions, showLogin, submitLogin } from './login.ts';
+
+/** What the pages of an interaction work with. */
+export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions {
+  artifacts: ArtifactStore;
+  resources: ResourceRegistry;
+  identityScopes: readonly string[];
+  /** Our public origin. */
+  origin: string;
+}
+
+type Prompt = 'login' | 'consent';
+
+/** Each posted step: the page its form stands on, and what it does. */
+const steps: Record<
+  string,
+  {
+    page: Prompt;
+    run: (
+      ctx: Context,
+      o: InteractionOptions,
+      i: Interaction,
+      a: AskedFor,
+      form: URLSearchParams,
+    ) => Promise<void>;
+  }
+> = {
+  login: { page: 'login', run: submitLogin },
+  cancel: {
+    page: 'login',
+    run: (ctx, _options, interaction) =>
+      finishInteraction(ctx, interaction, {
+        error: 'access_denied',
+        error_description: 'the login was cancelled',
+      }),
+  },
+  consent: { page: 'consent', run: submitConsent },
+  switch: { page: 'consent', run: (ctx, options, interaction) => switchAccount(ctx, options, interaction) },
+};
+
+/**
+ * Creates the handler of `/interaction/<uid>` (the page) and `/interaction/<uid>/<step>` (its forms, POST only).
+ * @returns a function of the context and the path below `/interaction/`
+ */
+export function createInteractions(
+  options: InteractionOptions,
+): (ctx: Context, path: string) => Promise<void> {
+  const { provider, artifacts, resources, identityScopes, origin, csrfKey } = options;
+
+  async function show(ctx: Context, interaction: Interaction, asked: AskedFor): Promise<void> {
+    if (interaction.prompt.name === 'login') return showLogin(ctx, options, interaction, asked);
+    return showConsent(ctx, options, interaction, asked);
+  }
+
+  async function serve(ctx: Context, uid: string, stepName: string | undefined): Promise<void> {
+    const interaction = await loadInteraction(provider, ctx, uid);
+    const asked = await readRequest(provider, interaction, resources, identityScopes);
+    const step = stepName === undefined ? undefined : steps[stepName];
+    if (!step) return show(ctx, interaction, asked);
+    if (interaction.prompt.name !== step.page)
+      throw new errors.SessionNotFound('this form belongs to an earlier page');
+    const form = await readForm(ctx, origin, csrfToken(csrfKey, step.page, uid));
+    await step.run(ctx, options, interaction, asked, form);
+  }
+
+  return async (ctx, path) => {
+    const [uid = '', stepName, ...rest] = path.split('/');
+    if (rest.length > 0 || (stepName !== undefined && !Object.hasOwn(steps, stepName)))
+      return answerWithErrorPage(ctx, 404, { code: 'not_found', description: 'There is no such page.' });
+    const allowed = stepName === undefined ? ['GET', 'HEAD'] : ['POST'];
+    if (!allowed.includes(ctx.method)) {
+      ctx.set('Allow', allowed.join(', '));
+      return answerWithErrorPage(ctx, 405, {
+        code: 'invalid_request',
+        description: 'This page is used otherwise.',
+      });
+    }
+    try {
+      const { result } = await commitWrites(artifacts, async () => {
+        await serve(ctx, uid, stepName);
+        return true;
+      });
+      if (!result.committed) throw new errors.SessionNotFound('somebody else answered first');
+    } catch (error) {
+      if (error instanceof FormRefused)
+        return answerWithErrorPage(ctx, error.status, {
+          code: 'invalid_request',
+          description: error.message,
+        });
+      if (error instanceof errors.SessionNotFound) {
+        ctx.remove('Location');
+        return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+      }
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,51 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+
+/** How often something may happen. */
+export interface Limit {
+  /** Times in a window. */
+  times: number;
+  /** Length of the window. */
+  windowSeconds: number;
+}
+
+/** Counts by key. */
+export interface Limiter {
+  /** Counts one and gives 0, or, over the limit, the seconds until there is room again. */
+  take(key: string): Promise<number>;
+  /** Gives the seconds until there is room again without counting; 0 where there is room. */
+  wait(key: string): Promise<number>;
+  /** Gives one back: it turned out to be harmless. */
+  giveBack(key: string): Promise<void>;
+  /** Forgets the key. */
+  reset(key: string): Promise<void>;
+}
+
+/**
+ * Creates a limiter in memory. `rate-limiter-flexible` because it counts atomically, has no dependencies and has the
+ * same limiter over databases for later.
+ */
+export function createLimiter({ times, windowSeconds }: Limit): Limiter {
+  const limiter = new RateLimiterMemory({ points: times, duration: windowSeconds });
+  const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+  return {
+    async take(key) {
+      try {
+        await limiter.consume(key);
+        return 0;
+      } catch (refusal) {
+        if (refusal instanceof RateLimiterRes) return seconds(refusal.msBeforeNext);
+        throw refusal;
+      }
+    },
+    async wait(key) {
+      const state = await limiter.get(key);
+      return state && state.consumedPoints >= times ? seconds(state.msBeforeNext) : 0;
+    },
+    async giveBack(key) {
+      await limiter.reward(key);
+    },
+    async reset(key) {
+      await limiter.delete(key);
+    },
+  };
+}

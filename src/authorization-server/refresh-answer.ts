@@ -1,0 +1,72 @@
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import type { ArtifactStore, PutArtifact } from '../storage/artifacts.ts';
+import { payloadContext } from './adapter.ts';
+
+const kind = 'RefreshAnswer';
+
+/** A successful answer of the token endpoint (RFC 6749 section 5.1). */
+export interface TokenAnswer {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  refresh_token?: string;
+  scope?: string;
+  [member: string]: unknown;
+}
+
+interface KeptAnswer {
+  answer: TokenAnswer;
+  issuedAt: number;
+}
+
+/**
+ * The change that keeps the answer to a refresh, sealed, for the clients that ask the same again within the grace
+ * window (several processes of one install, or an answer lost on the way). It shares the commit of the rotation.
+ * @param id hashed refresh token that was used
+ * @param grantId hashed grant; revoking it removes the answer as well
+ */
+export function keepAnswer(
+  box: SealedBox,
+  {
+    id,
+    grantId,
+    answer,
+    nowSeconds,
+    graceSeconds,
+  }: {
+    id: string;
+    grantId: string;
+    answer: TokenAnswer;
+    nowSeconds: number;
+    graceSeconds: number;
+  },
+): PutArtifact {
+  const kept: KeptAnswer = { answer, issuedAt: nowSeconds };
+  return {
+    type: 'put',
+    kind,
+    id,
+    grantId,
+    payload: box.seal(JSON.stringify(kept), payloadContext(kind, id)),
+    expiresAt: nowSeconds + graceSeconds,
+  };
+}
+
+/**
+ * Gives the kept answer to a refresh token that was used a moment ago.
+ * @param attempt the answer this attempt would have got: the kept one is given only where it is for the same scopes
+ * @returns the first answer with its remaining life, or undefined where there is none to give
+ */
+export async function findAnswer(
+  artifacts: ArtifactStore,
+  box: SealedBox,
+  id: string,
+  attempt: TokenAnswer,
+  nowSeconds: number,
+): Promise<TokenAnswer | undefined> {
+  const row = await artifacts.find(kind, id);
+  if (!row || row.expiresAt <= nowSeconds) return undefined;
+  const { answer, issuedAt } = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as KeptAnswer;
+  if (answer.scope !== attempt.scope) return undefined;
+  return { ...answer, expires_in: Math.max(1, answer.expires_in - (nowSeconds - issuedAt)) };
+}

@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Context } from 'koa';
+import getRawBody from 'raw-body';
+
+/** A body that cannot be read: too large, or cut off. */
+export class BodyRefused extends Error {
+  override name = 'BodyRefused';
+  readonly status: 400 | 413;
+  constructor(status: 400 | 413, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * Reads a request body up to a limit; stops reading at the limit (T-134).
+ * `raw-body` because it is what the Node frameworks themselves use for this.
+ * @param limit bytes
+ * @throws BodyRefused
+ */
+export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
+  try {
+    return await getRawBody(ctx.req, { length: ctx.req.headers['content-length'] ?? null, limit });
+  } catch (error) {
+    if ((error as { type?: string }).type === 'entity.too.large')
+      throw new BodyRefused(413, `The request body may have at most ${limit} bytes.`);
+    throw new BodyRefused(400, 'The request body could not be read.');
+  }
+}
+
+/**
+ * Hands the engine, which reads the stream itself, a body that was read and perhaps rewritten.
+ * @param body what the engine is to read
+ */
+export function replayBody(ctx: Context, body: Buffer): void {
+  const stream = Readable.from([body], { objectMode: false });
+  const fromBody = new Set<string | symbol>(['readable', 'iterator', 'readableEncoding']);
+  ctx.req.headers['content-length'] = String(body.length);
+  delete ctx.req.headers['transfer-encoding'];
+  const replayed = new Proxy(ctx.req, {
+    get(request, property) {
+      const source: object = fromBody.has(property) ? stream : request;
+      const value: unknown = Reflect.get(source, property);
+      return typeof value === 'function' ? value.bind(source) : value;
+    },
+  }) as IncomingMessage;
+  ctx.req = replayed;
+  ctx.request.req = replayed;
+}

@@ -1,0 +1,70 @@
+import { errors, type ResourceServer } from 'oidc-provider';
+import { canonicalResource } from '../oauth/resource-indicator.ts';
+import { formatScope, parseScope } from '../oauth/scope.ts';
+
+/** A protected resource tokens are issued for. */
+export interface ProtectedResource {
+  /** Its canonical URL: the `resource` clients ask for and the audience of its tokens (RFC 8707). */
+  resource: string;
+  /** What people call it; stands on the consent page. */
+  name: string;
+  /** Scopes, each with the sentence the consent page shows. */
+  scopes: Record<string, string>;
+  /** What a client gets that asks for nothing in particular. */
+  baselineScopes: readonly string[];
+}
+
+/** The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). */
+export interface ResourceRegistry {
+  /** Every scope of every resource, in order, once. */
+  scopes: readonly string[];
+  default: ProtectedResource;
+  /** Gives the resource an indicator means, whatever its case or trailing slash (A7-02); undefined for an unknown one. */
+  find(indicator: string): ProtectedResource | undefined;
+}
+
+/**
+ * Creates the registry.
+ * @param resources at least one, each with a canonical URL
+ * @throws TypeError where that does not hold
+ */
+export function createResourceRegistry(resources: readonly ProtectedResource[]): ResourceRegistry {
+  const first = resources[0];
+  if (!first) throw new TypeError('an authorization server needs at least one protected resource');
+  const known = new Map(resources.map((entry) => [entry.resource, entry]));
+  for (const { resource } of resources) {
+    if (canonicalResource(resource) !== resource)
+      throw new TypeError(`not a canonical resource URL: ${resource}`);
+  }
+  return {
+    scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
+    default: first,
+    find: (indicator) => known.get(canonicalResource(indicator) ?? ''),
+  };
+}
+
+/**
+ * What the engine needs to know of a resource.
+ * @param found the resource, or undefined for an unknown indicator
+ * @param requestedScope the `scope` of the authorization request; undefined on other requests
+ * @param grantableScopes scopes that belong to no resource (`openid`, `offline_access`)
+ * @throws errors.InvalidTarget (RFC 8707 section 2), errors.InvalidScope where nothing that was asked for exists here
+ */
+export function toResourceServer(
+  found: ProtectedResource | undefined,
+  requestedScope: string | undefined,
+  grantableScopes: readonly string[],
+  accessTokenSeconds: number,
+): ResourceServer {
+  if (!found) throw new errors.InvalidTarget('the requested resource is not served here');
+  const requested = parseScope(requestedScope);
+  const known = new Set([...Object.keys(found.scopes), ...grantableScopes]);
+  if (requested.length > 0 && !requested.some((scope) => known.has(scope)))
+    throw new errors.InvalidScope('none of the requested scopes exists at this resource', '');
+  return {
+    scope: formatScope(Object.keys(found.scopes)),
+    audience: found.resource,
+    accessTokenFormat: 'opaque',
+    accessTokenTTL: accessTokenSeconds,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Context, Next } from 'koa';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import { hashSecret } from '../crypto/secret.ts';
+import type { ArtifactStore, Conflict } from '../storage/artifacts.ts';
+import { grantKey } from './adapter.ts';
+import type { AuditLog } from './audit.ts';
+import { canonicalizeResources } from './authorization-request.ts';
+import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { BodyRefused, readBody, replayBody } from './request-body.ts';
+import type { ResourceRegistry } from './resources.ts';
+import { commitWrites, type WriteSet } from './write-set.ts';
+
+/** What the token endpoint works with. */
+export interface TokenEndpointOptions {
+  artifacts: ArtifactStore;
+  box: SealedBox;
+  resources: ResourceRegistry;
+  audit: AuditLog;
+  /** Epoch seconds. */
+  now: () => number;
+  refreshGraceSeconds: number;
+}
+
+/** The engine's own limit for form bodies. */
+const maxFormBytes = 56 * 1024;
+
+/** Wrong verifiers or redirect URIs a code survives (T-035). */
+const maxCodeFailures = 5;
+
+function refuse(ctx: Context, error: string, description: string, status = 400): void {
+  ctx.status = status;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.body = { error, error_description: description };
+}
+
+/**
+ * Middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine judges the request; this decides
+ * at the commit who was first:
+ * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
+ * - a refresh token used again within the grace window gets the first answer once more, later the grant ends (T-040, T-043);
+ * - a code that keeps failing dies (T-035).
+ */
+export function createTokenEndpoint(options: TokenEndpointOptions) {
+  const { artifacts, box, resources, audit, now, refreshGraceSeconds } = options;
+
+  async function readForm(ctx: Context): Promise<URLSearchParams | undefined> {
+    if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
+    try {
+      const body = await readBody(ctx, maxFormBytes);
+      const form = new URLSearchParams(body.toString('utf8'));
+      replayBody(ctx, canonicalizeResources(form, resources) ? Buffer.from(form.toString()) : body);
+      return form;
+    } catch (error) {
+      if (!(error instanceof BodyRefused)) throw error;
+      refuse(ctx, 'invalid_request', error.message, error.status);
+      return undefined;
+    }
+  }
+
+  function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
+    const id = hashSecret('RefreshToken', refreshToken);
+    const grantId = writes.grantOf('RefreshToken', id);
+    if (refreshGraceSeconds === 0 || grantId === undefined) return;
+    const answer = ctx.body as TokenAnswer;
+    const kept = {
+      id,
+      grantId: grantKey(grantId),
+      answer,
+      nowSeconds: now(),
+      graceSeconds: refreshGraceSeconds,
+    };
+    writes.add(keepAnswer(box, kept));
+  }
+
+  async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
+    if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
+      const answer = await findAnswer(artifacts, box, conflict.id, ctx.body as TokenAnswer, now());
+      if (answer) {
+        ctx.body = answer;
+        return;
+      }
+    }
+    if (conflict.reason === 'consumed') {
+      const grantId = writes.grantOf(conflict.kind, conflict.id);
+      if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
+      audit('token.reuse_detected', ctx, { kind: conflict.kind });
+    }
+    refuse(ctx, 'invalid_grant', 'grant request is invalid');
+  }
+
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const form = await readForm(ctx);
+    if (!form) return;
+    const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
+    const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
+
+    const { result, writes } = await commitWrites(artifacts, async (collecting) => {
+      await next();
+      if (refreshToken !== null && ctx.status === 200) keepRefreshAnswer(ctx, refreshToken, collecting);
+      return ctx.status < 500;
+    });
+
+    if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
+    else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
+    if (code !== null && ctx.status === 400)
+      await artifacts.countFailure(
+        'AuthorizationCode',
+        hashSecret('AuthorizationCode', code),
+        maxCodeFailures,
+      );
+  };
+}

@@ -1,0 +1,84 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../storage/artifacts.ts';
+
+/**
+ * What one request is about to write. The engine consumes a code, saves a refresh token and saves an access token in
+ * three calls; collected here they become one commit before the answer leaves, so that a crash in between leaves
+ * either all of it or nothing (F2, T-164, T-165).
+ */
+export class WriteSet {
+  #changes: Change[] = [];
+  #pending = new Map<string, PutArtifact | 'removed'>();
+  #revisions = new Map<string, number>();
+  #grants = new Map<string, string>();
+
+  /** The changes so far, in order. */
+  get changes(): readonly Change[] {
+    return this.#changes;
+  }
+
+  /** What this request has written or removed itself; undefined where it has done neither. */
+  pending(kind: string, id: string): PutArtifact | 'removed' | undefined {
+    return this.#pending.get(key(kind, id));
+  }
+
+  /** Remembers what a row was when it was read: its revision, and the grant it hangs on. */
+  sawRow(kind: string, id: string, revision: number, grantId: string | undefined): void {
+    this.#revisions.set(key(kind, id), revision);
+    if (grantId !== undefined) this.#grants.set(key(kind, id), grantId);
+  }
+
+  /** The grant of a row that was read in this request. */
+  grantOf(kind: string, id: string): string | undefined {
+    return this.#grants.get(key(kind, id));
+  }
+
+  /** Writes an artifact; `guarded` refuses the commit where the row changed since it was read. */
+  put(change: PutArtifact, guarded: boolean): void {
+    const name = key(change.kind, change.id);
+    const ifRevision = guarded ? this.#revisions.get(name) : undefined;
+    const whole = ifRevision === undefined ? change : { ...change, ifRevision };
+    const earlier = this.#pending.get(name);
+    if (earlier && earlier !== 'removed') this.#changes.splice(this.#changes.indexOf(earlier), 1, whole);
+    else this.#changes.push(whole);
+    this.#pending.set(name, whole);
+  }
+
+  /** Removes an artifact; with `mustExist` the commit is refused where somebody else removed it first. */
+  remove(kind: string, id: string, mustExist: boolean): void {
+    this.#changes.push({ type: 'remove', kind, id, mustExist });
+    this.#pending.set(key(kind, id), 'removed');
+  }
+
+  /** Any change that later reads of this request need not see. */
+  add(change: Change): void {
+    this.#changes.push(change);
+  }
+}
+
+function key(kind: string, id: string): string {
+  return `${kind}:${id}`;
+}
+
+const current = new AsyncLocalStorage<WriteSet>();
+
+/** The write set of the request being served; undefined outside of one. */
+export function currentWriteSet(): WriteSet | undefined {
+  return current.getStore();
+}
+
+/**
+ * Runs a request with a write set of its own and commits what it collected.
+ * @param artifacts where to commit
+ * @param serve the request; gives whether its writes are to be kept (a request that failed for our own fault keeps none)
+ * @returns what became of the commit, with the write set
+ * @throws StorageUnavailable where the database cannot be written
+ */
+export async function commitWrites(
+  artifacts: ArtifactStore,
+  serve: (writes: WriteSet) => Promise<boolean>,
+): Promise<{ result: CommitResult; writes: WriteSet }> {
+  const writes = new WriteSet();
+  const keep = await current.run(writes, () => serve(writes));
+  return { writes, result: keep ? await artifacts.commit(writes.changes) : { committed: true } };
+}
