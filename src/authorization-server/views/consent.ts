@@ -52,11 +52,11 @@ function renderFacts(page: ConsentPage, target: RedirectTarget): Markup {
   const website = httpsHost(page.client.uri);
   return markup`<dl>
 <dt>Your approval is sent to</dt>
-<dd><strong>${target.words}</strong><span class="detail">${displayText(page.redirectUri, 300)}</span></dd>
+<dd><strong>${target.words}</strong> <span class="detail">${displayText(page.redirectUri, 300)}</span></dd>
 <dt>For use of</dt>
-<dd><bdi>${displayText(page.resourceName)}</bdi><span class="detail">${displayText(page.resource, 300)}</span></dd>
+<dd><bdi>${displayText(page.resourceName)}</bdi> <span class="detail">${displayText(page.resource, 300)}</span></dd>
 <dt>${publisher === undefined ? 'App identifier' : 'App described by'}</dt>
-<dd>${publisher}<span class="detail">${displayText(page.client.clientId, 300)}</span></dd>${
+<dd>${publisher} <span class="detail">${displayText(page.client.clientId, 300)}</span></dd>${
     website !== undefined &&
     markup`
 <dt>Website the app names${page.client.identity === 'self-declared' && ' (not checked)'}</dt>
@@ -66,7 +66,7 @@ function renderFacts(page: ConsentPage, target: RedirectTarget): Markup {
 }
 
 function renderScope({ scope, description }: ConsentPage['scopes'][number]): Markup {
-  return markup`<label class="scope"><input type="checkbox" name="scope" value="${scope}" checked><span>${displayText(description, 300)}<span class="detail">${scope}</span></span></label>
+  return markup`<label class="scope"><input type="checkbox" name="scope" value="${scope}" checked><span>${displayText(description, 300)} <span class="detail">${scope}</span></span></label>
 `;
 }
 

@@ -85,7 +85,7 @@ describe('renderConsent', () => {
 
   it('shows the host of the client identifier and the redirect host, both (T-077)', () => {
     const html = renderConsent(page);
-    expect(html).toContain('<dt>App described by</dt>\n<dd>claude.ai<');
+    expect(html).toContain('<dt>App described by</dt>\n<dd>claude.ai <');
     expect(html).toContain('<strong>an app on this computer (127.0.0.1)</strong>');
   });
 
