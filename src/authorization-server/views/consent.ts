@@ -43,7 +43,7 @@ function renderIdentity(client: ClientSummary, target: RedirectTarget): Markup {
     }`;
   }
   return markup`<div class="notice caution">
-<p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. What is certain: your approval goes to <strong>${target.words}</strong> and nowhere else.</p>
+<p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. Your approval goes to <strong>${target.words}</strong> – only that is certain.</p>
 ${caution}</div>`;
 }
 

@@ -80,7 +80,7 @@ describe('renderConsent', () => {
   it('warns that a self-declared name was not checked and says what is certain (A5-09, T-060)', () => {
     const html = renderConsent({ ...page, redirectUri: 'https://evil.example/cb' });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
-    expect(html).toContain('your approval goes to <strong>evil.example</strong> and nowhere else');
+    expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
   });
 
   it('shows the host of the client identifier and the redirect host, both (T-077)', () => {
