@@ -34,7 +34,7 @@ function decisionForm(html: string): string {
 }
 
 describe('renderConsent', () => {
-  it('names client, account, resource and redirect URI (A5-09, A11-03)', () => {
+  it('names client, account, resource and redirect URI (A5-09)', () => {
     const html = renderConsent(page);
     for (const shown of [
       '“Claude Code”',
@@ -122,7 +122,7 @@ describe('renderConsent', () => {
     expect(renderConsent({ ...page, switchAccountAction: undefined })).not.toContain('Use another account');
   });
 
-  it('refuses to ask for consent to a redirect URI that could not have been registered (T-058)', () => {
+  it('refuses to ask for consent to a redirect URI that could not have been registered', () => {
     expect(() => renderConsent({ ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
   });
 

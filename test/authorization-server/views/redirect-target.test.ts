@@ -52,7 +52,7 @@ describe('describeRedirectTarget', () => {
     );
   });
 
-  it('refuses to describe a redirect URI that could not have been registered (T-058)', () => {
+  it('refuses to describe a redirect URI that could not have been registered', () => {
     for (const uri of [
       'javascript:alert(1)',
       'http://evil.example/cb',
