@@ -1,0 +1,80 @@
+import Koa, { type Context, type Middleware, type Next } from 'koa';
+import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
+import { pathOf, wellKnown } from '../oauth/well-known.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Storage } from '../storage/storage.ts';
+import { findClientAddress } from './client-address.ts';
+import { allowAnyOrigin, allowKnownOrigins } from './cors.ts';
+import { answerErrors, answerNotFound } from './errors.ts';
+import { answerHealth } from './health.ts';
+import { type GuardOptions, guardHost } from './host-guard.ts';
+import { paths, slashTolerantPaths } from './paths.ts';
+import { pinPublicOrigin } from './public-origin.ts';
+import { nameRequests } from './request-id.ts';
+import { buildAliases, resolveAliases } from './well-known.ts';
+
+/** What the app puts in order. */
+export interface AppOptions extends GuardOptions {
+  trustedProxies: readonly string[];
+  /** Sign the engine's cookies. */
+  cookieKeys: readonly string[];
+  storage: Pick<Storage, 'ping'>;
+  logger: Logger;
+  /** RFC 9728 document of the MCP endpoint. */
+  protectedResource: ProtectedResourceMetadata;
+  authorizationServer: (ctx: Context, next: Next) => Promise<void>;
+  requireBearer: Middleware;
+  mcpEndpoint: Middleware;
+}
+
+/**
+ * Creates the app: the map of the house, every step of a request in its order.
+ */
+export function createApp(options: AppOptions): Koa {
+  const { publicUrl, logger, storage } = options;
+  const base = pathOf(publicUrl);
+  const app = new Koa({ proxy: true });
+  app.keys = [...options.cookieKeys];
+  app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
+
+  const at = (path: string, ...steps: Middleware[]): Middleware => {
+    return async (ctx, next) => {
+      if (ctx.path !== path) return next();
+      const run = (index: number): Promise<unknown> =>
+        Promise.resolve(steps[index]?.(ctx, () => run(index + 1)));
+      await run(0);
+    };
+  };
+  const serveProtectedResource: Middleware = async (ctx) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD, OPTIONS');
+      ctx.throw(405, 'Use GET here.');
+    }
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = options.protectedResource;
+  };
+  const documentCors = allowAnyOrigin(['GET', 'HEAD']);
+
+  const steps: Middleware[] = [
+    nameRequests(logger),
+    answerErrors(logger),
+    findClientAddress(options.trustedProxies),
+    at(paths.health, (ctx) => answerHealth(ctx, storage)),
+    guardHost(options),
+    pinPublicOrigin(publicUrl),
+    resolveAliases(buildAliases(publicUrl, slashTolerantPaths)),
+    at(wellKnown.protectedResource, documentCors, serveProtectedResource),
+    at(`${wellKnown.protectedResource}${base}${paths.mcp}`, documentCors, serveProtectedResource),
+    at(
+      `${base}${paths.mcp}`,
+      allowKnownOrigins(options, ['GET', 'POST', 'DELETE']),
+      options.requireBearer,
+      options.mcpEndpoint,
+    ),
+    at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
+    options.authorizationServer,
+    answerNotFound,
+  ];
+  for (const step of steps) app.use(step);
+  return app;
+}

@@ -1,0 +1,27 @@
+import type { Context, Next } from 'koa';
+
+/** Headers by which a proxy, or an attacker, says what the outside looks like. */
+const forwardedHeaders = [
+  'forwarded',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-for',
+];
+
+/**
+ * Middleware: shows everything behind it one origin, the configured one. Host and forwarded headers of the request
+ * are put aside, so that no URL we build can follow them (T-106; trap: the engine builds URLs from the request).
+ * @param publicUrl the configured public URL
+ */
+export function pinPublicOrigin(publicUrl: string) {
+  const { host, protocol } = new URL(publicUrl);
+  const scheme = protocol.slice(0, -1);
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const { headers } = ctx.req;
+    for (const name of forwardedHeaders) delete headers[name];
+    headers.host = host;
+    headers['x-forwarded-proto'] = scheme;
+    await next();
+  };
+}

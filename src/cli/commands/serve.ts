@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadSettings } from '../../config/load.ts';
+import { createAdministration, createGatehouse } from '../../index.ts';
+import { openDataFolder } from '../../storage/sqlite/index.ts';
+import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { createFirstAccount } from '../first-account.ts';
+import { formatJson, processIo } from '../output.ts';
+import { formatWelcome } from '../welcome.ts';
+
+interface ServeOptions {
+  port?: number;
+  data?: string;
+  config?: string;
+  publicUrl?: string;
+  json?: boolean;
+}
+
+/** How long requests in flight may take after SIGTERM. */
+const stopPatienceMs = 10_000;
+
+/** The version of this package. */
+export function packageVersion(): string {
+  const file = new URL('../../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return port;
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentence =
+        error.code === 'EADDRINUSE'
+          ? `Port ${port} is in use.`
+          : error.code === 'EACCES'
+            ? `Port ${port} needs more rights than this user has.`
+            : `The server cannot listen on ${host}:${port} (${error.code}).`;
+      reject(new CliError(sentence, exitCodes.cannotServe, 'Choose another one with --port.'));
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Resolves at the first SIGTERM or SIGINT. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+}
+
+/** Takes no new work, lets what is in flight end, and then cuts what is left (T-181). */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), stopPatienceMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const io = processIo();
+  const settings = loadSettings(options.config, options);
+  const stopped = stopSignal();
+  const server = createServer();
+  const port = await listen(server, settings.listen.port, settings.listen.host);
+  try {
+    const folder = await openDataFolder(settings.data);
+    try {
+      const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
+      const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
+      const gatehouse = await createGatehouse({ ...settings, publicUrl, ...folder });
+      gatehouse.attach(server);
+      const facts = {
+        publicUrl: gatehouse.issuer,
+        mcpUrl: gatehouse.mcpUrl,
+        port,
+        dataFolder: settings.data,
+        firstAccount,
+      };
+      io.stdout.write(
+        options.json ? formatJson(facts) : formatWelcome({ version: packageVersion(), ...facts }),
+      );
+      await stopped;
+      const drained = drain(server);
+      await gatehouse.close();
+      await drained;
+    } finally {
+      await folder.storage.close();
+    }
+  } finally {
+    server.close();
+  }
+}
+
+/** Registers `gatehouse serve`. */
+export function registerServe(program: Command): void {
+  program
+    .command('serve')
+    .description('start the server: authorization server and protected MCP endpoint in one')
+    .option('--port <port>', 'port to listen on (default: 3000)', parsePort)
+    .option('--data <folder>', 'folder of the database and the key file (default: ./data)')
+    .option('--config <file>', 'config file; see the option reference')
+    .option('--public-url <url>', 'where clients reach this server (default: http://localhost:<port>)')
+    .option('--json', 'print where the server is as JSON')
+    .action(serve);
+}

@@ -1,0 +1,26 @@
+/** What each exit code of the command line means. Scripts may rely on them. */
+export const exitCodes = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  loginNeeded: 3,
+  scopeMissing: 4,
+  toolError: 5,
+  unreachable: 6,
+  cannotServe: 7,
+} as const;
+
+/** One of {@link exitCodes}. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The table shown by the documentation and by `gatehouse --help`. */
+export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
+  0: 'ok',
+  1: 'unexpected failure',
+  2: 'wrong usage: an argument or option is missing or malformed',
+  3: 'a login is needed, or it was not completed',
+  4: 'the login lacks a scope',
+  5: 'the tool answered with an error',
+  6: 'the server cannot be reached, or does not follow the protocol',
+  7: 'the server cannot start, or its data cannot be opened',
+};

@@ -1,0 +1,64 @@
+import { Command, CommanderError } from 'commander';
+import { KeyFileFault } from '../crypto/key-file.ts';
+import { AdministrationRefused, SettingsRefused } from '../index.ts';
+import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
+import { CliError } from './cli-error.ts';
+import { registerAccount } from './commands/account.ts';
+import { registerCall } from './commands/call.ts';
+import { registerClient } from './commands/client.ts';
+import { registerLogin } from './commands/login.ts';
+import { packageVersion, registerServe } from './commands/serve.ts';
+import { registerTools } from './commands/tools.ts';
+import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
+
+/** Builds the command line. */
+export function buildProgram(): Command {
+  const program = new Command('gatehouse')
+    .description('OAuth 2.1 in front of any MCP server, and the client to try it with.')
+    .version(packageVersion())
+    .exitOverride()
+    .showHelpAfterError('Run with --help to see how it is used.')
+    .addHelpText('after', () => {
+      const codes = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code}  ${meaning}`);
+      return `\nExit codes:\n${codes.join('\n')}`;
+    });
+  registerServe(program);
+  registerAccount(program);
+  registerClient(program);
+  registerLogin(program);
+  registerTools(program);
+  registerCall(program);
+  return program;
+}
+
+/** What an error means for the person at the terminal; undefined for one that nobody foresaw. */
+function explain(
+  error: unknown,
+): { sentence: string; code: ExitCode; hint?: string | undefined } | undefined {
+  if (error instanceof CliError) return { sentence: error.message, code: error.exitCode, hint: error.hint };
+  if (error instanceof SettingsRefused) return { sentence: error.message, code: exitCodes.usage };
+  if (error instanceof AdministrationRefused) return { sentence: error.message, code: exitCodes.usage };
+  if (error instanceof StorageFault || error instanceof KeyFileFault || error instanceof StorageUnavailable)
+    return { sentence: error.message, code: exitCodes.cannotServe };
+  return undefined;
+}
+
+/**
+ * Runs the command line.
+ * @param argv as `process.argv`
+ * @returns the exit code
+ */
+export async function run(argv: readonly string[]): Promise<ExitCode> {
+  try {
+    await buildProgram().parseAsync([...argv]);
+    return exitCodes.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    const known = explain(error);
+    process.stderr.write(`${known?.sentence ?? `Unexpected failure: ${(error as Error).message}`}\n`);
+    if (known?.hint) process.stderr.write(`${known.hint}\n`);
+    return known?.code ?? exitCodes.unexpected;
+  }
+}
+
+process.exitCode = await run(process.argv);

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadSettings } from '../config/load.ts';
+import { createAdministration } from '../index.ts';
+import { openDataFolder } from '../storage/sqlite/index.ts';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Where the commands of an operator find the installation. */
+export interface InstallationOptions {
+  config?: string;
+  data?: string;
+}
+
+/**
+ * Opens an installation for an operator's command and closes it afterwards. The server may be running.
+ * @param mayCreate whether the data folder may be made; otherwise a missing one is an error, most often a wrong path
+ * @throws CliError where there is no installation; StorageFault, KeyFileFault, SettingsRefused
+ */
+export async function withAdministration<T>(
+  options: InstallationOptions,
+  mayCreate: boolean,
+  work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
+): Promise<T> {
+  const { data } = loadSettings(options.config, { data: options.data });
+  if (!mayCreate && !existsSync(join(data, 'gatehouse.db')))
+    throw new CliError(
+      'There is no Gatehouse database in the data folder.',
+      exitCodes.cannotServe,
+      'Name the folder with --data, or start the server once to make it.',
+    );
+  const folder = await openDataFolder(data);
+  try {
+    return await work(createAdministration(folder));
+  } finally {
+    await folder.storage.close();
+  }
+}

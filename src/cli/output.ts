@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+import type { Fetch } from '../client/index.ts';
+
+/** Where a text goes: standard output or error, or what a test collects. */
+export interface TextSink {
+  write(text: string): unknown;
+}
+
+/** What a command touches outside itself. */
+export interface CommandIo {
+  stdin: Readable;
+  stdout: TextSink;
+  stderr: TextSink;
+  env: Readonly<Record<string, string | undefined>>;
+  fetch: Fetch;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** @returns the surroundings of the running process */
+export function processIo(): CommandIo {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    fetch: globalThis.fetch,
+    now: () => Math.floor(Date.now() / 1000),
+  };
+}
+
+/** ECMA-48 sequences: operating system commands (hyperlinks, titles) with their text, control sequences, two-character escapes. */
+const escapeSequences =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out here
+  /(?:\x1B[\]PX^_]|[\x9D\x90\x98\x9E\x9F])[^\x07\x1B\x9C]*(?:\x07|\x1B\\|\x9C|$)|(?:\x1B\[|\x9B)[0-?]*[ -/]*[@-~]?|\x1B[ -/]*[0-~]?/g;
+
+/** Controls but tab and line feed, and characters that are invisible or turn the direction of text. */
+const invisible =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out here
+  /[\x00-\x08\x0B-\x1F\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E007F}]/gu;
+
+/**
+ * Makes a text of others fit for a terminal: no escape sequences, no control characters but tab and line feed,
+ * nothing that hides or turns text (T-190).
+ * @param text what a server sent
+ */
+export function printable(text: string): string {
+  return text.replace(/\r\n?/g, '\n').replace(escapeSequences, '').replace(invisible, '');
+}
+
+/**
+ * The same for a cell or a sentence: one line, white space folded.
+ * @param text what a server sent
+ */
+export function printableLine(text: string): string {
+  return printable(text).replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * One JSON document for standard output; characters a terminal could act on are written as `\u` escapes (T-190).
+ * @param value what can be written as JSON
+ */
+export function formatJson(value: unknown): string {
+  const text = JSON.stringify(value, null, 2);
+  const escaped = text.replace(
+    /[\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g,
+    (character) => {
+      return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    },
+  );
+  return `${escaped}\n`;
+}
+
+/**
+ * A table with aligned columns; the last column is left as long as it is.
+ * @param rows cells, the first row being the heading
+ */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows.reduce<number[]>((found, row) => {
+    row.forEach((cell, at) => {
+      found[at] = Math.max(found[at] ?? 0, cell.length);
+    });
+    return found;
+  }, []);
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd();
+  return `${rows.map(line).join('\n')}\n`;
+}

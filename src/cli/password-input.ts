@@ -1,0 +1,54 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { Writable } from 'node:stream';
+import { CliError } from './cli-error.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** More than any password we take. */
+const maxInputBytes = 4096;
+
+async function readAll(stdin: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stdin) {
+    text += String(chunk);
+    if (text.length > maxInputBytes) break;
+  }
+  return text.replace(/\r?\n$/, '');
+}
+
+function ask(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  process.stderr.write(question);
+  return new Promise((resolve, reject) => {
+    prompt.once('SIGINT', () => {
+      prompt.close();
+      process.stderr.write('\n');
+      reject(new CliError('Nothing was changed.', exitCodes.usage));
+    });
+    prompt.question('', (answer) => {
+      prompt.close();
+      process.stderr.write('\n');
+      resolve(answer);
+    });
+  });
+}
+
+/**
+ * Reads a new password: from standard input where that was asked for, else twice at a prompt that shows nothing.
+ * Never from the arguments, which other users of the machine can read (T-191).
+ * @throws CliError where there is no terminal to ask at, or the two differ
+ */
+export async function readNewPassword(fromStdin: boolean, stdin: Readable): Promise<string> {
+  if (fromStdin) return readAll(stdin);
+  if (!process.stdin.isTTY)
+    throw new CliError(
+      'There is no terminal to type a password at.',
+      exitCodes.usage,
+      'Pipe it in with --password-stdin.',
+    );
+  const password = await ask('New password: ');
+  if ((await ask('Once more: ')) !== password)
+    throw new CliError('The two passwords differ.', exitCodes.usage);
+  return password;
+}

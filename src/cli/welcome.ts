@@ -1,0 +1,46 @@
+import type { FirstAccount } from './first-account.ts';
+import { programName } from './program-name.ts';
+
+/** What the first lines of a running server tell. */
+export interface WelcomeOptions {
+  version: string;
+  mcpUrl: string;
+  publicUrl: string;
+  dataFolder: string;
+  firstAccount: FirstAccount | undefined;
+}
+
+/** The text a person reads when the server is up: where it is, who can log in, how to connect. */
+export function formatWelcome({
+  version,
+  mcpUrl,
+  publicUrl,
+  dataFolder,
+  firstAccount,
+}: WelcomeOptions): string {
+  const account = firstAccount
+    ? [
+        `  Account    ${firstAccount.email}`,
+        firstAccount.generatedPassword
+          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email})`
+          : '  Password   as set in GATEHOUSE_ACCOUNT_PASSWORD',
+      ]
+    : [];
+  return `${[
+    `Gatehouse ${version} serves ${publicUrl}`,
+    '',
+    `  MCP URL    ${mcpUrl}`,
+    ...account,
+    `  Data       ${dataFolder}`,
+    '',
+    'Connect with',
+    `  Claude Code     claude mcp add --transport http gatehouse ${mcpUrl}`,
+    `  Cursor          ~/.cursor/mcp.json  {"mcpServers":{"gatehouse":{"url":"${mcpUrl}"}}}`,
+    `  VS Code         code --add-mcp '{"name":"gatehouse","type":"http","url":"${mcpUrl}"}'`,
+    `  MCP Inspector   npx @modelcontextprotocol/inspector   (transport "Streamable HTTP", URL ${mcpUrl})`,
+    `  this terminal   ${programName} login ${mcpUrl}`,
+    `                  ${programName} call ${mcpUrl} whoami`,
+    '',
+    'Stop with Ctrl+C.',
+  ].join('\n')}\n`;
+}

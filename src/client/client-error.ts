@@ -1,0 +1,96 @@
+import type { DiscoveryStep } from './trace.ts';
+
+/** Why the client stopped. */
+export type ClientErrorReason =
+  | 'bad_url'
+  | 'unreachable'
+  | 'redirected'
+  | 'timed_out'
+  | 'too_large'
+  | 'server_error'
+  | 'not_protected'
+  | 'bad_metadata'
+  | 'no_metadata'
+  | 'resource_mismatch'
+  | 'issuer_mismatch'
+  | 'foreign_endpoint'
+  | 'no_pkce'
+  | 'no_registration'
+  | 'registration_refused'
+  | 'authorization_server_changed'
+  | 'authorization_response_rejected'
+  | 'authorization_denied'
+  | 'token_refused'
+  | 'client_unknown'
+  | 'login_required'
+  | 'insufficient_scope';
+
+/** A refusal or failure of the client. The message says what to do and holds no token, code or secret. */
+export class ClientError extends Error {
+  override name = 'ClientError';
+  readonly reason: ClientErrorReason;
+
+  /**
+   * @param reason the name of the failure
+   * @param message what happened and what to do
+   */
+  constructor(reason: ClientErrorReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** Discovery stopped; the trace tells every request made and why its answer was taken or refused. */
+export class DiscoveryError extends ClientError {
+  override name = 'DiscoveryError';
+  readonly trace: readonly DiscoveryStep[];
+
+  /** @param failure what stopped discovery @param trace the steps up to there */
+  constructor(failure: ClientError, trace: readonly DiscoveryStep[]) {
+    super(failure.reason, failure.message);
+    this.trace = trace;
+  }
+}
+
+/** No token that the server takes is at hand, and none can be had without the user. */
+export class LoginRequiredError extends ClientError {
+  override name = 'LoginRequiredError';
+  /** The MCP server to log in to. */
+  readonly server: string;
+
+  /** @param server URL of the MCP server @param why one sentence */
+  constructor(server: string, why: string) {
+    super('login_required', why);
+    this.server = server;
+  }
+}
+
+/** The token is valid, but the operation needs more scopes (RFC 6750 section 3.1). */
+export class InsufficientScopeError extends ClientError {
+  override name = 'InsufficientScopeError';
+  readonly server: string;
+  /** Scopes the challenge names. */
+  readonly required: readonly string[];
+  /** Those of them the token lacks, as far as known. */
+  readonly missing: readonly string[];
+  /** What to ask for at the next login: all scopes held and required (A8-07). */
+  readonly union: readonly string[];
+
+  /** @param server URL of the MCP server @param scopes what the challenge and the credential say */
+  constructor(
+    server: string,
+    scopes: { required: readonly string[]; missing: readonly string[]; union: readonly string[] },
+  ) {
+    const named = scopes.missing.length > 0 ? scopes.missing : scopes.required;
+    super(
+      'insufficient_scope',
+      named.length > 0
+        ? `The server asks for more than this login allows: ${named.join(' ')}`
+        : 'The server asks for more than this login allows, without naming the scopes.',
+    );
+    this.server = server;
+    this.required = scopes.required;
+    this.missing = scopes.missing;
+    this.union = scopes.union;
+  }
+}

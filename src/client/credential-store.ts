@@ -1,0 +1,64 @@
+/** A client id at one authorization server. It is never shown to another (A5-10). */
+export interface Registration {
+  issuer: string;
+  clientId: string;
+  clientSecret?: string;
+  /** End of the secret's life, epoch seconds; absent where it has none. */
+  clientSecretExpiresAt?: number;
+  /** The method the server assigned, e.g. `client_secret_basic`. */
+  tokenEndpointAuthMethod?: string;
+  redirectUris: string[];
+  /** `given`: registered beforehand, by hand. `dynamic`: by RFC 7591. */
+  source: 'given' | 'dynamic';
+}
+
+/** The members of authorization server metadata that outlive a login. */
+export interface CredentialIssuer {
+  issuer: string;
+  token_endpoint: string;
+  revocation_endpoint?: string;
+  token_endpoint_auth_methods_supported?: string[];
+}
+
+/** What one login gave: tokens of one issuer for one resource. */
+export interface Credential {
+  authorizationServer: CredentialIssuer;
+  /** Resource indicator the tokens were issued for. */
+  resource: string;
+  clientId: string;
+  accessToken: string;
+  /** Epoch seconds; absent where the server did not say. */
+  expiresAt?: number;
+  refreshToken?: string;
+  /** Granted scopes; absent where neither request nor answer named any. */
+  scopes?: string[];
+}
+
+/**
+ * The key of a credential: issuer and resource together, so that neither can stand in for another (A3-09, T-184).
+ * @param credential the credential
+ */
+export function credentialKey(credential: Pick<Credential, 'authorizationServer' | 'resource'>): string {
+  return JSON.stringify([credential.authorizationServer.issuer, credential.resource]);
+}
+
+/** Where registrations and credentials are kept. */
+export interface CredentialStore {
+  /** @returns the registration at this issuer */
+  findRegistration(issuer: string): Promise<Registration | undefined>;
+  /** Keeps a registration in place of another at the same issuer. */
+  saveRegistration(registration: Registration): Promise<void>;
+  /** Drops the registration at this issuer, if it still has this client id. */
+  forgetRegistration(issuer: string, clientId: string): Promise<void>;
+  /** @param server canonical URL of an MCP server @returns the credential of its latest login */
+  findCredential(server: string): Promise<Credential | undefined>;
+  /** Keeps a credential and makes it the one of this server. */
+  saveCredential(server: string, credential: Credential): Promise<void>;
+  /** Drops a credential, if its access token is still this one: a newer one is somebody else's (A9-05). */
+  forgetCredential(credential: Credential): Promise<void>;
+  /**
+   * Runs work that nobody else, in this process or another on the same store, may do for the same key meanwhile.
+   * @param key see {@link credentialKey}
+   */
+  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+}

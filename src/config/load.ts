@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parseSettings, type Settings, SettingsRefused } from '../options.ts';
+
+/** What the command line sets over the file. */
+export interface Overrides {
+  port?: number | undefined;
+  data?: string | undefined;
+  publicUrl?: string | undefined;
+}
+
+function readFile(file: string): Record<string, unknown> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new SettingsRefused([`${file}: ${missing ? 'there is no such file' : 'the file cannot be read'}`]);
+  }
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+      const { $schema: _schema, ...settings } = parsed as Record<string, unknown>;
+      return settings;
+    }
+    throw new SettingsRefused([`${file}: must hold one JSON object`]);
+  } catch (error) {
+    if (error instanceof SettingsRefused) throw error;
+    throw new SettingsRefused([`${file}: is not valid JSON (${(error as Error).message})`]);
+  }
+}
+
+/**
+ * Loads the settings: defaults, over them the file, over them the command line.
+ * @param file path of the config file; undefined for none
+ * @returns settings with `data` as an absolute path
+ * @throws SettingsRefused with all problems at once
+ */
+export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
+  const fromFile = file === undefined ? {} : readFile(file);
+  const listen = (fromFile.listen ?? {}) as Record<string, unknown>;
+  const settings = parseSettings({
+    ...fromFile,
+    ...(overrides.port === undefined ? undefined : { listen: { ...listen, port: overrides.port } }),
+    ...(overrides.data === undefined ? undefined : { data: overrides.data }),
+    ...(overrides.publicUrl === undefined ? undefined : { publicUrl: overrides.publicUrl }),
+  });
+  const base = overrides.data === undefined && file !== undefined ? dirname(resolve(file)) : process.cwd();
+  return { ...settings, data: resolve(base, settings.data) };
+}

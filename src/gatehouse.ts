@@ -1,0 +1,161 @@
+import type { Server } from 'node:http';
+import type Koa from 'koa';
+import { createApp } from './app/app.ts';
+import { paths } from './app/paths.ts';
+import { createAuthorizationServer } from './authorization-server/index.ts';
+import type { KeySet } from './crypto/keys.ts';
+import { createMcpEndpoint, type McpServerSource, type ScopeRules } from './mcp/index.ts';
+import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
+import { pathOf, wellKnown } from './oauth/well-known.ts';
+import { createLogger, type Logger } from './observability/logger.ts';
+import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
+import { buildProtectedResource, createLocalVerifier, createRequireBearer } from './resource-server/index.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** An MCP server to put behind the gate. */
+export interface ProtectedServer {
+  /** What people call it; stands on the consent page. */
+  name: string;
+  /** Makes a server for a caller. */
+  create: McpServerSource;
+  /** Its scopes, each with the sentence the consent page shows. */
+  scopes: Record<string, string>;
+  /** What a client gets that asks for nothing in particular; all scopes by default. */
+  baselineScopes?: readonly string[];
+  /** Which scopes its tools, prompts and resources need. */
+  scopeRules?: ScopeRules;
+}
+
+/** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
+export interface GatehouseOptions extends SettingsInput {
+  /** Where clients reach this server. */
+  publicUrl: string;
+  storage: Storage;
+  keys: KeySet;
+  /** The MCP server behind the gate; a server of notes where none is given. */
+  server?: ProtectedServer;
+  /** Takes the log; JSON lines on standard error by default. */
+  logger?: Logger;
+}
+
+/** A gatehouse, ready to be listened to. */
+export interface Gatehouse {
+  /** The Koa app. */
+  app: Koa;
+  /** The MCP endpoint clients are given. */
+  mcpUrl: string;
+  issuer: string;
+  /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
+  attach(server: Server): void;
+  /** Ends sessions and background work. The storage stays open: it belongs to the caller. */
+  close(): Promise<void>;
+}
+
+/** How often expired rows are swept. */
+const sweepIntervalMs = 60_000;
+
+/** Longer than the idle time of proxies in front, so that they, not we, close idle connections. */
+const keepAliveTimeoutMs = 75_000;
+
+/**
+ * Puts the parts together: authorization server, resource server and MCP endpoint under one public URL.
+ * @throws SettingsRefused naming every problem
+ */
+export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
+  const { storage, keys, server, logger: givenLogger, ...input } = options;
+  const settings = parseSettings(input);
+  if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
+  const issuer = settings.publicUrl;
+  const logger = givenLogger ?? createLogger(settings.log.level);
+  const now = (): number => Math.floor(Date.now() / 1000);
+
+  const protectedServer: ProtectedServer = server ?? {
+    name: 'Gatehouse notes',
+    create: createNotesServer({ notes: storage.notes, now }),
+    scopes: notesScopes,
+    scopeRules: notesScopeRules,
+  };
+  const baselineScopes = protectedServer.baselineScopes ?? Object.keys(protectedServer.scopes);
+  const mcpUrl = `${issuer}${paths.mcp}`;
+  const resourceMetadataUrl = `${new URL(issuer).origin}${wellKnown.protectedResource}${pathOf(mcpUrl)}`;
+
+  const authorizationServer = createAuthorizationServer({
+    issuer,
+    storage,
+    keys,
+    resources: [
+      { resource: mcpUrl, name: protectedServer.name, scopes: protectedServer.scopes, baselineScopes },
+    ],
+    lifetimes: {
+      ...settings.tokens,
+      sessionSeconds: settings.login.sessionSeconds,
+      interactionSeconds: settings.login.pageSeconds,
+    },
+    refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
+    limits: {
+      registrations: settings.limits.registrations,
+      tokenFailures: settings.limits.tokenFailures,
+      logins: { perAccount: settings.limits.loginsPerAccount, perAddress: settings.limits.loginsPerAddress },
+    },
+    logger,
+    now,
+  });
+  const mcp = createMcpEndpoint({
+    server: protectedServer.create,
+    scopeRules: protectedServer.scopeRules ?? {},
+    resourceMetadataUrl,
+    maxBodyBytes: settings.mcp.maxBodyBytes,
+    sessions: {
+      maxPerPrincipal: settings.mcp.maxSessionsPerPrincipal,
+      maxTotal: settings.mcp.maxSessions,
+      idleSeconds: settings.mcp.sessionIdleSeconds,
+    },
+    now,
+    logger,
+  });
+  const app = createApp({
+    publicUrl: issuer,
+    allowedOrigins: settings.allowedOrigins,
+    trustedProxies: settings.trustedProxies,
+    direct: settings.trustedProxies.length === 0,
+    cookieKeys: keys.cookies,
+    storage,
+    logger,
+    protectedResource: buildProtectedResource({
+      resource: mcpUrl,
+      authorizationServers: [issuer],
+      scopesSupported: baselineScopes,
+      name: protectedServer.name,
+    }),
+    authorizationServer: authorizationServer.middleware,
+    requireBearer: createRequireBearer({
+      verifier: createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now }),
+      resource: mcpUrl,
+      resourceMetadataUrl,
+      baselineScopes,
+    }),
+    mcpEndpoint: mcp.middleware,
+  });
+
+  const sweeper = setInterval(() => {
+    storage
+      .sweepExpired(now())
+      .catch((error) => logger.warn({ err: error }, 'expired rows could not be swept'));
+  }, sweepIntervalMs);
+  sweeper.unref();
+
+  return {
+    app,
+    mcpUrl,
+    issuer,
+    attach(httpServer) {
+      httpServer.keepAliveTimeout = keepAliveTimeoutMs;
+      httpServer.requestTimeout = 60_000;
+      httpServer.on('request', app.callback());
+    },
+    async close() {
+      clearInterval(sweeper);
+      await mcp.close();
+    },
+  };
+}

@@ -1,0 +1,182 @@
+import leven from 'leven';
+import { z } from 'zod';
+import { isLoopbackHost } from './oauth/redirect-uri.ts';
+import { logLevels } from './observability/logger.ts';
+
+const seconds = (defaultValue: number, maximum: number, description: string) =>
+  z.int().min(1).max(maximum).default(defaultValue).describe(description);
+
+const limit = (times: number, windowSeconds: number, description: string) =>
+  z
+    .strictObject({
+      times: z.int().min(1).default(times).describe('times in a window'),
+      windowSeconds: z.int().min(1).default(windowSeconds).describe('length of the window'),
+    })
+    .prefault({})
+    .describe(description);
+
+const day = 86_400;
+
+function checkPublicUrl(value: string): string | undefined {
+  const url = URL.parse(value);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return 'must be an absolute URL such as https://mcp.example.com';
+  if (url.search !== '' || url.hash !== '' || url.username !== '')
+    return 'must have no query, fragment or user name';
+  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
+    return 'must begin with https:// (http:// is for localhost alone)';
+  return undefined;
+}
+
+const publicUrl = z
+  .string()
+  .superRefine((value, context) => {
+    const fault = checkPublicUrl(value);
+    if (fault) context.addIssue({ code: 'custom', message: fault });
+  })
+  .transform((value) => {
+    const url = URL.parse(value);
+    return url ? `${url.origin}${url.pathname.replace(/\/+$/, '')}` : value;
+  })
+  .describe(
+    'Where clients reach this server: every URL it publishes begins with it. Also the issuer of its tokens.',
+  );
+
+/** Every setting, with its default and what it does. The config file, the library and the reference share it. */
+export const settingsSchema = z.strictObject({
+  publicUrl: publicUrl.optional(),
+  listen: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('address to listen on; 0.0.0.0 inside a container'),
+      port: z.int().min(0).max(65_535).default(3000).describe('port to listen on; 0 for any free one'),
+    })
+    .prefault({})
+    .describe('Where the server listens.'),
+  data: z
+    .string()
+    .min(1)
+    .default('./data')
+    .describe('Folder of the database and the key file, relative to the config file.'),
+  trustedProxies: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Proxies whose X-Forwarded-For counts: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
+    ),
+  allowedOrigins: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Origins of browser clients that may call the MCP endpoint, beside our own and, on localhost, loopback ones.',
+    ),
+  tokens: z
+    .strictObject({
+      accessTokenSeconds: seconds(3600, day, 'life of an access token'),
+      codeSeconds: seconds(60, 600, 'life of an authorization code'),
+      refreshTokenSeconds: seconds(30 * day, 365 * day, 'life of a refresh token that is not used'),
+      grantSeconds: seconds(180 * day, 730 * day, 'life of a consent, however often it is refreshed'),
+      refreshGraceSeconds: z
+        .int()
+        .min(0)
+        .max(600)
+        .default(120)
+        .describe('how long a refresh token that was used gives the same answer again; 0 for never'),
+    })
+    .prefault({})
+    .describe('Lifetimes of what is issued.'),
+  login: z
+    .strictObject({
+      sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser'),
+      pageSeconds: seconds(3600, day, 'time to answer the login and consent pages'),
+    })
+    .prefault({})
+    .describe('The login and consent pages.'),
+  limits: z
+    .strictObject({
+      registrations: limit(300, 600, 'client registrations of an address'),
+      tokenFailures: limit(300, 60, 'refused requests of an address to the token endpoint'),
+      loginsPerAccount: limit(10, 900, 'failed logins of an account'),
+      loginsPerAddress: limit(100, 900, 'failed logins of an address'),
+    })
+    .prefault({})
+    .describe('How often something may happen before the answer is 429. An IPv6 address counts by its /64.'),
+  mcp: z
+    .strictObject({
+      maxBodyBytes: z
+        .int()
+        .min(1024)
+        .default(4 * 1024 * 1024)
+        .describe('largest request body'),
+      sessionIdleSeconds: seconds(1800, day, 'life of an MCP session without requests'),
+      maxSessions: z.int().min(1).default(10_000).describe('MCP sessions at once'),
+      maxSessionsPerPrincipal: z
+        .int()
+        .min(1)
+        .default(100)
+        .describe('MCP sessions at once of one account with one client'),
+    })
+    .prefault({})
+    .describe('The MCP endpoint.'),
+  log: z
+    .strictObject({
+      level: z.enum(logLevels).default('info').describe('lowest level written to standard error'),
+    })
+    .prefault({})
+    .describe('The log: one JSON line an event.'),
+});
+
+/** Settings as written: everything may be left out. */
+export type SettingsInput = z.input<typeof settingsSchema>;
+
+/** Settings with their defaults filled in. */
+export type Settings = z.output<typeof settingsSchema>;
+
+/** Settings that cannot be used; every problem is named at once. */
+export class SettingsRefused extends Error {
+  override name = 'SettingsRefused';
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`The settings cannot be used:\n${problems.map((problem) => `- ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** The names a place in the settings knows. */
+function knownNames(path: readonly PropertyKey[]): string[] {
+  let schema: unknown = settingsSchema;
+  for (const step of path) schema = shapeOf(schema)?.[String(step)];
+  return Object.keys(shapeOf(schema) ?? {});
+}
+
+function shapeOf(schema: unknown): Record<string, unknown> | undefined {
+  let inner = schema as { shape?: Record<string, unknown>; unwrap?: () => unknown } | undefined;
+  while (inner && !inner.shape && inner.unwrap) inner = inner.unwrap() as typeof inner;
+  return inner?.shape;
+}
+
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const ranked = names.map((known) => ({ known, distance: leven(name.toLowerCase(), known.toLowerCase()) }));
+  ranked.sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) ? best.known : undefined;
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const place = issue.path.join('.');
+  if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
+  return issue.keys.map((key) => {
+    const suggestion = nearest(key, knownNames(issue.path));
+    const name = place ? `${place}.${key}` : key;
+    return `${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
+  });
+}
+
+/**
+ * Checks settings and fills in the defaults.
+ * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
+ */
+export function parseSettings(input: unknown): Settings {
+  const parsed = settingsSchema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new SettingsRefused(parsed.error.issues.flatMap(describeIssue));
+}
