@@ -6,12 +6,6 @@ import { type DiscoveryWalk, fetchDocument, readStrings, refuseDocument } from '
 import { describeDifference, quote } from './quote.ts';
 import { requireUrl } from './url-policy.ts';
 
-/** Authorization server metadata that passed every check and has what a login needs. */
-export interface UsableAuthorizationServer extends AuthorizationServerMetadata {
-  authorization_endpoint: string;
-  token_endpoint: string;
-}
-
 const listMembers = [
   'scopes_supported',
   'response_types_supported',
@@ -19,6 +13,18 @@ const listMembers = [
   'token_endpoint_auth_methods_supported',
   'code_challenge_methods_supported',
 ] as const;
+
+type ListMember = (typeof listMembers)[number];
+
+/** Authorization server metadata that passed every check and has what a login needs. */
+export type UsableAuthorizationServer = {
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+  registration_endpoint?: string;
+  revocation_endpoint?: string;
+  authorization_response_iss_parameter_supported?: boolean;
+} & Pick<AuthorizationServerMetadata, ListMember>;
 
 /** Endpoints that receive codes, tokens or secrets. */
 const secretEndpoints = ['token_endpoint', 'registration_endpoint', 'revocation_endpoint'] as const;
@@ -42,7 +48,7 @@ export function requireUsableAuthorizationServer(
       const values = readStrings(document[member]);
       return values === undefined ? [] : [[member, values]];
     }),
-  ) as Pick<AuthorizationServerMetadata, (typeof listMembers)[number]>;
+  ) as Pick<AuthorizationServerMetadata, ListMember>;
   if (!lists.code_challenge_methods_supported?.includes('S256'))
     throw new ClientError(
       'no_pkce',

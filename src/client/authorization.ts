@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { formatScope, parseScope } from '../oauth/scope.ts';
+import { formatScope } from '../oauth/scope.ts';
 import type { UsableAuthorizationServer } from './authorization-server.ts';
 import { ClientError } from './client-error.ts';
 import type { ClientContext } from './context.ts';
@@ -177,15 +177,13 @@ export async function finishAuthorization(
       authorizationServer: {
         issuer: as.issuer,
         token_endpoint: as.token_endpoint,
-        ...(as.revocation_endpoint === undefined ? {} : { revocation_endpoint: as.revocation_endpoint }),
-        ...(as.token_endpoint_auth_methods_supported === undefined
-          ? {}
-          : { token_endpoint_auth_methods_supported: as.token_endpoint_auth_methods_supported }),
+        revocation_endpoint: as.revocation_endpoint,
+        token_endpoint_auth_methods_supported: as.token_endpoint_auth_methods_supported,
       },
       resource: pending.resource,
       clientId: registration.clientId,
+      scopes: pending.scopes.length === 0 ? undefined : pending.scopes,
       now: context.now(),
-      ...(pending.scopes.length === 0 ? {} : { scopes: parseScope(formatScope(pending.scopes)) }),
     });
   } catch (thrown) {
     const { error, message } = await readRefusal(thrown, 'token endpoint');

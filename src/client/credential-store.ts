@@ -13,12 +13,12 @@ export interface Registration {
 }
 
 /** The members of authorization server metadata that outlive a login. */
-export interface CredentialIssuer {
+export type CredentialIssuer = {
   issuer: string;
   token_endpoint: string;
   revocation_endpoint?: string;
   token_endpoint_auth_methods_supported?: string[];
-}
+};
 
 /** What one login gave: tokens of one issuer for one resource. */
 export interface Credential {

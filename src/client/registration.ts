@@ -33,8 +33,7 @@ export interface RegistrationOptions {
 export function redirectAllows(registered: string, wanted: string): boolean {
   if (registered === wanted) return true;
   const held = URL.parse(registered);
-  if (!held || held.port !== '' || !isLoopbackRedirect(registered) || !isLoopbackRedirect(wanted))
-    return false;
+  if (held?.port !== '' || !isLoopbackRedirect(registered) || !isLoopbackRedirect(wanted)) return false;
   const free = new URL(wanted);
   free.port = '';
   return free.href === held.href;
@@ -57,20 +56,14 @@ async function register(
     const wanted = { ...metadata, redirect_uris: [...redirectUris] };
     const response = await oauth.dynamicClientRegistrationRequest(as, wanted, exchangeOptions(context));
     const client = await oauth.processDynamicClientRegistrationResponse(response);
-    const {
-      client_id,
-      client_secret,
-      client_secret_expires_at: expiresAt,
-      token_endpoint_auth_method,
-    } = client;
+    const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
+    const method = client.token_endpoint_auth_method;
     return {
       issuer: as.issuer,
-      clientId: client_id,
-      ...(client_secret ? { clientSecret: client_secret } : {}),
-      ...(client_secret && expiresAt ? { clientSecretExpiresAt: Number(expiresAt) } : {}),
-      ...(typeof token_endpoint_auth_method === 'string'
-        ? { tokenEndpointAuthMethod: token_endpoint_auth_method }
-        : {}),
+      clientId,
+      clientSecret: typeof secret === 'string' ? secret : undefined,
+      clientSecretExpiresAt: typeof secret === 'string' && expiresAt ? Number(expiresAt) : undefined,
+      tokenEndpointAuthMethod: typeof method === 'string' ? method : undefined,
       redirectUris: [...redirectUris],
       source: 'dynamic',
     };
@@ -133,7 +126,7 @@ export async function obtainRegistration(
     const registration: Registration = {
       issuer,
       clientId,
-      ...(clientSecret === undefined ? {} : { clientSecret }),
+      clientSecret,
       redirectUris: [options.redirectUri],
       source: 'given',
     };

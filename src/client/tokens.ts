@@ -35,9 +35,9 @@ export function toCredential(
   return {
     ...rest,
     accessToken: tokens.access_token,
-    ...(tokens.expires_in === undefined ? {} : { expiresAt: now + tokens.expires_in }),
-    ...(tokens.refresh_token === undefined ? {} : { refreshToken: tokens.refresh_token }),
-    ...(tokens.scope === undefined ? {} : { scopes: parseScope(tokens.scope) }),
+    expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in,
+    refreshToken: tokens.refresh_token ?? rest.refreshToken,
+    scopes: tokens.scope === undefined ? rest.scopes : parseScope(tokens.scope),
   };
 }
 
@@ -63,11 +63,8 @@ export async function refreshCredential(
       { ...exchangeOptions(context), additionalParameters: { resource } },
     );
     const tokens = await oauth.processRefreshTokenResponse(as, client, response);
-    const issued = { authorizationServer: as, resource, clientId, refreshToken, now: context.now() };
-    return {
-      kind: 'refreshed',
-      credential: toCredential(tokens, { ...issued, ...(scopes === undefined ? {} : { scopes }) }),
-    };
+    const issued = { authorizationServer: as, resource, clientId, scopes, refreshToken, now: context.now() };
+    return { kind: 'refreshed', credential: toCredential(tokens, issued) };
   } catch (thrown) {
     return { kind: 'refused', refusal: await readRefusal(thrown, 'token endpoint') };
   }
