@@ -48,7 +48,7 @@ export async function showConsent(
       scopes: asked.scopes
         .filter((scope) => asked.resource.scopes[scope] !== undefined)
         .map((scope) => ({ scope, description: asked.resource.scopes[scope] ?? scope })),
-      offlineAccess: true,
+      offlineAccess: asked.refreshes,
     }),
     asked.redirectUri,
   );
@@ -87,7 +87,7 @@ export async function submitConsent(
   audit('consent.granted', ctx, {
     accountId: interaction.session?.accountId,
     clientId: asked.clientId,
-    scopes: [...ticked].join(' '),
+    scopes: asked.scopes.filter((scope) => ticked.has(scope)).join(' '),
   });
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }

@@ -14,6 +14,8 @@ export interface AskedFor {
   clientId: string;
   redirectUri: string;
   resource: ProtectedResource;
+  /** Whether the client may refresh, that is, act while the person is away. */
+  refreshes: boolean;
   /** Scopes asked for that exist here. */
   scopes: string[];
 }
@@ -57,6 +59,7 @@ export async function readRequest(
       ...(client.clientUri ? { uri: client.clientUri } : undefined),
     },
     redirectUri: String(redirectUri),
+    refreshes: client.grantTypeAllowed('refresh_token'),
     resource: target,
     scopes: parseScope(String(scope ?? '')).filter((entry) => known.has(entry)),
   };

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { openDataFolder } from '../../src/storage/sqlite/index.ts';
+
+/** A real gatehouse, listening on loopback over a data folder of its own. */
+export interface RunningGatehouse {
+  url: string;
+  mcpUrl: string;
+  folder: string;
+  /** Every line it logged. */
+  log: string[];
+  administration: ReturnType<typeof createAdministration>;
+  storage: Awaited<ReturnType<typeof openDataFolder>>['storage'];
+  stop(): Promise<void>;
+}
+
+/** The account every test gatehouse has. */
+export const ada = { email: 'ada@example.com', password: 'correct horse battery staple' };
+
+/** Starts one; `options` over the defaults. `publicPath` puts it under a path. */
+export async function startGatehouse(
+  options: Partial<GatehouseOptions> & { publicPath?: string; folder?: string; port?: number } = {},
+): Promise<RunningGatehouse> {
+  const { publicPath = '', folder: given, port: wanted = 0, ...settings } = options;
+  const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
+  const data = await openDataFolder(folder);
+  const administration = createAdministration(data);
+  if ((await administration.accounts.list()).length === 0)
+    await administration.accounts.add(ada.email, ada.password);
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const log: string[] = [];
+  const gatehouse = await createGatehouse({
+    publicUrl: `http://localhost:${port}${publicPath}`,
+    logger: createLogger('debug', (line) => log.push(line)),
+    ...data,
+    ...settings,
+  });
+  gatehouse.attach(server);
+  return {
+    url: gatehouse.issuer,
+    mcpUrl: gatehouse.mcpUrl,
+    folder,
+    log,
+    administration,
+    storage: data.storage,
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await gatehouse.close();
+      await closed;
+      await data.storage.close();
+      if (given === undefined) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
