@@ -1,0 +1,132 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { root } from './sources.ts';
+
+const run = promisify(execFile);
+const rootPath = fileURLToPath(root);
+const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'));
+const consumer = mkdtempSync(join(tmpdir(), 'gatehouse-consumer-'));
+
+/** The environment of a user's shell with the project's Node first, without what an outer `npm run` sets. */
+const env = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST/.test(name)),
+  ),
+  PATH: `${join(rootPath, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
+  NODE_ENV: 'production',
+};
+
+/** Starts the server through npx and waits for the line that says where it is. */
+function serve(): Promise<{ server: ChildProcess; port: number }> {
+  const server = spawn(
+    'npx',
+    ['mcp-gatehouse', 'serve', '--port', '0', '--data', join(consumer, 'data'), '--json'],
+    {
+      cwd: consumer,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  return new Promise((resolve, reject) => {
+    let output = '';
+    let log = '';
+    server.stderr.on('data', (chunk: Buffer) => {
+      log += chunk;
+    });
+    server.stdout.on('data', (chunk: Buffer) => {
+      output += chunk;
+      const port = /"port":\s*(\d+)/.exec(output)?.[1];
+      if (port !== undefined) resolve({ server, port: Number(port) });
+    });
+    server.once('exit', (code) =>
+      reject(new Error(`The server ended with ${code} before it was ready: ${output}${log}`)),
+    );
+  });
+}
+
+/** Ends the process group of a server that `serve` started. */
+async function stop(server: ChildProcess): Promise<number | null> {
+  const ended = new Promise<number | null>((resolve) => server.once('exit', resolve));
+  if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM');
+  return ended;
+}
+
+describe('the package as a stranger gets it', () => {
+  beforeAll(async () => {
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: rootPath, env });
+    const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    await run('npm', ['install', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: consumer, env });
+  }, 300_000);
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+    rmSync(consumer, { recursive: true, force: true });
+  });
+
+  it('carries the program, its migrations and its papers, and neither sources nor tests', () => {
+    const names = readdirSync(join(consumer, 'node_modules/mcp-gatehouse'));
+    expect(names).toEqual(expect.arrayContaining(['bin', 'dist', 'migrations', 'CHANGELOG.md', 'LICENSE']));
+    expect(names.filter((name) => ['src', 'test', 'scripts', 'node_modules', '.ci'].includes(name))).toEqual(
+      [],
+    );
+  });
+
+  it('serves with one command: healthy, and an unknown client gets a page', async () => {
+    const { server, port } = await serve();
+    try {
+      const health = await fetch(`http://127.0.0.1:${port}/healthz`);
+      expect(health.status).toBe(200);
+      const page = await fetch(`http://localhost:${port}/authorize?client_id=nobody&response_type=code`, {
+        redirect: 'manual',
+      });
+      expect(page.status).toBe(400);
+      expect(page.headers.get('content-type')).toContain('text/html');
+      expect(await page.text()).toContain('<h1');
+    } finally {
+      await stop(server);
+    }
+  }, 60_000);
+
+  it('says in one sentence that Node is too old, and ends with 2', async () => {
+    const old =
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.11.9' } });";
+    writeFileSync(join(consumer, 'old.cjs'), old);
+    const program = join(consumer, 'node_modules/mcp-gatehouse/bin/gatehouse.js');
+    const refusal = await run('node', ['--require', join(consumer, 'old.cjs'), program, '--version'], {
+      env,
+    }).catch((error: { code: number; stderr: string; stdout: string }) => error);
+    expect(refusal).toMatchObject({ code: 2, stdout: '' });
+    expect(refusal.stderr).toContain('needs Node.js 22.12 or later');
+  });
+
+  it('type-checks in a strict project that checks its libraries too', async () => {
+    const program = [
+      "import { createGatehouse, type GatehouseOptions } from 'mcp-gatehouse';",
+      'export async function mcpUrl(options: GatehouseOptions): Promise<string> {',
+      '  const gatehouse = await createGatehouse(options);',
+      '  await gatehouse.close();',
+      '  return gatehouse.mcpUrl;',
+      '}',
+    ];
+    writeFileSync(join(consumer, 'main.mts'), program.join('\n'));
+    const compilerOptions = {
+      strict: true,
+      module: 'nodenext',
+      target: 'es2024',
+      types: ['node'],
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.mts'] }));
+    const checked = await run('tsc', ['-p', consumer], { env }).catch(
+      (error: { stdout: string; stderr: string }) => error,
+    );
+    expect(checked.stdout).toBe('');
+  }, 120_000);
+});
