@@ -79,8 +79,8 @@ export const rooms: readonly Room[] = [
   { name: 'app', may: [...doors, 'observability'], neverPackages: [engine, ...nativePackages] },
   {
     name: 'options.ts',
-    may: ['oauth'],
-    mayTypesOf: ['crypto', 'net', 'observability', 'storage', 'upstream', 'app', ...doors],
+    may: ['oauth', 'observability'],
+    mayTypesOf: ['crypto', 'net', 'storage', 'upstream', 'app', ...doors],
     neverPackages: nativePackages,
   },
   {
