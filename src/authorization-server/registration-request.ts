@@ -67,8 +67,8 @@ function isStringArray(value: unknown): value is string[] {
 
 /**
  * Brings a registration into the form the engine takes: only members a client may set; `application_type` inferred
- * from the redirect URIs where it is missing or does not fit them; grant types reduced to those we have, refreshing
- * included where none was named. RFC 7591 section 2 lets a server replace what a client asked for.
+ * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
+ * grant types reduced to those we have. RFC 7591 section 2 lets a server replace what a client asked for.
  * @param metadata what the client sent, redirect URIs already checked
  */
 export function normalizeRegistration(metadata: Metadata): Metadata {
@@ -78,6 +78,7 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
   const uris = accepted.redirect_uris as string[];
   const native = uris.some((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
   accepted.application_type = native ? 'native' : 'web';
+  accepted.token_endpoint_auth_method ??= 'none';
   if (isStringArray(accepted.grant_types)) {
     const kept = accepted.grant_types.filter((type) => supportedGrantTypes.has(type));
     accepted.grant_types = kept.includes('authorization_code') ? kept : ['authorization_code', ...kept];

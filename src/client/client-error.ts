@@ -23,6 +23,7 @@ export type ClientErrorReason =
   | 'token_refused'
   | 'client_unknown'
   | 'login_required'
+  | 'store_unusable'
   | 'insufficient_scope';
 
 /** A refusal or failure of the client. The message says what to do and holds no token, code or secret. */
