@@ -1,0 +1,9 @@
+export { buildProtectedResource, type ProtectedResourceDescription } from './protected-resource.ts';
+export { createRequireBearer, type RequireBearerOptions } from './require-bearer.ts';
+export {
+  type AccessTokenRecord,
+  type AccessTokenSource,
+  createLocalVerifier,
+  type TokenVerifier,
+} from './token-verifier.ts';
+export { verifyRequest } from './verify-request.ts';

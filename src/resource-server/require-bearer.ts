@@ -1,0 +1,51 @@
+import type { Middleware } from 'koa';
+import type { AuthInfo } from '../oauth/auth-info.ts';
+import type { TokenVerifier } from './token-verifier.ts';
+import { type ResourcePolicy, verifyRequest } from './verify-request.ts';
+
+/** What the middleware leaves for those behind it. */
+export interface BearerState {
+  authInfo: AuthInfo;
+}
+
+/** What a bearer-protected path needs. */
+export interface RequireBearerOptions {
+  verifier: TokenVerifier;
+  /** The resource's own identifier. */
+  resource: string;
+  /** Where its metadata document stands. */
+  resourceMetadataUrl: string;
+  /** Scopes to ask for when the client has no token yet. */
+  baselineScopes: readonly string[];
+  /** Scopes every request must have; none by default. */
+  requiredScopes?: readonly string[];
+}
+
+/**
+ * Creates the Koa middleware that lets only bearers of a good token pass and puts who they are on
+ * `ctx.state.authInfo`. Every method is guarded but OPTIONS, which carries no credentials (a CORS preflight).
+ * @see RFC 6750; MCP authorization "Access Token Usage"
+ */
+export function createRequireBearer(options: RequireBearerOptions): Middleware {
+  const policy: ResourcePolicy = {
+    ...options,
+    requiredScopes: options.requiredScopes ?? [],
+    baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
+  };
+  return async (ctx, next) => {
+    if (ctx.method === 'OPTIONS') return next();
+    const authorization = ctx.req.headersDistinct.authorization ?? [];
+    const verdict = await verifyRequest({ authorization, query: ctx.querystring }, policy);
+    if ('refusal' in verdict) {
+      const { status, challenge, body } = verdict.refusal;
+      ctx.status = status;
+      ctx.set('WWW-Authenticate', challenge);
+      ctx.set('Cache-Control', 'no-store');
+      ctx.body = body;
+      return;
+    }
+    const state: BearerState = { authInfo: verdict.authInfo };
+    Object.assign(ctx.state, state);
+    return next();
+  };
+}

@@ -1,0 +1,106 @@
+import type { AuthInfo } from '../oauth/auth-info.ts';
+
+/** Turns a token into who is calling. */
+export interface TokenVerifier {
+  /**
+   * Gives the caller, or undefined for every token that is not good now, whatever the reason: a client can do
+   * nothing with the difference. Whether the token is meant for a resource is compared by who asks.
+   */
+  verify(token: string): Promise<AuthInfo | undefined>;
+}
+
+/** What the issuer of this installation knows of an access token. */
+export interface AccessTokenRecord {
+  clientId: string;
+  subject: string;
+  scopes: readonly string[];
+  audience: string;
+  /** Epoch seconds. */
+  issuedAt: number;
+  /** Epoch seconds. */
+  expiresAt: number;
+  grantId?: string;
+}
+
+/** Where issued access tokens are found. */
+export interface AccessTokenSource {
+  /** Gives what was issued under this token value; undefined for a token that is unknown or revoked. */
+  find(token: string): Promise<AccessTokenRecord | undefined>;
+}
+
+/** Why a known token is not good now. */
+export type TokenFault =
+  | 'expired'
+  | 'expiry_is_no_time'
+  | 'expiry_too_far'
+  | 'issue_is_no_time'
+  | 'issued_in_the_future';
+
+/** How far the issuer's clock may run ahead of ours, in seconds (T-097). */
+const maxClockSkewSeconds = 60;
+
+/** An access token that lives longer than this, in seconds, is a mistake, not a token. */
+const maxLifetimeSeconds = 366 * 24 * 60 * 60;
+
+/** One check of a token record: the fault, or undefined. */
+type TokenCheck = (record: AccessTokenRecord, nowSeconds: number) => TokenFault | undefined;
+
+const checks: readonly TokenCheck[] = [
+  ({ expiresAt }) => (isTime(expiresAt) ? undefined : 'expiry_is_no_time'),
+  ({ issuedAt }) => (isTime(issuedAt) ? undefined : 'issue_is_no_time'),
+  ({ expiresAt }, now) => (expiresAt <= now ? 'expired' : undefined),
+  ({ expiresAt }, now) => (expiresAt > now + maxLifetimeSeconds ? 'expiry_too_far' : undefined),
+  ({ issuedAt }, now) => (issuedAt > now + maxClockSkewSeconds ? 'issued_in_the_future' : undefined),
+];
+
+function isTime(seconds: number): boolean {
+  return Number.isSafeInteger(seconds) && seconds > 0;
+}
+
+/**
+ * Checks the times of a token record.
+ * @param nowSeconds epoch seconds
+ * @returns the first fault, or undefined for a token that is good now
+ * @see RFC 6750 section 3.1 ("expired, revoked, malformed, or invalid for other reasons")
+ */
+export function checkTokenRecord(record: AccessTokenRecord, nowSeconds: number): TokenFault | undefined {
+  for (const check of checks) {
+    const fault = check(record, nowSeconds);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/**
+ * Creates the verifier for opaque tokens of the issuer in the same process. Only what the source knows is a token:
+ * a JWT of any kind or algorithm is one more unknown value, and is never parsed (T-098, T-099, T-100).
+ * @param source issued tokens
+ * @param issuer the issuer every token of the source belongs to
+ * @param now epoch seconds
+ */
+export function createLocalVerifier({
+  source,
+  issuer,
+  now,
+}: {
+  source: AccessTokenSource;
+  issuer: string;
+  now: () => number;
+}): TokenVerifier {
+  return {
+    async verify(token) {
+      const record = await source.find(token);
+      if (!record || checkTokenRecord(record, now())) return undefined;
+      const { subject, clientId, scopes, audience, expiresAt, grantId } = record;
+      return {
+        issuer,
+        subject,
+        clientId,
+        scopes,
+        audience,
+        expiresAt,
+        ...(grantId === undefined ? {} : { grantId }),
+      };
+    },
+  };
+}
