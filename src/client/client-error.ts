@@ -20,6 +20,7 @@ export type ClientErrorReason =
   | 'authorization_server_changed'
   | 'authorization_response_rejected'
   | 'authorization_denied'
+  | 'login_timed_out'
   | 'token_refused'
   | 'client_unknown'
   | 'login_required'

@@ -23,7 +23,7 @@ export {
   type Registration,
 } from './credential-store.ts';
 export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery.ts';
-export { withMcpConnection } from './mcp-connection.ts';
+export { type McpConnectionOptions, withMcpConnection } from './mcp-connection.ts';
 export { createMemoryStore } from './memory-store.ts';
 export type { UsableProtectedResource } from './protected-resource.ts';
 export {
@@ -33,6 +33,7 @@ export {
   type RegistrationOptions,
   registerDynamically,
 } from './registration.ts';
+export { isClientKnown } from './registration-check.ts';
 export { revokeCredential } from './revocation.ts';
 export { withAuthorization } from './session.ts';
 export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens.ts';

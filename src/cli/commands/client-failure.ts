@@ -1,0 +1,83 @@
+import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { ClientError, InsufficientScopeError, LoginRequiredError, requireUrl } from '../../client/index.ts';
+import { CliError } from '../cli-error.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printableLine } from '../output.ts';
+import { programName } from '../program-name.ts';
+
+/** Longest foreign text repeated in a sentence, in characters. */
+const maxRepeated = 300;
+
+/** Reasons for which only the user can go on. */
+const userReasons = new Set(['authorization_denied', 'login_timed_out', 'login_required']);
+
+/** What helps against some failures. */
+const hints: Partial<Record<ClientError['reason'], string>> = {
+  foreign_endpoint: 'To allow it: --allow-origin <origin>',
+  no_registration: 'To give a client id: --client-id <id>',
+  authorization_server_changed: 'To give a client id: --client-id <id>',
+};
+
+/** @returns the text as one word of a shell command */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The command that logs in to a server, as a person would type it. */
+export function loginCommand(url: string, scopes: readonly string[] = []): string {
+  const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
+  return `Run: ${programName} login ${shellWord(url)}${scope}`;
+}
+
+/**
+ * Requires the URL argument of a command.
+ * @throws CliError exit code 2
+ */
+export function requireServerUrl(url: string): string {
+  try {
+    return requireUrl(URL.parse(url)?.href ?? url, 'The URL').href;
+  } catch (error) {
+    throw new CliError(error instanceof Error ? printableLine(error.message) : 'No URL.', exitCodes.usage);
+  }
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  let current = error;
+  while (current instanceof Error && !found.includes(current)) {
+    found.push(current);
+    current = current.cause;
+  }
+  return found;
+}
+
+/**
+ * Says what a failure of the client means at the command line. The MCP SDK wraps what a fetch rejects with; the first
+ * failure of ours in the chain counts.
+ * @param error what a client function or the MCP SDK threw
+ * @param url the server as the user named it
+ * @returns the sentence with its exit code; other errors are given back as they are
+ */
+export function explainFailure(error: unknown, url: string): unknown {
+  const chain = causes(error);
+  const sentence = (text: string): string => printableLine(text).slice(0, maxRepeated * 2);
+  const ours = chain.find((cause) => cause instanceof ClientError);
+  if (ours instanceof LoginRequiredError)
+    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url));
+  if (ours instanceof InsufficientScopeError)
+    return new CliError(sentence(ours.message), exitCodes.scopeMissing, loginCommand(url, ours.union));
+  if (ours instanceof ClientError)
+    return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hints[ours.reason]);
+  if (error instanceof ProtocolError || error instanceof SdkError)
+    return new CliError(
+      `The server cannot be used: ${printableLine(error.message).slice(0, maxRepeated)}`,
+      exitCodes.unreachable,
+    );
+  return error;
+}
+
+function exitCodeOf(reason: ClientError['reason']): ExitCode {
+  if (userReasons.has(reason)) return exitCodes.loginNeeded;
+  if (reason === 'store_unusable') return exitCodes.unexpected;
+  return exitCodes.unreachable;
+}

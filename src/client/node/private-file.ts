@@ -1,0 +1,80 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ClientError } from '../client-error.ts';
+
+/** The token file or its folder cannot be used safely. The message says what to do and shows no content. */
+export class TokenFileError extends ClientError {
+  override name = 'TokenFileError';
+
+  /** @param message what is wrong and what to do */
+  constructor(message: string) {
+    super('store_unusable', message);
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
+/** Permission bits mean nothing on Windows, where the home folder is private by its access list. */
+function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): void {
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    throw new TokenFileError(`${path} is open to other users. Run: chmod ${wanted} ${JSON.stringify(path)}`);
+}
+
+/**
+ * Makes a folder that only its owner can enter, or checks one that is there.
+ * @throws TokenFileError for a symbolic link, another kind of file, or a folder open to others (T-188)
+ */
+export async function requirePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  });
+  const found = await lstat(folder);
+  if (!found.isDirectory())
+    throw new TokenFileError(
+      `${folder} is a symbolic link or a file, but must be a folder. Name another one.`,
+    );
+  requireOwnerOnly(folder, found.mode, '700');
+}
+
+/**
+ * Reads a private file.
+ * @returns its text, or undefined where there is none
+ * @throws TokenFileError for a symbolic link, or a file open to others (T-188)
+ */
+export async function readPrivateFile(file: string): Promise<string | undefined> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ELOOP')
+      throw new TokenFileError(`${file} is a symbolic link, which is not followed. Remove it.`);
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    requireOwnerOnly(file, (await handle.stat()).mode, '600');
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Replaces a private file: the new content is whole and on disk before it takes the name, so that whoever reads, and
+ * whenever this process dies, sees the old text or the new one. The caller holds a lock.
+ */
+export async function replacePrivateFile(file: string, text: string): Promise<void> {
+  const draft = `${file}.new`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(file), constants.O_RDONLY);
+  await folder.sync().finally(() => folder.close());
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { CredentialBook } from '../credential-book.ts';
+
+const registration = z.object({
+  issuer: z.string(),
+  clientId: z.string(),
+  clientSecret: z.string().optional(),
+  clientSecretExpiresAt: z.number().optional(),
+  tokenEndpointAuthMethod: z.string().optional(),
+  redirectUris: z.array(z.string()),
+  source: z.enum(['given', 'dynamic']),
+});
+
+const credential = z.object({
+  authorizationServer: z.object({
+    issuer: z.string(),
+    token_endpoint: z.string(),
+    revocation_endpoint: z.string().optional(),
+    token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+  }),
+  resource: z.string(),
+  clientId: z.string(),
+  accessToken: z.string(),
+  expiresAt: z.number().optional(),
+  refreshToken: z.string().optional(),
+  scopes: z.array(z.string()).optional(),
+});
+
+const tokenFile = z.object({
+  version: z.literal(1),
+  registrations: z.record(z.string(), registration),
+  credentials: z.record(z.string(), credential),
+  logins: z.record(z.string(), z.string()),
+});
+
+/**
+ * Reads the text of a token file.
+ * @param text the whole file
+ * @returns its content, or undefined for anything that is no token file of this version
+ */
+export function parseTokenFile(text: string): CredentialBook | undefined {
+  try {
+    const { version: _, ...book } = tokenFile.parse(JSON.parse(text));
+    return book;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the text of a token file */
+export function formatTokenFile(book: CredentialBook): string {
+  return `${JSON.stringify({ version: 1, ...book }, null, 2)}\n`;
+}
