@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { KeySet } from '../crypto/keys.ts';
-import { checkPassword, createPasswordHasher } from '../crypto/password.ts';
+import { checkPassword, createPasswordHasher, randomPassword } from '../crypto/password.ts';
 import { createSealedBox } from '../crypto/sealed-box.ts';
 import { normalizeEmail } from '../storage/accounts.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -52,6 +52,8 @@ export function createAdministration({ storage, keys }: { storage: Storage; keys
 
   return {
     accounts: {
+      /** Gives a fresh random password, for a person to keep. */
+      suggestPassword: randomPassword,
       /** Adds an account. @throws AdministrationRefused where the address or the password will not do, or is taken */
       async add(email: string, password: string): Promise<AccountSummary> {
         const name = normalizeEmail(email);

@@ -1,7 +1,4 @@
-import { checkPassword, randomPassword } from '../crypto/password.ts';
 import type { createAdministration } from '../index.ts';
-import { CliError } from './cli-error.ts';
-import { exitCodes } from './exit-codes.ts';
 
 /** The account made at the first start. */
 export interface FirstAccount {
@@ -14,7 +11,7 @@ export interface FirstAccount {
  * Makes one account where there is none, so that somebody can log in: from `GATEHOUSE_ACCOUNT_EMAIL` and
  * `GATEHOUSE_ACCOUNT_PASSWORD`, or with a random password.
  * @returns the account that was made; undefined where there were accounts already
- * @throws CliError where the password of the environment will not do
+ * @throws AdministrationRefused where the address or the password of the environment will not do
  */
 export async function createFirstAccount(
   { accounts }: ReturnType<typeof createAdministration>,
@@ -23,9 +20,7 @@ export async function createFirstAccount(
   if ((await accounts.list()).length > 0) return undefined;
   const email = env.GATEHOUSE_ACCOUNT_EMAIL || 'owner@localhost';
   const given = env.GATEHOUSE_ACCOUNT_PASSWORD;
-  const fault = given === undefined ? undefined : checkPassword(given);
-  if (fault) throw new CliError(`GATEHOUSE_ACCOUNT_PASSWORD will not do. ${fault}`, exitCodes.usage);
-  const password = given ?? randomPassword();
-  const account = await accounts.add(email, password);
-  return { email: account.email, ...(given === undefined ? { generatedPassword: password } : undefined) };
+  const generatedPassword = given === undefined ? accounts.suggestPassword() : undefined;
+  const account = await accounts.add(email, given ?? generatedPassword ?? '');
+  return { email: account.email, ...(generatedPassword === undefined ? undefined : { generatedPassword }) };
 }

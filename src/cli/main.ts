@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { KeyFileFault } from '../crypto/key-file.ts';
 import { AdministrationRefused, SettingsRefused } from '../index.ts';
+import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError } from './cli-error.ts';
 import { registerAccount } from './commands/account.ts';

@@ -76,7 +76,11 @@ export const rooms: readonly Room[] = [
     mayTypesOf: ['upstream'],
     neverPackages: [engine, ...nativePackages],
   },
-  { name: 'app', may: [...doors, 'observability'], neverPackages: [engine, ...nativePackages] },
+  {
+    name: 'app',
+    may: ['oauth', 'storage', ...doors, 'observability'],
+    neverPackages: [engine, ...nativePackages],
+  },
   {
     name: 'options.ts',
     may: ['oauth', 'observability'],

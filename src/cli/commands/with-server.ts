@@ -2,8 +2,8 @@ import type { Client } from '@modelcontextprotocol/client';
 import { withAuthorization, withMcpConnection } from '../../client/index.ts';
 import { createTokenFile, gatehouseHome } from '../../client/node/index.ts';
 import type { CommandIo } from '../output.ts';
+import { packageVersion } from '../package-version.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
-import { packageVersion } from './serve.ts';
 
 /**
  * Connects to an MCP server with the login that is kept for it, and does one thing there.
