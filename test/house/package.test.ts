@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,14 +12,19 @@ const rootPath = fileURLToPath(root);
 const folder = mkdtempSync(join(tmpdir(), 'gatehouse-package-'));
 const consumer = mkdtempSync(join(tmpdir(), 'gatehouse-consumer-'));
 
-/** The environment of a user's shell with the project's Node first, without what an outer `npm run` sets. */
-const env = {
+/** A user's shell, without what an outer `npm run` sets. npm reads its configuration beside the machine's own Node. */
+const machine = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST/.test(name)),
+    Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^NODE_ENV$|^VITEST/.test(name)),
   ),
-  PATH: `${join(rootPath, 'node_modules/.bin')}:${process.env.PATH ?? ''}`,
-  NODE_ENV: 'production',
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((entry) => !entry.endsWith('node_modules/.bin'))
+    .join(delimiter),
 };
+
+/** The same shell where the project's Node stands first. */
+const env = { ...machine, PATH: [join(rootPath, 'node_modules/.bin'), machine.PATH].join(delimiter) };
 
 /** Starts the server through npx and waits for the line that says where it is. */
 function serve(): Promise<{ server: ChildProcess; port: number }> {
@@ -59,10 +64,18 @@ async function stop(server: ChildProcess): Promise<number | null> {
 
 describe('the package as a stranger gets it', () => {
   beforeAll(async () => {
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: rootPath, env });
+    await run('npm', ['pack', '--pack-destination', folder], {
+      cwd: rootPath,
+      env: machine,
+      timeout: 120_000,
+    });
     const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-    await run('npm', ['install', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: consumer, env });
-  }, 300_000);
+    await run('npm', ['install', '--no-audit', '--no-fund', join(folder, tarball)], {
+      cwd: consumer,
+      env: machine,
+      timeout: 240_000,
+    });
+  }, 400_000);
 
   afterAll(() => {
     rmSync(folder, { recursive: true, force: true });
