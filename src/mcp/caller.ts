@@ -1,0 +1,37 @@
+import type { AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../oauth/auth-info.ts';
+
+/** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
+export interface CallContext {
+  http?: { authInfo?: { extra?: Record<string, unknown> } };
+  authInfo?: { extra?: Record<string, unknown> };
+}
+
+/**
+ * Hands the caller over to an MCP server in the SDK's form. The token is not in it (T-105).
+ * @param resourceMetadataUrl for challenges the server's own scope checks write
+ */
+export function toSdkAuthInfo(caller: AuthInfo, resourceMetadataUrl: string): SdkAuthInfo {
+  const resource = URL.parse(caller.audience);
+  return {
+    token: '',
+    clientId: caller.clientId,
+    scopes: [...caller.scopes],
+    expiresAt: caller.expiresAt,
+    ...(resource === null ? {} : { resource }),
+    resourceMetadataUrl,
+    extra: { caller },
+  };
+}
+
+/**
+ * Gives a tool, prompt or resource who is calling it.
+ * @param context the context its handler was called with
+ * @throws Error outside of a Gatehouse endpoint, where nobody was identified
+ */
+export function callerOf({ http, authInfo }: CallContext): AuthInfo {
+  const caller = (http?.authInfo ?? authInfo)?.extra?.caller;
+  if (caller === undefined)
+    throw new Error('Nobody was identified for this call: serve it behind a Gatehouse MCP endpoint.');
+  return caller as AuthInfo;
+}

@@ -1,0 +1,64 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { Refusal } from '../refusal.ts';
+
+/** Most messages of a batch. */
+export const maxBatchLength = 100;
+
+/** A JSON-RPC message of which only the frame is known to be right. */
+export interface Message {
+  jsonrpc: '2.0';
+  /** Absent on notifications. */
+  id?: RequestId;
+  /** Absent on responses. */
+  method?: string;
+  params?: Record<string, unknown>;
+}
+
+/** A message that wants an answer. */
+export interface RequestMessage extends Message {
+  id: RequestId;
+  method: string;
+}
+
+/** What the body of a POST holds. */
+export interface Messages {
+  isBatch: boolean;
+  list: readonly Message[];
+  /** Those of the list that want an answer. */
+  requests: readonly RequestMessage[];
+}
+
+/**
+ * Reads the body of a POST as one JSON-RPC message or a batch of them.
+ * @see JSON-RPC 2.0 sections 4 and 6; MCP 2025-03-26 "Batching" (B3-13, B3-14, C1-01, T-136)
+ */
+export function readMessages(value: unknown): Messages | Refusal {
+  if (!Array.isArray(value)) {
+    return isMessage(value)
+      ? { isBatch: false, list: [value], requests: isRequest(value) ? [value] : [] }
+      : { reason: 'not_a_message' };
+  }
+  if (value.length === 0) return { reason: 'empty_batch' };
+  if (value.length > maxBatchLength) return { reason: 'batch_too_long' };
+  if (!value.every(isMessage)) return { reason: 'not_a_message' };
+  if (value.some(({ method }) => method === 'initialize')) return { reason: 'initialize_in_batch' };
+  return { isBatch: true, list: value, requests: value.filter(isRequest) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isMessage(value: unknown): value is Message {
+  if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
+  const { id, method, params } = value;
+  const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+  if (method === undefined) return hasId ? 'result' in value !== 'error' in value : 'error' in value;
+  return (
+    typeof method === 'string' && (hasId || !('id' in value)) && (params === undefined || isRecord(params))
+  );
+}
+
+function isRequest(message: Message): message is RequestMessage {
+  return message.method !== undefined && message.id !== undefined;
+}

@@ -1,0 +1,2 @@
+export { notesScopeRules, notesScopes } from './scopes.ts';
+export { createNotesServer } from './server.ts';

@@ -1,0 +1,134 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+
+/** Why a request is refused before any MCP server sees it. */
+export type RefusalReason =
+  | 'method_not_allowed'
+  | 'body_too_large'
+  | 'body_cut_off'
+  | 'not_json_type'
+  | 'charset_not_utf8'
+  | 'body_is_encoded'
+  | 'not_acceptable'
+  | 'not_json'
+  | 'nested_too_deep'
+  | 'not_a_message'
+  | 'empty_batch'
+  | 'batch_too_long'
+  | 'initialize_in_batch'
+  | 'batch_not_in_this_revision'
+  | 'initialize_incomplete'
+  | 'session_missing'
+  | 'session_unknown'
+  | 'too_many_sessions'
+  | 'sessions_exhausted'
+  | 'request_id_in_use'
+  | 'insufficient_scope'
+  | 'revision_not_served'
+  | 'closing';
+
+/** A refusal, with what of the request its answer repeats. */
+export interface Refusal {
+  reason: RefusalReason;
+  /** Id of the request it answers, where there is exactly one. */
+  id?: RequestId;
+  headers?: Record<string, string>;
+  data?: Record<string, unknown>;
+}
+
+/** Tells a refusal from what a check gives when all is well. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'reason' in value;
+}
+
+const rows: Record<RefusalReason, { status: number; code: number; message: string }> = {
+  method_not_allowed: {
+    status: 405,
+    code: -32000,
+    message: 'This method is not served here. The Allow header names those that are.',
+  },
+  body_too_large: { status: 413, code: -32000, message: 'The request body is too large. Send less at once.' },
+  body_cut_off: { status: 400, code: -32700, message: 'The request body ended early. Send it again.' },
+  not_json_type: { status: 415, code: -32000, message: 'Send the body as Content-Type: application/json.' },
+  charset_not_utf8: { status: 415, code: -32000, message: 'Send the body in UTF-8.' },
+  body_is_encoded: { status: 415, code: -32000, message: 'Send the body without a Content-Encoding.' },
+  not_acceptable: {
+    status: 406,
+    code: -32000,
+    message: 'Send Accept: application/json, text/event-stream (for GET: text/event-stream).',
+  },
+  not_json: { status: 400, code: -32700, message: 'Parse error: the body is not JSON in well-formed UTF-8.' },
+  nested_too_deep: { status: 400, code: -32600, message: 'The body nests too deeply. Send it flatter.' },
+  not_a_message: {
+    status: 400,
+    code: -32600,
+    message: 'Invalid request: the body is not a JSON-RPC 2.0 message (ids are strings or integers).',
+  },
+  empty_batch: { status: 400, code: -32600, message: 'Invalid request: the batch is empty.' },
+  batch_too_long: {
+    status: 400,
+    code: -32600,
+    message: 'Invalid request: a batch may hold at most 100 messages.',
+  },
+  initialize_in_batch: {
+    status: 400,
+    code: -32600,
+    message: 'Invalid request: initialize must be sent alone, not in a batch.',
+  },
+  batch_not_in_this_revision: {
+    status: 400,
+    code: -32600,
+    message: 'Invalid request: only protocol revision 2025-03-26 has batches. Send one message at a time.',
+  },
+  initialize_incomplete: {
+    status: 400,
+    code: -32602,
+    message: 'Invalid params: initialize needs protocolVersion, capabilities and clientInfo.',
+  },
+  session_missing: {
+    status: 400,
+    code: -32000,
+    message:
+      'The Mcp-Session-Id header is missing. Send initialize first, then its session id on every request.',
+  },
+  session_unknown: {
+    status: 404,
+    code: -32001,
+    message: 'There is no such session. Start a new one with initialize.',
+  },
+  too_many_sessions: {
+    status: 429,
+    code: -32000,
+    message: 'Too many sessions of this client are busy. End one with DELETE, or try again later.',
+  },
+  sessions_exhausted: {
+    status: 503,
+    code: -32000,
+    message: 'The server holds as many sessions as it can. Try again later.',
+  },
+  request_id_in_use: {
+    status: 400,
+    code: -32600,
+    message: 'Invalid request: a request with this id is still being answered. Use a new id.',
+  },
+  insufficient_scope: {
+    status: 403,
+    code: -32000,
+    message: 'The access token lacks a scope. Ask for all scopes named in the WWW-Authenticate header.',
+  },
+  revision_not_served: {
+    status: 400,
+    code: -32022,
+    message: 'Unsupported protocol version. Send initialize to negotiate one.',
+  },
+  closing: { status: 503, code: -32000, message: 'The server is stopping. Try again in a moment.' },
+};
+
+/**
+ * Writes a refusal as a JSON-RPC error with its HTTP status.
+ * @see MCP transports "Sending Messages to the Server"; JSON-RPC 2.0 section 5.1
+ */
+export function refusalResponse({ reason, id, headers = {}, data }: Refusal): Response {
+  const { status, code, message } = rows[reason];
+  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  return Response.json({ jsonrpc: '2.0', id: id ?? null, error }, { status, headers });
+}

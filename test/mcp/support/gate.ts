@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import Koa from 'koa';
+import { onTestFinished } from 'vitest';
+import { createMcpEndpoint, type McpEndpointOptions } from '../../../src/mcp/index.ts';
+import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';
+import type { AccessTokenRecord } from '../../../src/resource-server/token-verifier.ts';
+import { createMemoryNotes } from './note-store.ts';
+
+/** An MCP endpoint behind the bearer check, on a real socket. */
+export interface Gate {
+  url: string;
+  /** Issued tokens by value. */
+  tokens: Map<string, AccessTokenRecord>;
+  /** Issues a token for an account; everything about it can be chosen. */
+  issue(subject: string, chosen?: Partial<AccessTokenRecord>): string;
+  /** Sends one HTTP request as a client of the streamable HTTP transport would. */
+  send(token: string | undefined, init?: GateRequest): Promise<Response>;
+  /** Opens a session by hand; gives its id. */
+  initialize(token: string, protocolVersion?: string): Promise<string>;
+  /** Calls a JSON-RPC method within a session; gives the message that answers it. */
+  call(token: string, session: string, method: string, params?: unknown, id?: unknown): Promise<RpcAnswer>;
+  /** Calls a method the way of 2026-07-28. */
+  callModern(token: string, method: string, params?: Record<string, unknown>): Promise<Response>;
+  /** Connects the SDK's client, version 2. */
+  connect(token: string, era?: 'legacy' | 'modern'): Promise<Client>;
+  /** Moves the clock. */
+  passTime(seconds: number): void;
+}
+
+/** One request; `json` is sent as JSON, `body` as it is. */
+export interface GateRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: RequestInit['body'];
+  signal?: AbortSignal;
+}
+
+/** The members of a JSON-RPC answer tests look at. */
+export interface RpcAnswer {
+  id?: unknown;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** The scopes a token has unless a test chooses others. */
+export const allScopes = ['notes:read', 'notes:write'];
+
+/** Starts a gate for one test, and stops it after. */
+export async function startGate(options: Partial<McpEndpointOptions> = {}): Promise<Gate> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${origin}/mcp`;
+  const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`;
+
+  let clock = Math.floor(Date.now() / 1000);
+  const now = (): number => clock;
+  const tokens = new Map<string, AccessTokenRecord>();
+  const verifier = createLocalVerifier({
+    source: { find: async (token) => tokens.get(token) },
+    issuer: origin,
+    now,
+  });
+  const endpoint = createMcpEndpoint({
+    server: createNotesServer({ notes: createMemoryNotes(), now }),
+    scopeRules: notesScopeRules,
+    resourceMetadataUrl,
+    now,
+    logger: createLogger('silent'),
+    ...options,
+  });
+  const app = new Koa();
+  app.silent = true;
+  app.use(
+    createRequireBearer({ verifier, resource: url, resourceMetadataUrl, baselineScopes: ['notes:read'] }),
+  );
+  app.use(endpoint.middleware);
+  server.on('request', app.callback());
+  onTestFinished(async () => {
+    await endpoint.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const gate: Gate = {
+    url,
+    tokens,
+    issue(subject, chosen = {}) {
+      const token = `token-${subject}-${tokens.size}`;
+      tokens.set(token, {
+        clientId: 'client-1',
+        subject,
+        scopes: allScopes,
+        audience: url,
+        issuedAt: clock,
+        expiresAt: clock + 3600,
+        ...chosen,
+      });
+      return token;
+    },
+    send(token, { method = 'POST', headers = {}, json, body, signal } = {}) {
+      return fetch(url, {
+        method,
+        headers: {
+          accept: 'application/json, text/event-stream',
+          ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        ...(method === 'POST' ? { body: body ?? JSON.stringify(json), duplex: 'half' } : {}),
+        ...(signal ? { signal } : {}),
+      });
+    },
+    async initialize(token, protocolVersion = '2025-11-25') {
+      const response = await gate.send(token, { json: initializeRequest(protocolVersion) });
+      await response.text();
+      return response.headers.get('mcp-session-id') ?? '';
+    },
+    async call(token, session, method, params = {}, id = 1) {
+      const response = await gate.send(token, {
+        headers: { 'mcp-session-id': session },
+        json: { jsonrpc: '2.0', id, method, params },
+      });
+      return readAnswer(response);
+    },
+    callModern(token, method, params = {}) {
+      return gate.send(token, modernRequest(method, params));
+    },
+    async connect(token, era = 'legacy') {
+      const client = new Client(
+        { name: 'test', version: '1.0.0' },
+        era === 'modern' ? { versionNegotiation: { mode: { pin: '2026-07-28' } } } : {},
+      );
+      const transport = new StreamableHTTPClientTransport(new URL(url), {
+        requestInit: { headers: { authorization: `Bearer ${token}` } },
+      });
+      await client.connect(transport);
+      onTestFinished(() => client.close());
+      return client;
+    },
+    passTime(seconds) {
+      clock += seconds;
+    },
+  };
+  return gate;
+}
+
+/** The first message of a session. */
+export function initializeRequest(protocolVersion = '2025-11-25') {
+  return {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
+  };
+}
+
+/** A request the way of 2026-07-28, headers included. */
+export function modernRequest(method: string, params: Record<string, unknown> = {}, id = 1): GateRequest {
+  const name = params.name ?? params.uri;
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+  };
+  return {
+    headers: {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+    },
+    json: { jsonrpc: '2.0', id, method, params: { ...params, _meta } },
+  };
+}
+
+/** The JSON-RPC messages of an answer, JSON or event stream. */
+export async function readAnswers(response: Response): Promise<RpcAnswer[]> {
+  const text = await response.text();
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return [JSON.parse(text)];
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)));
+}
+
+/** The one JSON-RPC message that answers a request. */
+export async function readAnswer(response: Response): Promise<RpcAnswer> {
+  const [answer, ...more] = await readAnswers(response);
+  if (!answer || more.length > 0) throw new Error(`expected one message, got ${more.length + 1}`);
+  return answer;
+}
