@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { root } from './sources.ts';
+
+interface LockedPackage {
+  optionalDependencies?: Record<string, string>;
+  hasInstallScript?: boolean;
+  resolved?: string;
+  os?: string[];
+}
+
+const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
+  packages: Record<string, LockedPackage>;
+};
+
+describe('package-lock.json', () => {
+  it('holds every optional package of every platform; npm ci refuses it otherwise', () => {
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !(`node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages))
+        .map((name) => `${name} of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names no download address, so that any registry serves', () => {
+    expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([]);
+  });
+
+  it('holds on Linux no package with an install script but node, whose script scripts/install.sh runs', () => {
+    const scripted = Object.entries(packages)
+      .filter(([, { hasInstallScript, os = ['linux'] }]) => hasInstallScript === true && os.includes('linux'))
+      .map(([path]) => path);
+    expect(scripted).toEqual(['node_modules/node']);
+  });
+});
