@@ -13,5 +13,10 @@ const localIpv6 = /^\[(?:::1?\]|::ffff:|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/;
  */
 export function isLocalAddress(hostname: string): boolean {
   const name = hostname.replace(/\.$/, '');
-  return name === 'localhost' || name.endsWith('.localhost') || localIpv4.test(name) || localIpv6.test(name);
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    (/^[\d.]+$/.test(name) && localIpv4.test(name)) ||
+    localIpv6.test(name)
+  );
 }
