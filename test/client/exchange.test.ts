@@ -1,0 +1,82 @@
+import * as oauth from 'oauth4webapi';
+import { describe, expect, it } from 'vitest';
+import { clientAuthentication, readRefusal } from '../../src/client/exchange.ts';
+import { ClientError, type Registration } from '../../src/client/index.ts';
+import { testRegistration } from './support/credentials.ts';
+
+async function authenticate(registration: Registration, supported?: string[]) {
+  const body = new URLSearchParams();
+  const headers = new Headers();
+  await clientAuthentication(registration, supported)(
+    { issuer: 'https://as' },
+    { client_id: 'client' },
+    body,
+    headers,
+  );
+  return { body: body.toString(), authorization: headers.get('authorization') };
+}
+
+describe('client authentication', () => {
+  const secret = { clientSecret: 's:e&c' };
+  const basic = { body: '', authorization: `Basic ${btoa('client:s%3Ae%26c')}` };
+  const post = { body: 'client_id=client&client_secret=s%3Ae%26c', authorization: null };
+  const none = { body: 'client_id=client', authorization: null };
+
+  it.each([
+    ['none for a public client', {}, undefined, none],
+    [
+      'none for a client registered so, whatever the answer held',
+      { ...secret, tokenEndpointAuthMethod: 'none' },
+      undefined,
+      none,
+    ],
+    ['Basic, form-encoded, where nothing is said', secret, undefined, basic],
+    ['Basic where both are offered', secret, ['client_secret_post', 'client_secret_basic'], basic],
+    ['POST where only that is offered', secret, ['client_secret_post'], post],
+    [
+      'what the registration says',
+      { ...secret, tokenEndpointAuthMethod: 'client_secret_post' },
+      ['client_secret_basic'],
+      post,
+    ],
+  ])('is %s (A8-11)', async (_, overrides, supported, sent) => {
+    expect(await authenticate(testRegistration(overrides), supported)).toEqual(sent);
+  });
+});
+
+describe('a refusal of an OAuth endpoint', () => {
+  const as = { issuer: 'https://as' };
+  const client = { client_id: 'client' };
+  const read = async (response: Response) =>
+    readRefusal(
+      await oauth.processRefreshTokenResponse(as, client, response).catch((thrown: unknown) => thrown),
+      'token endpoint',
+    );
+
+  it('gives its code and its description, quoted', async () => {
+    const body = { error: 'invalid_grant', error_description: 'no \u001b[31mway' };
+    expect(await read(Response.json(body, { status: 400 }))).toEqual({
+      error: 'invalid_grant',
+      message: 'The token endpoint refused: "invalid_grant" ("no \\u001b[31mway").',
+    });
+  });
+
+  it('is read from the body where the answer has a challenge too', async () => {
+    const headers = { 'www-authenticate': 'Basic realm="as"' };
+    expect(await read(Response.json({ error: 'invalid_client' }, { status: 401, headers }))).toMatchObject({
+      error: 'invalid_client',
+    });
+    expect(await read(new Response('', { status: 401, headers }))).toMatchObject({ error: 'invalid_client' });
+  });
+
+  it('repeats nothing of a malformed answer: it may hold tokens (T-191)', async () => {
+    const refusal = await read(Response.json({ access_token: 7, refresh_token: 'very-secret' }));
+    expect(refusal.error).toBeUndefined();
+    expect(JSON.stringify(refusal)).not.toContain('very-secret');
+  });
+
+  it('lets failures of the request pass', async () => {
+    const failure = new ClientError('unreachable', 'no');
+    await expect(readRefusal(failure, 'x')).rejects.toBe(failure);
+  });
+});
