@@ -2,9 +2,9 @@ import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelc
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Note, NoteStore } from '../../storage/notes.ts';
 import { callerOf } from '../caller.ts';
-import { maxNotes } from './limits.ts';
 import { showNote } from './note-view.ts';
 import { notesScopeRules } from './scopes.ts';
+import { maxNotes } from './tools.ts';
 
 /** Longest name of a note in a listing, in characters. */
 const maxNameLength = 60;

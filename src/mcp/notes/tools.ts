@@ -2,8 +2,13 @@ import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { NoteStore } from '../../storage/notes.ts';
 import { callerOf } from '../caller.ts';
-import { maxNotes, maxTextLength } from './limits.ts';
 import { noteSchema, showNote } from './note-view.ts';
+
+/** Longest note, in characters. */
+export const maxTextLength = 10_000;
+
+/** Most notes of an account. */
+export const maxNotes = 1000;
 
 const textSchema = z
   .string()

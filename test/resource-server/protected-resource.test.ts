@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { buildProtectedResource } from '../../src/resource-server/protected-resource.ts';
+
+const description = {
+  resource: 'https://mcp.example.com/mcp',
+  authorizationServers: ['https://mcp.example.com'],
+  scopesSupported: ['notes:read', 'offline_access'],
+  name: 'Notes',
+};
+
+describe('the metadata of a protected resource', () => {
+  it('names the resource, who issues its tokens, and how to send them (A3-01, A3-12)', () => {
+    expect(buildProtectedResource({ ...description, documentationUrl: 'https://example.com/docs' })).toEqual({
+      resource: 'https://mcp.example.com/mcp',
+      authorization_servers: ['https://mcp.example.com'],
+      scopes_supported: ['notes:read'],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Notes',
+      resource_documentation: 'https://example.com/docs',
+    });
+  });
+
+  it('lists the scopes to begin with and never offline_access (A3-10, A3-11)', () => {
+    expect(buildProtectedResource(description).scopes_supported).toEqual(['notes:read']);
+  });
+
+  it('leaves out what there is not', () => {
+    expect('resource_documentation' in buildProtectedResource(description)).toBe(false);
+  });
+
+  it('is refused without an authorization server (A3-01)', () => {
+    expect(() => buildProtectedResource({ ...description, authorizationServers: [] })).toThrow(
+      'at least one authorization server',
+    );
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { AuthInfo } from '../../src/oauth/auth-info.ts';
+import { maxBearerLength } from '../../src/oauth/bearer.ts';
+import { type CredentialsOfRequest, verifyRequest } from '../../src/resource-server/verify-request.ts';
+
+const resource = 'https://mcp.example.com/mcp';
+
+const caller: AuthInfo = {
+  issuer: 'https://mcp.example.com',
+  subject: 'ann',
+  clientId: 'client-1',
+  scopes: ['notes:read'],
+  audience: resource,
+  expiresAt: 1_800_000_000,
+};
+
+async function reasonFor(
+  request: Partial<CredentialsOfRequest>,
+  chosen: { caller?: AuthInfo; requiredScopes?: string[] } = {},
+): Promise<string> {
+  const verdict = await verifyRequest(
+    { authorization: [], query: '', ...request },
+    {
+      verifier: {
+        verify: async (token) => (token === 'good' ? (chosen.caller ?? caller) : undefined),
+      },
+      resource,
+      resourceMetadataUrl: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
+      baselineScopes: ['notes:read'],
+      requiredScopes: chosen.requiredScopes ?? [],
+    },
+  );
+  return 'refusal' in verdict ? verdict.refusal.reason : `passes as ${verdict.authInfo.subject}`;
+}
+
+describe('a request', () => {
+  it.each<[string, Partial<CredentialsOfRequest>, string]>([
+    ['with a good token passes', { authorization: ['Bearer good'] }, 'passes as ann'],
+    ['with the scheme in any case passes', { authorization: ['bEARER good'] }, 'passes as ann'],
+    ['without a header has no credentials', {}, 'no_credentials'],
+    ['with another scheme has no credentials', { authorization: ['Basic YTpi'] }, 'no_credentials'],
+    ['with garbage has no credentials', { authorization: ['%%%'] }, 'no_credentials'],
+    ['with an empty Bearer has no credentials', { authorization: ['Bearer '] }, 'no_credentials'],
+    [
+      'with a token of illegal characters has a bad one',
+      { authorization: ['Bearer "a" b'] },
+      'malformed_token',
+    ],
+    [
+      'with a token of absurd length has a bad one',
+      { authorization: [`Bearer ${'a'.repeat(maxBearerLength + 1)}`] },
+      'malformed_token',
+    ],
+    ['with an unknown token is refused', { authorization: ['Bearer bad'] }, 'unusable_token'],
+    [
+      'with two headers is refused, even with a good token',
+      { authorization: ['Bearer good', 'Bearer good'] },
+      'two_authorization_headers',
+    ],
+  ])('%s (T-095, A8-02)', async (_rule, request, reason) => {
+    expect(await reasonFor(request)).toBe(reason);
+  });
+
+  it('with a token in the query alone has no credentials (T-101, A8-02)', async () => {
+    expect(await reasonFor({ query: 'access_token=good' })).toBe('no_credentials');
+  });
+
+  it('with a token in the header and in the query is refused (T-101; RFC 6750 section 2)', async () => {
+    const request = { authorization: ['Bearer good'], query: 'access_token=good' };
+    expect(await reasonFor(request)).toBe('token_also_in_query');
+  });
+
+  it.each([
+    'https://other.example.com/mcp',
+    'https://mcp.example.com',
+    'https://mcp.example.com/mcp/',
+    'https://mcp.example.com/mcp2',
+    '',
+  ])('with a token for %j is refused: only our own identifier counts (T-096, A7-03)', async (audience) => {
+    const request = { authorization: ['Bearer good'] };
+    expect(await reasonFor(request, { caller: { ...caller, audience } })).toBe('wrong_audience');
+  });
+
+  it('with too little scope is refused, and with enough passes (T-102, A8-04)', async () => {
+    const request = { authorization: ['Bearer good'] };
+    expect(await reasonFor(request, { requiredScopes: ['notes:read', 'notes:write'] })).toBe(
+      'insufficient_scope',
+    );
+    expect(await reasonFor(request, { requiredScopes: ['notes:read'] })).toBe('passes as ann');
+  });
+
+  it('with too little scope for another resource hears of the resource first', async () => {
+    const chosen = { caller: { ...caller, audience: 'https://other.example.com' }, requiredScopes: ['x'] };
+    expect(await reasonFor({ authorization: ['Bearer good'] }, chosen)).toBe('wrong_audience');
+  });
+});
