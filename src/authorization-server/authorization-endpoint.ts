@@ -7,17 +7,29 @@ import { commitWrites } from './write-set.ts';
 export const responseModes = ['query'] as const;
 
 /**
+ * Answers go as a code, in the query. Checked before the engine does, which takes `code code` for `code` and sends
+ * its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
+ */
+function checkResponseParameters(ctx: Context): { code: string; description: string } | undefined {
+  const { response_mode: mode, response_type: type } = ctx.query;
+  if (mode !== undefined && mode !== 'query')
+    return { code: 'invalid_request', description: 'response_mode may only be query at this server' };
+  if (typeof type === 'string' && type !== '' && type !== 'code')
+    return {
+      code: 'unsupported_response_type',
+      description: 'response_type may only be code at this server',
+    };
+  return undefined;
+}
+
+/**
  * Middleware around the engine's authorization endpoint and its resumption. One commit per request: the interaction
  * that is taken up is removed in it, so that an approval gives one code (T-028).
  */
 export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
   return async (ctx: Context, next: Next): Promise<void> => {
-    const mode = ctx.query.response_mode;
-    if (mode !== undefined && mode !== 'query')
-      return answerWithErrorPage(ctx, 400, {
-        code: 'invalid_request',
-        description: 'response_mode may only be query at this server',
-      });
+    const refusal = checkResponseParameters(ctx);
+    if (refusal) return answerWithErrorPage(ctx, 400, refusal);
     const { result } = await commitWrites(artifacts, async () => {
       await next();
       return ctx.status < 500;

@@ -11,6 +11,8 @@ import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 export interface RunningGatehouse {
   url: string;
   mcpUrl: string;
+  /** Where it really listens, whatever its public URL says. */
+  listensAt: string;
   folder: string;
   /** Every line it logged. */
   log: string[];
@@ -46,6 +48,7 @@ export async function startGatehouse(
   return {
     url: gatehouse.issuer,
     mcpUrl: gatehouse.mcpUrl,
+    listensAt: `http://127.0.0.1:${port}`,
     folder,
     log,
     administration,
