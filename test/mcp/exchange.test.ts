@@ -1,0 +1,53 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { toWebRequest } from '../../src/mcp/exchange.ts';
+
+const exchange = {
+  method: 'POST',
+  headers: {
+    authorization: 'Bearer secret',
+    'proxy-authorization': 'Basic secret',
+    cookie: 'session=secret',
+    accept: '*/*',
+    'content-type': 'application/json',
+    'content-length': '12',
+    'mcp-session-id': 'abc',
+    'mcp-param-region': 'eu',
+  },
+  body: Readable.from([]),
+  authInfo: {
+    issuer: 'https://as.example.com',
+    subject: 'ann',
+    clientId: 'client-1',
+    scopes: [],
+    audience: 'https://mcp.example.com/mcp',
+    expiresAt: 1_800_000_000,
+  },
+  gone: new AbortController().signal,
+};
+const url = new URL('https://mcp.example.com/mcp');
+
+describe('the request an MCP server sees', () => {
+  it('holds no credentials (T-105)', () => {
+    const request = toWebRequest(exchange, url);
+    expect(JSON.stringify([...request.headers])).not.toContain('secret');
+    expect(Object.fromEntries(request.headers)).toEqual({
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-session-id': 'abc',
+      'mcp-param-region': 'eu',
+    });
+  });
+
+  it('has the public URL, whatever the client called us', () => {
+    expect(toWebRequest(exchange, url).url).toBe('https://mcp.example.com/mcp');
+  });
+
+  it('aborts with the client only where that is asked for (B3-06, B5-14)', () => {
+    const gone = new AbortController();
+    const modern = toWebRequest(exchange, url, gone.signal);
+    const legacy = toWebRequest(exchange, url);
+    gone.abort();
+    expect([modern.signal.aborted, legacy.signal.aborted]).toEqual([true, false]);
+  });
+});

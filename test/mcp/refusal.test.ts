@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { isRefusal, type RefusalReason, refusalResponse } from '../../src/mcp/refusal.ts';
+
+const table: [RefusalReason, number, number][] = [
+  ['method_not_allowed', 405, -32000],
+  ['body_too_large', 413, -32000],
+  ['body_cut_off', 400, -32700],
+  ['not_json_type', 415, -32000],
+  ['charset_not_utf8', 415, -32000],
+  ['body_is_encoded', 415, -32000],
+  ['not_acceptable', 406, -32000],
+  ['not_json', 400, -32700],
+  ['nested_too_deep', 400, -32600],
+  ['not_a_message', 400, -32600],
+  ['empty_batch', 400, -32600],
+  ['batch_too_long', 400, -32600],
+  ['initialize_in_batch', 400, -32600],
+  ['batch_not_in_this_revision', 400, -32600],
+  ['initialize_incomplete', 400, -32602],
+  ['session_missing', 400, -32000],
+  ['session_unknown', 404, -32001],
+  ['too_many_sessions', 429, -32000],
+  ['sessions_exhausted', 503, -32000],
+  ['request_id_in_use', 400, -32600],
+  ['insufficient_scope', 403, -32000],
+  ['revision_not_served', 400, -32022],
+  ['closing', 503, -32000],
+];
+
+describe('a refusal', () => {
+  it.each(table)(
+    'for %s is HTTP %i with JSON-RPC error %i and a sentence (B3-02, B3-03)',
+    async (reason, status, code) => {
+      const response = refusalResponse({ reason });
+      expect(response.status).toBe(status);
+      expect(await response.json()).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code, message: expect.stringMatching(/\.$/) },
+      });
+    },
+  );
+
+  it('repeats the id of the request, adds headers, and gives data', async () => {
+    const response = refusalResponse({
+      reason: 'closing',
+      id: 0,
+      headers: { 'Retry-After': '5' },
+      data: { a: 1 },
+    });
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(await response.json()).toMatchObject({ id: 0, error: { data: { a: 1 } } });
+  });
+
+  it('is told from other results', () => {
+    expect([{ reason: 'closing' }, { value: 1 }, Buffer.from(''), null, undefined].map(isRefusal)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
