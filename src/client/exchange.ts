@@ -33,7 +33,23 @@ export function clientAuthentication(
   const method = tokenEndpointAuthMethod ?? (basic ? 'client_secret_basic' : 'client_secret_post');
   return method === 'client_secret_post'
     ? oauth.ClientSecretPost(clientSecret)
-    : oauth.ClientSecretBasic(clientSecret);
+    : basicAuthentication(clientSecret);
+}
+
+/** @returns the text in `application/x-www-form-urlencoded`, which leaves `-`, `.`, `_` and `*` as they are */
+function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+/**
+ * `client_secret_basic`. oauth4webapi also encodes `-` and `_`; servers that forget to decode, and there are many,
+ * would then refuse most generated ids and secrets.
+ */
+function basicAuthentication(clientSecret: string): oauth.ClientAuth {
+  return (_as, { client_id: clientId }, _body, headers) => {
+    const credentials = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
+    headers.set('authorization', `Basic ${btoa(credentials)}`);
+  };
 }
 
 /** An error answer of an OAuth endpoint, as far as it may be repeated. */

@@ -17,9 +17,9 @@ async function authenticate(registration: Registration, supported?: string[]) {
 }
 
 describe('client authentication', () => {
-  const secret = { clientSecret: 's:e&c' };
-  const basic = { body: '', authorization: `Basic ${btoa('client:s%3Ae%26c')}` };
-  const post = { body: 'client_id=client&client_secret=s%3Ae%26c', authorization: null };
+  const secret = { clientSecret: 's:e-c_é' };
+  const basic = { body: '', authorization: `Basic ${btoa('client:s%3Ae-c_%C3%A9')}` };
+  const post = { body: 'client_id=client&client_secret=s%3Ae-c_%C3%A9', authorization: null };
   const none = { body: 'client_id=client', authorization: null };
 
   it.each([

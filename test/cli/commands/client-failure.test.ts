@@ -1,0 +1,71 @@
+import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { explainFailure, loginCommand, requireServerUrl } from '../../../src/cli/commands/client-failure.ts';
+import { programName } from '../../../src/cli/program-name.ts';
+import { ClientError, InsufficientScopeError, LoginRequiredError } from '../../../src/client/index.ts';
+
+const url = 'https://mcp.example/mcp';
+
+describe('a failure of the client', () => {
+  it.each([
+    [new LoginRequiredError(url, 'No login.'), 3, `Run: ${programName} login ${url}`],
+    [
+      new InsufficientScopeError(url, { required: ['w'], missing: ['w'], union: ['r', 'w'] }),
+      4,
+      `Run: ${programName} login ${url} --scope 'r w'`,
+    ],
+    [new ClientError('authorization_denied', 'x'), 3, undefined],
+    [new ClientError('login_timed_out', 'x'), 3, undefined],
+    [new ClientError('unreachable', 'x'), 6, undefined],
+    [new ClientError('issuer_mismatch', 'x'), 6, undefined],
+    [new ClientError('store_unusable', 'x'), 1, undefined],
+    [new ClientError('no_registration', 'x'), 6, 'To give a client id: --client-id <id>'],
+    [new ProtocolError(-32602, 'unknown tool'), 6, undefined],
+    [new SdkError(SdkErrorCode.RequestTimeout, 'late'), 6, undefined],
+  ])('%s gives exit code %i and the hint %s', (error, exitCode, hint) => {
+    expect(explainFailure(error, url)).toMatchObject({ name: 'CliError', exitCode, hint });
+  });
+
+  it('is found inside what the MCP SDK wrapped around it', () => {
+    const inner = new LoginRequiredError(url, 'No login.');
+    const outer = new SdkError(SdkErrorCode.EraNegotiationFailed, 'probe failed', {}, { cause: inner });
+    expect(explainFailure(outer, url)).toMatchObject({ exitCode: 3 });
+  });
+
+  it('that nobody foresaw is given back', () => {
+    const error = new TypeError('bug');
+    expect(explainFailure(error, url)).toBe(error);
+  });
+
+  it('is printed without escape sequences and not at any length (T-190)', () => {
+    const error = explainFailure(new ProtocolError(-1, `\u001b[31m${'x'.repeat(9999)}`), url) as Error;
+    expect(error.message).not.toContain('\u001b');
+    expect(error.message.length).toBeLessThan(400);
+  });
+});
+
+describe('the login command', () => {
+  it('is quoted for a shell', () => {
+    expect(loginCommand('https://x/?a=1&b=$(id)', ["it's"])).toBe(
+      `Run: ${programName} login 'https://x/?a=1&b=$(id)' --scope 'it'\\''s'`,
+    );
+  });
+});
+
+describe('the URL argument', () => {
+  it.each([
+    'mcp.example',
+    'ftp://x',
+    'http://mcp.example',
+    'javascript:alert(1)',
+    '--flag',
+    'https://u:p@x/',
+  ])('%s is wrong usage (T-182)', (bad) => {
+    expect(() => requireServerUrl(bad)).toThrow(expect.objectContaining({ exitCode: 2 }));
+  });
+
+  it('may be https, or http on loopback', () => {
+    expect(requireServerUrl(url)).toBe(url);
+    expect(requireServerUrl('http://localhost:1/mcp')).toBe('http://localhost:1/mcp');
+  });
+});

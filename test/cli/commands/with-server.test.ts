@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { withServer } from '../../../src/cli/commands/with-server.ts';
+import { startServer } from '../../client/support/scripted-server.ts';
+import { startLoggedIn, testIo } from '../support/client-commands.ts';
+
+describe('a command on a server', () => {
+  it('uses the login that is kept', async () => {
+    const { mcp, io } = await startLoggedIn({ tools: [{ name: 'a', inputSchema: { type: 'object' } }] });
+    const { tools } = await withServer(mcp.url, io, (client) => client.listTools());
+    expect(tools.map(({ name }) => name)).toEqual(['a']);
+    expect(mcp.requests.every(({ headers }) => headers.authorization === 'Bearer at')).toBe(true);
+  });
+
+  it('without a login ends with exit code 3 and the login command', async () => {
+    const { mcp } = await startLoggedIn();
+    const { io } = testIo();
+    await expect(withServer(mcp.url, io, async () => 1)).rejects.toMatchObject({
+      exitCode: 3,
+      hint: expect.stringMatching(new RegExp(`^Run: .*gatehouse login ${mcp.url}$`)),
+    });
+  });
+
+  it('ends with exit code 6 where nobody answers, or something that is no MCP server', async () => {
+    const { io } = testIo();
+    await expect(withServer('http://127.0.0.1:9/mcp', io, async () => 1)).rejects.toMatchObject({
+      exitCode: 6,
+    });
+    const page = await startServer({
+      'POST /mcp': { headers: { 'content-type': 'text/html' }, text: '<p>' },
+    });
+    await expect(withServer(`${page.origin}/mcp`, io, async () => 1)).rejects.toMatchObject({ exitCode: 6 });
+    const broken = await startServer({ 'POST /mcp': { status: 500, text: 'stack' } });
+    await expect(withServer(`${broken.origin}/mcp`, io, async () => 1)).rejects.toMatchObject({
+      exitCode: 6,
+    });
+  });
+
+  it('ends with exit code 6 in a loop of redirects (T-186)', async () => {
+    const server = await startServer();
+    server.routes['POST /mcp'] = { status: 302, headers: { location: `${server.origin}/mcp` }, text: '' };
+    const { io } = testIo();
+    await expect(withServer(`${server.origin}/mcp`, io, async () => 1)).rejects.toMatchObject({
+      exitCode: 6,
+    });
+    expect(server.requests.length).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { withFileLock } from '../../../src/client/node/file-lock.ts';
+import { testFolder } from '../support/folder.ts';
+
+describe('a lock file', () => {
+  it('lets one work at a time and is gone afterwards, also after a failure (T-188)', async () => {
+    const file = join(testFolder(), 'lock');
+    let inside = 0;
+    let most = 0;
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await sleep(5);
+      inside--;
+    };
+    await Promise.all(Array.from({ length: 8 }, () => withFileLock(file, work)));
+    await expect(withFileLock(file, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect([most, existsSync(file)]).toEqual([1, false]);
+  });
+
+  it('that a dead process left is taken over after 30 s, by one only (T-188)', async () => {
+    const file = join(testFolder(), 'lock');
+    writeFileSync(file, 'dead');
+    const longAgo = new Date(Date.now() - 31_000);
+    utimesSync(file, longAgo, longAgo);
+    const log: string[] = [];
+    const work = (name: string) => async (): Promise<void> => {
+      log.push(name);
+      await sleep(10);
+      log.push(name);
+    };
+    await Promise.all([withFileLock(file, work('a')), withFileLock(file, work('b'))]);
+    expect([log[0] === log[1], log[2] === log[3]]).toEqual([true, true]);
+    expect([existsSync(file), existsSync(`${file}.stale`)]).toEqual([false, false]);
+  });
+
+  it('that a dead process left while taking over is removed as well', async () => {
+    const file = join(testFolder(), 'lock');
+    const longAgo = new Date(Date.now() - 31_000);
+    for (const left of [file, `${file}.stale`]) {
+      writeFileSync(left, 'dead');
+      utimesSync(left, longAgo, longAgo);
+    }
+    expect(await withFileLock(file, async () => 'mine')).toBe('mine');
+  });
+
+  it('of a living holder is kept fresh, however long the work takes', async () => {
+    const file = join(testFolder(), 'lock');
+    const log: string[] = [];
+    const slow = withFileLock(
+      file,
+      async () => {
+        await sleep(400);
+        log.push('slow');
+      },
+      150,
+    );
+    await sleep(20);
+    await withFileLock(file, async () => log.push('next'), 150);
+    await slow;
+    expect(log).toEqual(['slow', 'next']);
+  });
+
+  it('of somebody else is left alone', async () => {
+    const file = join(testFolder(), 'lock');
+    await withFileLock(file, async () => writeFileSync(file, 'theirs'));
+    expect(readFileSync(file, 'utf8')).toBe('theirs');
+  });
+});

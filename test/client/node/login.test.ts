@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore, type DiscoveredServer } from '../../../src/client/index.ts';
+import { login } from '../../../src/client/node/index.ts';
+import { testContext } from '../support/context.ts';
+import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
+
+async function setUp(overrides: Record<string, unknown> = {}) {
+  const as = await startAuthorizationServer(overrides);
+  const mcp = await startMcpServer(as, { scopes: ['read'] });
+  const store = createMemoryStore();
+  const steps: string[] = [];
+  const progress = {
+    discovered: ({ model }: DiscoveredServer) => void steps.push(model),
+    registered: (_: unknown, how: string) => void steps.push(how),
+    open: async (url: string) => {
+      steps.push('open');
+      await fetch(url);
+    },
+  };
+  const run = (options: Partial<Parameters<typeof login>[2]> = {}, more: Partial<typeof progress> = {}) =>
+    login(testContext(), mcp.url, { store, ...options }, { ...progress, ...more });
+  return { as, mcp, store, steps, run };
+}
+
+describe('a login', () => {
+  it('goes from the URL to tokens in the store, telling each step (A6-06)', async () => {
+    const { mcp, store, steps, run } = await setUp();
+    const { credential } = await run();
+    expect(steps).toEqual(['protected_resource', 'new', 'open']);
+    expect(await store.findCredential(mcp.url)).toEqual(credential);
+    expect(credential.scopes).toEqual(['read']);
+  });
+
+  it('asks for the scopes of the user and with the given client', async () => {
+    const { as, run } = await setUp();
+    const { credential } = await run({ scopes: ['x', 'y'], given: { clientId: 'mine', clientSecret: 's' } });
+    expect(credential).toMatchObject({ clientId: 'mine', scopes: ['x', 'y'] });
+    expect(as.requests.find(({ path }) => path === '/token')?.headers.authorization).toBe(
+      `Basic ${btoa('mine:s')}`,
+    );
+    expect(as.asked()).not.toContain('POST /register');
+  });
+
+  it('registers again where the server forgot the client', async () => {
+    const { as, store, steps, run } = await setUp();
+    await run();
+    await run();
+    const authorize = as.routes['GET /authorize'];
+    const forgotten = (await store.findRegistration(as.origin))?.clientId;
+    as.routes['GET /authorize'] = (request) => {
+      if (request.query.get('client_id') === forgotten) return { status: 400, text: 'who?' };
+      return typeof authorize === 'function' ? authorize(request) : {};
+    };
+    await run();
+    expect(steps.filter((step) => ['new', 'kept'].includes(step))).toEqual(['new', 'kept', 'new']);
+    expect((await store.findRegistration(as.origin))?.clientId).not.toBe(forgotten);
+  });
+
+  it('forgets the client where the token endpoint does not know it', async () => {
+    const { as, mcp, store, run } = await setUp();
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    await expect(run()).rejects.toMatchObject({ reason: 'client_unknown' });
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+    expect(await store.findCredential(mcp.url)).toBeUndefined();
+  });
+
+  it('keeps nothing where the answer comes from another issuer (A6-08, T-187)', async () => {
+    const { as, mcp, store, run } = await setUp();
+    as.routes['GET /authorize'] = ({ query }) => ({
+      status: 302,
+      headers: {
+        location: `${query.get('redirect_uri')}?code=c&iss=https://evil&state=${query.get('state')}`,
+      },
+      text: '',
+    });
+    await expect(run()).rejects.toMatchObject({ reason: 'issuer_mismatch' });
+    expect(as.asked()).not.toContain('POST /token');
+    expect(await store.findCredential(mcp.url)).toBeUndefined();
+  });
+
+  it('ends when nobody comes back', async () => {
+    const { run } = await setUp();
+    await expect(run({ timeoutMs: 50 }, { open: async () => undefined })).rejects.toMatchObject({
+      reason: 'login_timed_out',
+    });
+  });
+
+  it('closes its listener where the URL cannot be opened', async () => {
+    const { run } = await setUp();
+    let redirect = '';
+    const open = async (url: string): Promise<void> => {
+      redirect = new URL(url).searchParams.get('redirect_uri') ?? '';
+      throw new Error('no browser');
+    };
+    await expect(run({}, { open })).rejects.toThrow('no browser');
+    await expect(fetch(redirect)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,61 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { openBrowser } from '../../../src/client/node/index.ts';
+import { browserCommand } from '../../../src/client/node/open-browser.ts';
+import { testFolder } from '../support/folder.ts';
+
+/** A program that writes down how it was called. */
+function fakeBrowser(): { browser: string; seen: string } {
+  const folder = testFolder();
+  const seen = join(folder, 'seen');
+  const browser = join(folder, 'my browser');
+  writeFileSync(
+    browser,
+    `#!/bin/sh\nprintf '%s\\n' "$#" "$1" > '${seen}.part' && mv '${seen}.part' '${seen}'\n`,
+  );
+  chmodSync(browser, 0o700);
+  return { browser, seen };
+}
+
+describe('the program that opens a URL', () => {
+  const url = 'https://as.example/authorize?a=1&b=$(calc)';
+
+  it.each([
+    ['linux', {}, 'xdg-open', [url]],
+    ['darwin', {}, 'open', [url]],
+    ['win32', {}, 'rundll32', ['url.dll,FileProtocolHandler', url]],
+    ['linux', { BROWSER: '/usr/bin/lynx' }, '/usr/bin/lynx', [url]],
+  ] as const)('on %s with %j is %s', (platform, env, command, args) => {
+    expect(browserCommand(url, platform, env)).toEqual({ command, args });
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'data:text/html,x',
+    'https://x/"&calc&"',
+    '--flag',
+    'https://x/\n',
+    'calculator:',
+  ])('is not started with %j (T-182)', async (bad) => {
+    const { browser, seen } = fakeBrowser();
+    await expect(openBrowser(bad, { BROWSER: browser, PATH: process.env.PATH })).rejects.toMatchObject({
+      reason: 'bad_url',
+    });
+    await sleep(50);
+    expect(existsSync(seen)).toBe(false);
+  });
+
+  it('gets the URL as its one argument, and no shell reads it (T-182)', async () => {
+    const { browser, seen } = fakeBrowser();
+    expect(await openBrowser(url, { BROWSER: browser, PATH: process.env.PATH })).toBe(true);
+    while (!existsSync(seen)) await sleep(10);
+    expect(readFileSync(seen, 'utf8')).toBe(`1\n${url}\n`);
+  });
+
+  it('that does not exist is reported, not thrown', async () => {
+    expect(await openBrowser(url, { BROWSER: '/nowhere/browser' })).toBe(false);
+  });
+});

@@ -1,0 +1,78 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  readPrivateFile,
+  replacePrivateFile,
+  requirePrivateFolder,
+  TokenFileError,
+} from '../../../src/client/node/private-file.ts';
+import { testFolder } from '../support/folder.ts';
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+describe('a private folder', () => {
+  it('is made with mode 0700 (T-188)', async () => {
+    const folder = join(testFolder(), 'a', 'b');
+    await requirePrivateFolder(folder);
+    expect(modeOf(folder)).toBe('700');
+  });
+
+  it('is refused where others can enter it, with the command that closes it (T-188)', async () => {
+    const folder = join(testFolder(), 'open');
+    mkdirSync(folder);
+    chmodSync(folder, 0o755);
+    await expect(requirePrivateFolder(folder)).rejects.toThrow(`chmod 700 "${folder}"`);
+  });
+
+  it('is refused where it is a symbolic link or a file (T-188)', async () => {
+    const parent = testFolder();
+    mkdirSync(join(parent, 'real'), { mode: 0o700 });
+    symlinkSync(join(parent, 'real'), join(parent, 'link'));
+    writeFileSync(join(parent, 'file'), '');
+    for (const name of ['link', 'file'])
+      await expect(requirePrivateFolder(join(parent, name))).rejects.toBeInstanceOf(TokenFileError);
+  });
+});
+
+describe('a private file', () => {
+  it('is written with mode 0600, whole, leaving nothing beside it (T-188)', async () => {
+    const folder = testFolder();
+    const file = join(folder, 'f');
+    await replacePrivateFile(file, 'one');
+    writeFileSync(`${file}.new`, 'left by a dead process');
+    await replacePrivateFile(file, 'two');
+    expect([readFileSync(file, 'utf8'), modeOf(file), readdirSync(folder)]).toEqual(['two', '600', ['f']]);
+  });
+
+  it('that others can read is refused, with the command that closes it (T-188)', async () => {
+    const file = join(testFolder(), 'f');
+    writeFileSync(file, 'secret');
+    chmodSync(file, 0o644);
+    await expect(readPrivateFile(file)).rejects.toThrow(`chmod 600 "${file}"`);
+  });
+
+  it('that is a symbolic link is not read and not written through (T-188)', async () => {
+    const folder = testFolder();
+    const file = join(folder, 'f');
+    const victim = join(folder, 'victim');
+    writeFileSync(victim, 'precious', { mode: 0o600 });
+    symlinkSync(victim, file);
+    await expect(readPrivateFile(file)).rejects.toThrow('symbolic link');
+    symlinkSync(victim, `${file}.new`);
+    await replacePrivateFile(file, 'mine');
+    expect(readFileSync(victim, 'utf8')).toBe('precious');
+  });
+
+  it('that is missing is none', async () => {
+    expect(await readPrivateFile(join(testFolder(), 'f'))).toBeUndefined();
+  });
+});

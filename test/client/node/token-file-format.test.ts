@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { emptyBook } from '../../../src/client/credential-book.ts';
+import { formatTokenFile, parseTokenFile } from '../../../src/client/node/token-file-format.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
+
+describe('the text of a token file', () => {
+  it('gives back what was written', () => {
+    const book = {
+      registrations: { 'https://as.example': testRegistration({ clientSecret: 's' }) },
+      credentials: { k: testCredential() },
+      logins: { 'https://mcp.example/mcp': 'k' },
+    };
+    expect(parseTokenFile(formatTokenFile(book))).toEqual(book);
+    expect(JSON.parse(formatTokenFile(emptyBook()))).toMatchObject({ version: 1 });
+  });
+
+  it.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"version":2,"registrations":{},"credentials":{},"logins":{}}',
+    '{"version":1}',
+  ])('%s is no token file', (text) => {
+    expect(parseTokenFile(text)).toBeUndefined();
+  });
+});

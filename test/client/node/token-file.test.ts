@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { credentialKey } from '../../../src/client/index.ts';
+import { createTokenFile, TokenFileError, tokenFilePath } from '../../../src/client/node/index.ts';
+import { runFile } from '../support/child.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
+import { testFolder } from '../support/folder.ts';
+import { startAuthorizationServer } from '../support/protected-server.ts';
+
+const support = (name: string): string => fileURLToPath(new URL(`../support/${name}`, import.meta.url));
+const server = 'https://mcp.example/mcp';
+
+describe('the token file', () => {
+  it('keeps logins by issuer and resource, readable by the owner only (T-188, A3-09)', async () => {
+    const folder = join(testFolder(), 'home');
+    const store = createTokenFile(folder);
+    const first = testCredential();
+    const second = testCredential({ issuer: 'https://two.example' });
+    await store.saveCredential(server, first);
+    await store.saveCredential(server, second);
+    await store.saveRegistration(testRegistration());
+    const file = tokenFilePath(folder);
+    expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe('700');
+    expect(readdirSync(folder)).toEqual(['tokens.json']);
+    expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).credentials)).toEqual(
+      [first, second].map(credentialKey),
+    );
+    expect(await createTokenFile(folder).findCredential(server)).toEqual(second);
+    await store.forgetCredential(second);
+    await store.forgetRegistration('https://as.example', 'client');
+    expect(await store.findCredential(server)).toBeUndefined();
+    expect(await store.findRegistration('https://as.example')).toBeUndefined();
+  });
+
+  it('is not made by reading', async () => {
+    const folder = join(testFolder(), 'home');
+    expect(await createTokenFile(folder).findCredential(server)).toBeUndefined();
+    expect(() => statSync(folder)).toThrow('ENOENT');
+  });
+
+  it('that is damaged is named, not overwritten and not quoted (T-188)', async () => {
+    const folder = testFolder();
+    const file = tokenFilePath(folder);
+    writeFileSync(file, '{"version":1,"credentials":{"k":"very-secret"', { mode: 0o600 });
+    const store = createTokenFile(folder);
+    for (const work of [store.findCredential(server), store.saveCredential(server, testCredential())]) {
+      const error = await work.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(TokenFileError);
+      expect(String(error)).toContain(`${file} is damaged`);
+      expect(String(error)).not.toContain('very-secret');
+    }
+    expect(readFileSync(file, 'utf8')).toContain('very-secret');
+  });
+
+  it('that is a symbolic link is refused (T-188)', async () => {
+    const folder = testFolder();
+    symlinkSync('/etc/hostname', tokenFilePath(folder));
+    await expect(createTokenFile(folder).findCredential(server)).rejects.toThrow('symbolic link');
+    await expect(createTokenFile(folder).saveRegistration(testRegistration())).rejects.toThrow(
+      'symbolic link',
+    );
+  });
+
+  it('loses nothing when many write at once', async () => {
+    const folder = testFolder();
+    const stores = [createTokenFile(folder), createTokenFile(folder)];
+    const issuers = Array.from({ length: 20 }, (_, at) => `https://as${at}.example`);
+    await Promise.all(
+      issuers.map((issuer, at) => stores[at % 2]?.saveRegistration(testRegistration({ issuer }))),
+    );
+    const kept = await Promise.all(issuers.map((issuer) => createTokenFile(folder).findRegistration(issuer)));
+    expect(kept.every((one) => one !== undefined)).toBe(true);
+  });
+
+  it('lets two processes refresh once: the loser reads the token of the winner (T-188, A9-05)', async () => {
+    const as = await startAuthorizationServer();
+    as.refreshTokens.add('rt');
+    const folder = testFolder();
+    const store = createTokenFile(folder);
+    await store.saveRegistration(testRegistration({ issuer: as.origin }));
+    await store.saveCredential(server, testCredential({ issuer: as.origin, expiresAt: 1 }));
+    const children = Array.from({ length: 3 }, () => runFile(support('refresh-once.ts'), [folder, server]));
+    expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+    expect(as.asked()).toEqual(['POST /token']);
+    const [token] = as.accessTokens;
+    expect(children.map(({ output }) => output.stdout)).toEqual([token, token, token]);
+  });
+
+  it('is whole after kill -9 at any moment, and the next process can write again (T-188)', async () => {
+    const folder = testFolder();
+    for (let round = 0; round < 3; round++) {
+      const child = runFile(support('save-forever.ts'), [folder]);
+      while (child.output.stdout === '') await sleep(10);
+      await sleep(20 * round);
+      child.process.kill('SIGKILL');
+      await child.ended;
+      const found = await createTokenFile(folder).findCredential('https://mcp.example');
+      expect(found?.refreshToken).toBe(`rt-${found?.accessToken.split('-')[1]}`);
+      const past = new Date(Date.now() - 31_000);
+      for (const name of readdirSync(folder).filter((one) => one.includes('.lock')))
+        utimesSync(join(folder, name), past, past);
+    }
+    await createTokenFile(folder).saveRegistration(testRegistration());
+  });
+});
