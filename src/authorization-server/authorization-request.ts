@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { formatScope } from '../oauth/scope.ts';
+import { formatScope, parseScope } from '../oauth/scope.ts';
 import type { ResourceRegistry } from './resources.ts';
 
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
@@ -20,7 +20,8 @@ export function canonicalizeResources(parameters: URLSearchParams, resources: Re
 
 /**
  * Middleware in front of the engine's authorization endpoint: bounds the query, makes resource indicators canonical,
- * and fills in the baseline scopes where the client asks for none (RFC 6749 section 3.3).
+ * and fills in the baseline scopes where the client asks for none (RFC 6749 section 3.3). `offline_access` alone asks
+ * for none.
  */
 export function prepareAuthorization(resources: ResourceRegistry) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -29,9 +30,10 @@ export function prepareAuthorization(resources: ResourceRegistry) {
     }
     const query = new URLSearchParams(ctx.querystring);
     let changed = canonicalizeResources(query, resources);
-    if (!query.has('scope') || query.get('scope') === '') {
+    const asked = query.getAll('scope');
+    if (asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access')) {
       const resource = resources.find(query.get('resource') ?? '') ?? resources.default;
-      query.set('scope', formatScope(resource.baselineScopes));
+      query.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
       changed = true;
     }
     if (changed) ctx.querystring = query.toString();

@@ -3,6 +3,7 @@ import type { KeySet } from '../crypto/keys.ts';
 import type { AccountStore } from '../storage/accounts.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { createErrorRenderer } from './error-page.ts';
+import { buildInteractionPolicy } from './interaction-policy.ts';
 import { type ResourceRegistry, toResourceServer } from './resources.ts';
 
 /** How long what is issued lives, in seconds. */
@@ -113,7 +114,10 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     },
 
     clientBasedCORS: (_ctx, _origin, client) => client.clientAuthMethod === 'none',
-    interactions: { url: (_ctx, interaction) => `${issuer}/interaction/${interaction.uid}` },
+    interactions: {
+      url: (_ctx, interaction) => `${issuer}/interaction/${interaction.uid}`,
+      policy: buildInteractionPolicy(),
+    },
     renderError: createErrorRenderer(),
 
     features: {
