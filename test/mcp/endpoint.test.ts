@@ -1,7 +1,13 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { describe, expect, it } from 'vitest';
-import { readAnswer, startGate } from './support/gate.ts';
+import Koa from 'koa';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createMcpEndpoint } from '../../src/mcp/endpoint.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import { modernRequest, readAnswer, startGate } from './support/gate.ts';
+import { createSlowServer, wait } from './support/tools.ts';
 
 describe('the MCP endpoint', () => {
   it('serves the SDK client of version 2 in a session (B3-01, B3-04)', async () => {
@@ -39,5 +45,71 @@ describe('the MCP endpoint', () => {
     expect(response.headers.get('content-type')).toContain('application/json');
     expect(response.headers.get('mcp-session-id')).toBeNull();
     expect((await readAnswer(response)).result).toMatchObject({ structuredContent: { account: 'ann' } });
+  });
+
+  it('answers with JSON that nobody may store', async () => {
+    const gate = await startGate();
+    const response = await gate.callModern(gate.issue('ann'), 'server/discover');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-length')).not.toBeNull();
+  });
+
+  it('serves nobody who was not identified: without the bearer check in front it fails', async () => {
+    const endpoint = createMcpEndpoint({
+      server: () => Promise.reject(new Error('never made')),
+      scopeRules: {},
+      resourceMetadataUrl: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
+      now: () => 0,
+      logger: createLogger('silent'),
+    });
+    onTestFinished(() => endpoint.close());
+    const app = new Koa();
+    const failures: Error[] = [];
+    app.on('error', (error) => failures.push(error));
+    app.use(endpoint.middleware);
+    const server = app.listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+    expect(response.status).toBe(500);
+    expect(failures[0]?.message).toContain('put the bearer check in front');
+  });
+
+  it('survives clients that reset at any moment, and keeps no session of theirs busy (T-146)', async () => {
+    const { source, seen } = createSlowServer();
+    const gate = await startGate({ server: source });
+    const token = gate.issue('ann');
+    const headers = { 'mcp-session-id': await gate.initialize(token) };
+    const attempts = Array.from({ length: 60 }, async (_, at) => {
+      const request =
+        at % 3 === 0
+          ? { method: 'GET', headers }
+          : at % 3 === 1
+            ? modernRequest('tools/call', wait(50, `m${at}`))
+            : { headers, json: { jsonrpc: '2.0', id: at, method: 'tools/call', params: wait(50, `l${at}`) } };
+      return gate.send(token, { ...request, signal: AbortSignal.timeout(at) }).then(
+        (response) => response.text().catch(() => 'reset'),
+        () => 'reset',
+      );
+    });
+    await Promise.all(attempts);
+    await vi.waitFor(() => expect(seen.made - seen.closed).toBe(1));
+    await vi.waitFor(async () => {
+      const leaving = new AbortController();
+      const stream = await gate.send(token, { method: 'GET', headers, signal: leaving.signal });
+      leaving.abort();
+      expect(stream.status).toBe(200);
+    });
+  });
+
+  it('sends large answers whole (B3-05)', async () => {
+    const { source } = createSlowServer();
+    const gate = await startGate({ server: source });
+    const token = gate.issue('ann');
+    const answer = await gate.call(token, await gate.initialize(token), 'tools/call', {
+      name: 'fill',
+      arguments: { megabytes: 8 },
+    });
+    expect(JSON.stringify(answer.result).length).toBeGreaterThan(8 * 1024 * 1024);
   });
 });

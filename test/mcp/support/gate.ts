@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,6 +31,8 @@ export interface Gate {
   connect(token: string, era?: 'legacy' | 'modern'): Promise<Client>;
   /** Moves the clock. */
   passTime(seconds: number): void;
+  /** Closes the endpoint; the HTTP server goes on. */
+  close(): Promise<void>;
 }
 
 /** One request; `json` is sent as JSON, `body` as it is. */
@@ -93,7 +96,7 @@ export async function startGate(options: Partial<McpEndpointOptions> = {}): Prom
     url,
     tokens,
     issue(subject, chosen = {}) {
-      const token = `token-${subject}-${tokens.size}`;
+      const token = randomUUID();
       tokens.set(token, {
         clientId: 'client-1',
         subject,
@@ -148,6 +151,7 @@ export async function startGate(options: Partial<McpEndpointOptions> = {}): Prom
     passTime(seconds) {
       clock += seconds;
     },
+    close: () => endpoint.close(),
   };
   return gate;
 }

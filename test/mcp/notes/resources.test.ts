@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { startGate } from '../support/gate.ts';
+
+async function startWithNote() {
+  const gate = await startGate();
+  const ann = await gate.connect(gate.issue('ann'));
+  const added = await ann.callTool({
+    name: 'add_note',
+    arguments: { text: `first line ${'x'.repeat(100)}\nsecond` },
+  });
+  return { gate, ann, id: (added.structuredContent as { id: string }).id };
+}
+
+describe('notes as resources', () => {
+  it('are listed with a short name, and the listing itself is one', async () => {
+    const { ann, id } = await startWithNote();
+    const { resources } = await ann.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['notes://', `notes://${id}`]);
+    expect(resources[1]?.name).toMatch(/^first line x{49}…$/);
+    const { resourceTemplates } = await ann.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'notes://{id}' }]);
+  });
+
+  it('are read one by one, or all under notes://', async () => {
+    const { ann, id } = await startWithNote();
+    const one = await ann.readResource({ uri: `notes://${id}` });
+    expect(one).toMatchObject({
+      contents: [{ mimeType: 'text/plain', text: expect.stringContaining('second') }],
+    });
+    const all = await ann.readResource({ uri: 'notes://' });
+    expect(JSON.parse((all.contents[0] as { text: string }).text)).toMatchObject({ notes: [{ id }] });
+  });
+
+  it('of another account are not found', async () => {
+    const { gate, id } = await startWithNote();
+    const bob = await gate.connect(gate.issue('bob'));
+    const failure = (uri: string) =>
+      bob.readResource({ uri }).catch(({ code, message }) => ({ code, message }));
+    const [foreign, unknown] = [`notes://${id}`, 'notes://unknown'];
+    expect(await failure(foreign)).toEqual({
+      code: -32602,
+      message: expect.stringContaining(`not found: ${foreign}`),
+    });
+    expect(await failure(unknown)).toEqual({
+      code: -32602,
+      message: expect.stringContaining(`not found: ${unknown}`),
+    });
+    expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(['notes://']);
+  });
+
+  it.each(['notes://', 'NOTES://', ' notes://', 'notes:///'])(
+    'need notes:read, however their URI is written: %j (A8-04, T-102)',
+    async (beginning) => {
+      const { gate, id } = await startWithNote();
+      const token = gate.issue('ann', { scopes: ['notes:write'] });
+      const session = await gate.initialize(token);
+      const response = await gate.send(token, {
+        headers: { 'mcp-session-id': session },
+        json: { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: `${beginning}${id}` } },
+      });
+      expect(response.status).toBe(403);
+      expect(response.headers.get('www-authenticate')).toContain('scope="notes:read"');
+    },
+  );
+
+  it('are not even named to a caller without notes:read', async () => {
+    const { gate } = await startWithNote();
+    const blind = await gate.connect(gate.issue('ann', { scopes: [] }));
+    expect((await blind.listResources()).resources.map(({ uri }) => uri)).toEqual(['notes://']);
+  });
+});
