@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from '../../config/load.ts';
@@ -50,6 +50,12 @@ function listen(server: Server, port: number, host: string): Promise<number> {
   });
 }
 
+/** Answers while the data folder is being opened: the port is taken first, so that a second server is told at once. */
+function answerStarting(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' });
+  response.end('{"error":"temporarily_unavailable","error_description":"The server is starting."}');
+}
+
 /** Resolves at the first SIGTERM or SIGINT. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -62,8 +68,10 @@ function stopSignal(): Promise<void> {
 async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
   const cut = setTimeout(() => server.closeAllConnections(), stopPatienceMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(cut);
 }
 
@@ -71,7 +79,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const io = processIo();
   const settings = loadSettings(options.config, options);
   const stopped = stopSignal();
-  const server = createServer();
+  const server = createServer(answerStarting);
   const port = await listen(server, settings.listen.port, settings.listen.host);
   try {
     const folder = await openDataFolder(settings.data);
@@ -79,6 +87,7 @@ async function serve(options: ServeOptions): Promise<void> {
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       const gatehouse = await createGatehouse({ ...settings, publicUrl, ...folder });
+      server.off('request', answerStarting);
       gatehouse.attach(server);
       const facts = {
         publicUrl: gatehouse.issuer,
