@@ -34,7 +34,8 @@ export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
       await next();
       return ctx.status < 500;
     });
-    if (!result.committed) {
+    // The engine answers with a page of its own, which needs a script, where another person has logged in meanwhile.
+    if (!result.committed || ctx.status === 200) {
       ctx.remove('Location');
       return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
     }

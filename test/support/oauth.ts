@@ -65,6 +65,20 @@ export function authorization(
   };
 }
 
+/** Opens an authorization request and logs in where that is asked; gives the consent page. */
+export async function openConsent(
+  flow: Pick<Flow, 'url'>,
+  visitor: Visitor,
+  person: { email: string; password: string } = ada,
+): Promise<{ response: Response; url: string; html: string }> {
+  const page = await visitor.open(flow.url);
+  if (!page.html.includes('name="password"')) return page;
+  return visitor.submit(page, '/login', [
+    ['email', person.email],
+    ['password', person.password],
+  ]);
+}
+
 /** Logs in and consents as a person would; gives the URL the client is sent. */
 export async function approve(
   flow: Flow,
@@ -78,13 +92,7 @@ export async function approve(
     scopes?: string[];
   } = {},
 ): Promise<URL> {
-  let page = await visitor.open(flow.url);
-  if (page.html.includes('name="password"')) {
-    page = await visitor.submit(page, '/login', [
-      ['email', person.email],
-      ['password', person.password],
-    ]);
-  }
+  const page = await openConsent(flow, visitor, person);
   const fields: [string, string][] = [
     ['decision', 'allow'],
     ...scopes.map((scope): [string, string] => ['scope', scope]),

@@ -11,6 +11,8 @@ export interface Visitor {
     action: string,
     fields: [string, string][],
   ): Promise<{ response: Response; url: string; html: string }>;
+  /** Another browser with this one's cookies as they are now; `change` may give another value, or undefined for none. */
+  copy(change?: (name: string, value: string) => string | undefined): Visitor;
 }
 
 interface StoredCookie {
@@ -19,9 +21,8 @@ interface StoredCookie {
 }
 
 /** Creates a visitor with an empty cookie jar. */
-export function createVisitor(): Visitor {
-  const jar = new Map<string, StoredCookie>();
-  const cookies = new Map<string, string>();
+export function createVisitor(jar = new Map<string, StoredCookie>()): Visitor {
+  const cookies = new Map([...jar].map(([key, { value }]) => [key.split(' ')[0] ?? '', value]));
 
   function remember(response: Response, url: string): void {
     for (const line of response.headers.getSetCookie()) {
@@ -85,6 +86,13 @@ export function createVisitor(): Visitor {
     cookies,
     request,
     open,
+    copy(change = (_name, value) => value) {
+      const changed = [...jar].flatMap(([key, cookie]): [string, StoredCookie][] => {
+        const value = change(key.split(' ')[0] ?? '', cookie.value);
+        return value === undefined ? [] : [[key, { ...cookie, value }]];
+      });
+      return createVisitor(new Map(changed));
+    },
     async submit(page, action, fields) {
       const forms = [...page.html.matchAll(/<form\b[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)];
       const form = forms.find(([, target]) => target?.endsWith(action));

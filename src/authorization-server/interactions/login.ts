@@ -43,16 +43,20 @@ export function showLogin(
   );
 }
 
-/** Who was logged in before is logged out, so that the engine starts a new session for the other account. */
+/**
+ * Whoever else is logged in in this browser by now is logged out, so that the engine starts a new session, and the
+ * interaction is freed from a session that is no longer the browser's.
+ */
 async function leaveOtherAccount(
+  ctx: Context,
   provider: Provider,
   interaction: Interaction,
   accountId: string,
 ): Promise<void> {
-  const { session } = interaction;
-  if (!session?.uid || session.accountId === accountId) return;
-  await (await provider.Session.findByUid(session.uid))?.destroy();
-  interaction.session = undefined;
+  const present = await provider.Session.get(ctx);
+  const stays = present.accountId === undefined || present.accountId === accountId;
+  if (!stays) await present.destroy();
+  if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
 }
 
 /** Carries out a posted login form. */
@@ -69,7 +73,7 @@ export async function submitLogin(
   switch (result.outcome) {
     case 'accepted':
       audit('login.succeeded', ctx, { accountId: result.account.id, clientId: asked.clientId });
-      await leaveOtherAccount(provider, interaction, result.account.id);
+      await leaveOtherAccount(ctx, provider, interaction, result.account.id);
       return finishInteraction(ctx, interaction, { login: { accountId: result.account.id, amr: ['pwd'] } });
     case 'refused':
       audit('login.failed', ctx, { clientId: asked.clientId });
