@@ -14,11 +14,14 @@ const nullBodyStatuses = new Set([204, 205, 304]);
 async function readLimited(response: Response, url: URL): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
-    length += chunk.byteLength;
-    if (length > maxAnswerBytes)
+  const reader = response.body?.getReader();
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    length += part.value.byteLength;
+    if (length > maxAnswerBytes) {
+      await reader?.cancel();
       throw new ClientError('too_large', `${url.href} sent more than ${maxAnswerBytes / 1024} KiB.`);
-    chunks.push(chunk);
+    }
+    chunks.push(part.value);
   }
   const whole = new Uint8Array(length);
   let at = 0;

@@ -68,11 +68,10 @@ export function explainFailure(error: unknown, url: string): unknown {
     return new CliError(sentence(ours.message), exitCodes.scopeMissing, loginCommand(url, ours.union));
   if (ours instanceof ClientError)
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hints[ours.reason]);
-  if (error instanceof ProtocolError || error instanceof SdkError)
-    return new CliError(
-      `The server cannot be used: ${printableLine(error.message).slice(0, maxRepeated)}`,
-      exitCodes.unreachable,
-    );
+  const shown = (start: string, { message }: Error): CliError =>
+    new CliError(`${start}: ${printableLine(message).slice(0, maxRepeated)}`, exitCodes.unreachable);
+  if (error instanceof ProtocolError) return shown('The server answered with an error', error);
+  if (error instanceof SdkError) return shown('The server cannot be used', error);
   return error;
 }
 
