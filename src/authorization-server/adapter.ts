@@ -77,7 +77,7 @@ function artifactAdapter(
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = hashSecret(kind, value);
-      const accountId = kind === 'Session' ? payload.accountId : payload.session?.accountId;
+      const accountId = kind === 'Session' ? payload.accountId : accountOfInteraction(payload);
       const clientId = typeof payload.params?.client_id === 'string' ? payload.params.client_id : undefined;
       await record(artifacts, (writes) =>
         writes.put(
@@ -133,6 +133,11 @@ function artifactAdapter(
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(grantId) }));
     },
   };
+}
+
+/** Whose browser it is, or who has just logged in: a changed password ends an interaction as it ends a session. */
+function accountOfInteraction({ session, result }: AdapterPayload): string | undefined {
+  return session?.accountId ?? result?.login?.accountId;
 }
 
 function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {

@@ -18,7 +18,7 @@ import { createLogin, type LoginLimits } from './login.ts';
 import { prepareRegistration } from './registration-request.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
-import { commitWrites } from './write-set.ts';
+import { commitWrites, type WriteSet } from './write-set.ts';
 
 /** What an authorization server is made of. */
 export interface AuthorizationServerOptions {
@@ -77,11 +77,12 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ctx.path = `${base}${path}`;
     await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
   };
-  const engineInOneCommit = async (ctx: Context, path: string): Promise<void> => {
-    await commitWrites(artifacts, async () => {
+  const engineInOneCommit = async (ctx: Context, path: string): Promise<WriteSet> => {
+    const { writes } = await commitWrites(artifacts, async () => {
       await engine(ctx, path);
       return ctx.status < 500;
     });
+    return writes;
   };
 
   const prepareRequest = prepareAuthorization(resources);
@@ -105,7 +106,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   async function register(ctx: Context): Promise<void> {
     const wait = await registrations.take(String(ctx.state.clientAddress));
     if (wait > 0) return slowDown(ctx, wait, 'too many registrations from this address');
-    await prepareRegistration(ctx, () => engineInOneCommit(ctx, enginePaths.registration));
+    await prepareRegistration(ctx, async () => void (await engineInOneCommit(ctx, enginePaths.registration)));
     if (ctx.status === 201) audit('client.registered', ctx);
   }
 
@@ -118,6 +119,13 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       await tokenFailures.take(address);
       audit('token.refused', ctx, { error: String((ctx.body as { error?: unknown }).error) });
     }
+    challengeClient(ctx, issuer);
+  }
+
+  async function revoke(ctx: Context): Promise<void> {
+    const writes = await engineInOneCommit(ctx, enginePaths.revocation);
+    if (writes.endsGrant) audit('grant.revoked', ctx);
+    challengeClient(ctx, issuer);
   }
 
   async function metadata(ctx: Context): Promise<void> {
@@ -136,10 +144,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     },
     [enginePaths.token]: { methods: ['POST'], serve: redeem },
     [enginePaths.registration]: { methods: ['POST'], serve: register },
-    [enginePaths.revocation]: {
-      methods: ['POST'],
-      serve: (ctx) => engineInOneCommit(ctx, enginePaths.revocation),
-    },
+    [enginePaths.revocation]: { methods: ['POST'], serve: revoke },
   };
 
   return {
@@ -152,12 +157,28 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       if (path.startsWith('/interaction/')) return interactions(ctx, path.slice('/interaction/'.length));
       const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
       if (!route) return next();
+      if (isClientEndpoint(path) && ctx.get('Origin') === 'null') return refuseOpaqueOrigin(ctx);
       if (ctx.method === 'OPTIONS' || route.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
         return ctx.method === 'OPTIONS' ? engine(ctx, path) : route.serve(ctx);
       ctx.status = 405;
       ctx.set('Allow', [...route.methods, 'OPTIONS'].join(', '));
       ctx.body = { error: 'invalid_request', error_description: `use ${route.methods.join(' or ')} here` };
     },
+  };
+}
+
+function isClientEndpoint(path: string): boolean {
+  return path === enginePaths.token || path === enginePaths.revocation;
+}
+
+/** A page without an origin (a sandboxed frame, a local file) is nobody in particular (T-039). */
+function refuseOpaqueOrigin(ctx: Context): void {
+  ctx.status = 400;
+  ctx.set('Cache-Control', 'no-store');
+  ctx.vary('Origin');
+  ctx.body = {
+    error: 'invalid_request',
+    error_description: 'pages without an origin may not call this endpoint',
   };
 }
 
@@ -169,6 +190,12 @@ function slowDown(ctx: Context, seconds: number, reason: string): void {
     error: 'temporarily_unavailable',
     error_description: `${reason}; try again in ${seconds} seconds`,
   };
+}
+
+/** Every 401 names the scheme (RFC 9110 section 15.5.2); the engine does so only where the client used it (T-047). */
+function challengeClient(ctx: Context, issuer: string): void {
+  if (ctx.status === 401 && !ctx.response.has('WWW-Authenticate'))
+    ctx.set('WWW-Authenticate', `Basic realm="${issuer}", error="invalid_client"`);
 }
 
 /** Takes from the engine's events what the endpoints and the log need. */

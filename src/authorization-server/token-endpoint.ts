@@ -24,6 +24,9 @@ export interface TokenEndpointOptions {
 /** The engine's own limit for form bodies. */
 const maxFormBytes = 56 * 1024;
 
+/** More parameters than any grant type has. The engine's parser looks at the first thousand only (T-054). */
+const maxFormParameters = 100;
+
 /** Wrong verifiers or redirect URIs a code survives (T-035). */
 const maxCodeFailures = 5;
 
@@ -38,7 +41,8 @@ function refuse(ctx: Context, error: string, description: string, status = 400):
  * at the commit who was first:
  * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
  * - a refresh token used again within the grace window gets the first answer once more, later the grant ends (T-040, T-043);
- * - a code that keeps failing dies (T-035).
+ * - a code that keeps failing dies (T-035);
+ * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042).
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds } = options;
@@ -48,6 +52,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     try {
       const body = await readBody(ctx, maxFormBytes);
       const form = new URLSearchParams(body.toString('utf8'));
+      if (form.size > maxFormParameters)
+        throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
       replayBody(ctx, canonicalizeResources(form, resources) ? Buffer.from(form.toString()) : body);
       return form;
     } catch (error) {
@@ -96,11 +102,13 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
 
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
-      if (refreshToken !== null && ctx.status === 200) keepRefreshAnswer(ctx, refreshToken, collecting);
+      if (ctx.status >= 400) collecting.dropWrites();
+      else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
       return ctx.status < 500;
     });
 
     if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
+    else if (writes.endsGrant) audit('token.reuse_detected', ctx);
     else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
     if (code !== null && ctx.status === 400)
       await artifacts.countFailure(

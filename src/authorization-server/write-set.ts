@@ -50,6 +50,16 @@ export class WriteSet {
     this.#pending.set(key(kind, id), 'removed');
   }
 
+  /** Whether it ends a grant. */
+  get endsGrant(): boolean {
+    return this.#changes.some(({ type }) => type === 'removeGrant');
+  }
+
+  /** Keeps what it removes and drops the rest: a request that was refused may revoke, and does nothing else. */
+  dropWrites(): void {
+    this.#changes = this.#changes.filter(({ type }) => type === 'remove' || type === 'removeGrant');
+  }
+
   /** Any change that later reads of this request need not see. */
   add(change: Change): void {
     this.#changes.push(change);

@@ -52,7 +52,8 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
        account_id = excluded.account_id, uid = excluded.uid, revision = revision + 1`,
   );
   const replace = db.prepare(
-    `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, revision = revision + 1
+    `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId, uid = @uid,
+       revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = @ifRevision`,
   );
   const consume = db.prepare(

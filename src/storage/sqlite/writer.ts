@@ -26,6 +26,17 @@ function isLocked(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }
 
+/** A full disk, a failing one, or a file that can no longer be written: nothing the caller did. */
+function isOutage(error: unknown): boolean {
+  return (
+    error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CORRUPT|CANTOPEN)/.test(error.code)
+  );
+}
+
+function unavailable(cause: unknown): StorageUnavailable {
+  return new StorageUnavailable('the database cannot be written at the moment', { cause });
+}
+
 /**
  * Creates the writer of a connection. A refresh under `synchronous=FULL` costs one wait for the disk; sixteen that
  * arrive together cost one as well.
@@ -40,7 +51,13 @@ export function createWriter(db: Database.Database): Writer {
   const queue: Job[] = [];
   let flushing: Promise<void> | undefined;
 
+  /** Some failures end the whole transaction; a savepoint would then begin one of its own and commit it. */
+  function checkInTransaction(): void {
+    if (!db.inTransaction) throw new Error('the transaction was rolled back');
+  }
+
   function runJob(job: Job): () => void {
+    checkInTransaction();
     save.run();
     try {
       const value = job.run();
@@ -51,7 +68,7 @@ export function createWriter(db: Database.Database): Writer {
         undo.run();
         release.run();
       }
-      return () => job.settle({ error });
+      return () => job.settle({ error: isOutage(error) ? unavailable(error) : error });
     }
   }
 
@@ -80,7 +97,7 @@ export function createWriter(db: Database.Database): Writer {
       const jobs = queue.splice(0);
       try {
         const settlements = jobs.map(runJob);
-        if (!db.inTransaction) throw new Error('the transaction was rolled back');
+        checkInTransaction();
         commit.run();
         for (const settle of settlements) settle();
       } catch (cause) {
@@ -91,7 +108,7 @@ export function createWriter(db: Database.Database): Writer {
   }
 
   function failAll(jobs: Job[], cause: unknown): void {
-    const error = new StorageUnavailable('the database cannot be written at the moment', { cause });
+    const error = unavailable(cause);
     for (const job of jobs) job.settle({ error });
   }
 
