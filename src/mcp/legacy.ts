@@ -54,10 +54,8 @@ const sweepIntervalMs = 60_000;
  */
 export function createLegacyEra(options: LegacyEraOptions): LegacyEra {
   const { source, url, resourceMetadataUrl, keepAliveMs, now, logger } = options;
-  const sessions = createSessionStore(options.limits, keepAliveMs, now);
-  const sweeper = setInterval(() => {
-    sessions.sweep().catch((error) => logger.warn({ err: error }, 'idle MCP sessions could not be ended'));
-  }, sweepIntervalMs);
+  const sessions = createSessionStore(options.limits, keepAliveMs, now, logger);
+  const sweeper = setInterval(() => void sessions.sweep(), sweepIntervalMs);
   sweeper.unref();
 
   const hand = async (session: Session, exchange: Exchange, posted?: Posted): Promise<Response> =>
@@ -78,7 +76,10 @@ export function createLegacyEra(options: LegacyEraOptions): LegacyEra {
       return { reason: 'batch_not_in_this_revision' };
     const ids = posted.messages.requests.map(({ id }) => id);
     if (!session.transport.begin(ids)) return { reason: 'request_id_in_use' };
-    const response = await hand(session, exchange, posted);
+    const response = await hand(session, exchange, posted).catch((error: unknown) => {
+      session.transport.forget(ids);
+      throw error;
+    });
     if (!response.ok) session.transport.forget(ids);
     for (const { method, params } of posted.messages.list) {
       const cancelled = params?.requestId;

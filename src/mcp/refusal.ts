@@ -11,6 +11,8 @@ export type RefusalReason =
   | 'not_acceptable'
   | 'not_json'
   | 'nested_too_deep'
+  | 'too_many_values'
+  | 'name_too_long'
   | 'not_a_message'
   | 'empty_batch'
   | 'batch_too_long'
@@ -58,6 +60,16 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
   },
   not_json: { status: 400, code: -32700, message: 'Parse error: the body is not JSON in well-formed UTF-8.' },
   nested_too_deep: { status: 400, code: -32600, message: 'The body nests too deeply. Send it flatter.' },
+  too_many_values: {
+    status: 400,
+    code: -32600,
+    message: 'The body holds too many values. Send less at once.',
+  },
+  name_too_long: {
+    status: 400,
+    code: -32602,
+    message: 'Invalid params: the method, name or URI is too long.',
+  },
   not_a_message: {
     status: 400,
     code: -32600,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Logger } from '../observability/logger.ts';
 import type { McpLike } from './server-source.ts';
 import { SessionTransport } from './session-transport.ts';
 
@@ -32,7 +33,7 @@ export interface SessionStore {
   open(principal: string): Session | 'too_many_sessions' | 'sessions_exhausted';
   /** Gives a session to the principal it belongs to; to all others it is unknown. Using it keeps it alive. */
   use(id: string, principal: string): Session | undefined;
-  /** Ends a session with its streams and its server. */
+  /** Ends a session with its streams and its server; a server that fails to close is logged. */
   end(session: Session): Promise<void>;
   /** Ends sessions that were unused for too long. */
   sweep(): Promise<void>;
@@ -49,6 +50,7 @@ export function createSessionStore(
   limits: SessionLimits,
   keepAliveMs: number,
   now: () => number,
+  logger: Logger,
 ): SessionStore {
   const byId = new Map<string, Session>();
   // Each principal's sessions, longest unused first.
@@ -67,8 +69,12 @@ export function createSessionStore(
   };
   const end = async (session: Session): Promise<void> => {
     remove(session);
-    await session.transport.close();
-    await session.server?.close();
+    try {
+      await session.transport.close();
+      await session.server?.close();
+    } catch (error) {
+      logger.warn({ err: error }, 'an MCP server failed to close');
+    }
   };
   const sweep = async (): Promise<void> => {
     await Promise.all([...byId.values()].filter(isIdle).map(end));

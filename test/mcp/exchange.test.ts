@@ -28,7 +28,7 @@ const exchange = {
 const url = new URL('https://mcp.example.com/mcp');
 
 describe('the request an MCP server sees', () => {
-  it('holds no credentials (T-105)', () => {
+  it('holds no credentials (A7-04, T-105)', () => {
     const request = toWebRequest(exchange, url);
     expect(JSON.stringify([...request.headers])).not.toContain('secret');
     expect(Object.fromEntries(request.headers)).toEqual({

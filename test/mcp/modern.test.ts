@@ -115,7 +115,7 @@ describe('2026-07-28', () => {
     );
   });
 
-  it('shows a tool nothing of the token (T-105)', async () => {
+  it('shows a tool nothing of the token (A7-04, T-105)', async () => {
     const { source, seen } = createSlowServer();
     const gate = await startGate({ server: source });
     const token = gate.issue('ann');

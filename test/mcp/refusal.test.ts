@@ -11,6 +11,8 @@ const table: [RefusalReason, number, number][] = [
   ['not_acceptable', 406, -32000],
   ['not_json', 400, -32700],
   ['nested_too_deep', 400, -32600],
+  ['too_many_values', 400, -32600],
+  ['name_too_long', 400, -32602],
   ['not_a_message', 400, -32600],
   ['empty_batch', 400, -32600],
   ['batch_too_long', 400, -32600],

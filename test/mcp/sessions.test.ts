@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createSessionStore, type Session, type SessionStore } from '../../src/mcp/sessions.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 
 function createStore(limits = { maxPerPrincipal: 2, maxTotal: 3, idleSeconds: 60 }) {
   const clock = { now: 1_800_000_000 };
-  return { store: createSessionStore(limits, 0, () => clock.now), clock };
+  return { store: createSessionStore(limits, 0, () => clock.now, createLogger('silent')), clock };
 }
 
 /** Opens a session whose server is connected and idle. */
@@ -81,6 +82,14 @@ describe('the session store', () => {
     await store.sweep();
     expect([store.size, closed]).toEqual([1, 1]);
     expect(store.use(busy.id, 'bob')).toBe(busy);
+  });
+
+  it('ends a session whose server fails to close, and goes on', async () => {
+    const { store } = createStore();
+    const session = open(store, 'ann');
+    session.server = { connect: async () => {}, close: () => Promise.reject(new Error('stuck')) };
+    await store.end(session);
+    expect(store.size).toBe(0);
   });
 
   it('forgets a session whose server closed it', async () => {

@@ -3,16 +3,21 @@ import type { Refusal } from '../refusal.ts';
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
 export const maxNesting = 100;
 
+/** Most values in a body, containers included: an object of hundreds of thousands of members keeps a server busy for seconds. */
+export const maxValues = 50_000;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
- * Unicode (T-138). Deep nesting is refused by counting brackets, before anything recurses (T-135).
+ * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
+ * recurses or is built (T-135).
  * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
 export function parseJson(body: Uint8Array): { value: unknown } | Refusal {
-  if (nestsDeeperThan(body, maxNesting)) return { reason: 'nested_too_deep' };
+  const shape = checkShape(body);
+  if (shape) return shape;
   try {
     const text = utf8.decode(body);
     const value: unknown = JSON.parse(text);
@@ -30,12 +35,12 @@ function isWellFormed(value: unknown): boolean {
   return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member));
 }
 
-const quote = 0x22;
-const backslash = 0x5c;
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-function nestsDeeperThan(body: Uint8Array, limit: number): boolean {
+function checkShape(body: Uint8Array): Refusal | undefined {
   let depth = 0;
+  let values = 1;
   let inString = false;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
@@ -43,9 +48,12 @@ function nestsDeeperThan(body: Uint8Array, limit: number): boolean {
       if (byte === backslash) at++;
       else if (byte === quote) inString = false;
     } else if (byte === quote) inString = true;
+    else if (byte === comma) values++;
     else if (byte === openArray || byte === openObject) {
-      if (++depth > limit) return true;
+      values++;
+      if (++depth > maxNesting) return { reason: 'nested_too_deep' };
     } else if (byte === closeArray || byte === closeObject) depth--;
+    if (values > maxValues) return { reason: 'too_many_values' };
   }
-  return false;
+  return undefined;
 }

@@ -4,6 +4,9 @@ import type { Refusal } from '../refusal.ts';
 /** Most messages of a batch. */
 export const maxBatchLength = 100;
 
+/** Longest method, name or URI, in characters; servers match them against patterns (T-147). */
+export const maxNameLength = 8192;
+
 /** A JSON-RPC message of which only the frame is known to be right. */
 export interface Message {
   jsonrpc: '2.0';
@@ -34,14 +37,15 @@ export interface Messages {
  */
 export function readMessages(value: unknown): Messages | Refusal {
   if (!Array.isArray(value)) {
-    return isMessage(value)
-      ? { isBatch: false, list: [value], requests: isRequest(value) ? [value] : [] }
-      : { reason: 'not_a_message' };
+    if (!isMessage(value)) return { reason: 'not_a_message' };
+    if (hasLongName(value)) return { reason: 'name_too_long' };
+    return { isBatch: false, list: [value], requests: isRequest(value) ? [value] : [] };
   }
   if (value.length === 0) return { reason: 'empty_batch' };
   if (value.length > maxBatchLength) return { reason: 'batch_too_long' };
   if (!value.every(isMessage)) return { reason: 'not_a_message' };
   if (value.some(({ method }) => method === 'initialize')) return { reason: 'initialize_in_batch' };
+  if (value.some(hasLongName)) return { reason: 'name_too_long' };
   return { isBatch: true, list: value, requests: value.filter(isRequest) };
 }
 
@@ -57,6 +61,11 @@ function isMessage(value: unknown): value is Message {
   return (
     typeof method === 'string' && (hasId || !('id' in value)) && (params === undefined || isRecord(params))
   );
+}
+
+function hasLongName({ method, params }: Message): boolean {
+  const names = [method, params?.name, params?.uri];
+  return names.some((name) => typeof name === 'string' && name.length > maxNameLength);
 }
 
 function isRequest(message: Message): message is RequestMessage {

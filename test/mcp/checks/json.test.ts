@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxNesting, parseJson } from '../../../src/mcp/checks/json.ts';
+import { maxNesting, maxValues, parseJson } from '../../../src/mcp/checks/json.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -38,6 +38,12 @@ describe('a body', () => {
     ['2 million brackets', '['.repeat(2_000_000)],
   ])('that nests too deeply is refused before anything recurses: %s (T-135)', (_what, text) => {
     expect(parseJson(bytes(text))).toEqual({ reason: 'nested_too_deep' });
+  });
+
+  it('with too many values is refused before any is built (T-135)', () => {
+    const list = (count: number): Uint8Array => bytes(`["a,b"${',1'.repeat(count - 1)}]`);
+    expect(parseJson(list(maxValues))).toEqual({ reason: 'too_many_values' });
+    expect(parseJson(list(maxValues - 1))).toHaveProperty('value');
   });
 
   it('of 4 MiB is read without a stall, whatever its shape (T-135)', () => {
