@@ -7,9 +7,10 @@ import { registerAccount } from './commands/account.ts';
 import { registerCall } from './commands/call.ts';
 import { registerClient } from './commands/client.ts';
 import { registerLogin } from './commands/login.ts';
-import { packageVersion, registerServe } from './commands/serve.ts';
+import { registerServe } from './commands/serve.ts';
 import { registerTools } from './commands/tools.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
+import { packageVersion } from './package-version.ts';
 
 /** Builds the command line. */
 export function buildProgram(): Command {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -9,6 +8,7 @@ import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { formatJson, processIo } from '../output.ts';
+import { packageVersion } from '../package-version.ts';
 import { formatWelcome } from '../welcome.ts';
 
 interface ServeOptions {
@@ -21,12 +21,6 @@ interface ServeOptions {
 
 /** How long requests in flight may take after SIGTERM. */
 const stopPatienceMs = 10_000;
-
-/** The version of this package. */
-export function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
 
 function parsePort(text: string): number {
   const port = Number(text);
