@@ -134,7 +134,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       resourceMetadataUrl,
       baselineScopes,
     }),
-    mcpEndpoint: mcp.middleware,
+    mcpEndpoint: mcp,
   });
 
   const sweeper = setInterval(() => {

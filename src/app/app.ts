@@ -24,7 +24,7 @@ export interface AppOptions extends GuardOptions {
   protectedResource: ProtectedResourceMetadata;
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
   requireBearer: Middleware;
-  mcpEndpoint: Middleware;
+  mcpEndpoint: { refuseOversized: Middleware; middleware: Middleware };
 }
 
 /**
@@ -68,8 +68,9 @@ export function createApp(options: AppOptions): Koa {
     at(
       `${base}${paths.mcp}`,
       allowKnownOrigins(options, ['GET', 'POST', 'DELETE']),
+      options.mcpEndpoint.refuseOversized,
       options.requireBearer,
-      options.mcpEndpoint,
+      options.mcpEndpoint.middleware,
     ),
     at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
     options.authorizationServer,

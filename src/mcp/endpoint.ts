@@ -3,6 +3,7 @@ import type { Context, Middleware } from 'koa';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { wellKnown } from '../oauth/well-known.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
+import { checkContentLength } from './checks/body-headers.ts';
 import { createDispatch } from './dispatch.ts';
 import type { Answer } from './exchange.ts';
 import { createLegacyEra } from './legacy.ts';
@@ -36,6 +37,8 @@ export interface McpEndpointOptions {
 export interface McpEndpoint {
   /** Serves one path, every method. Who calls stands on `ctx.state.authInfo`. */
   middleware: Middleware;
+  /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
+  refuseOversized: Middleware;
   /** Ends all sessions and streams. */
   close(): Promise<void>;
 }
@@ -70,6 +73,10 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   };
 
   return {
+    async refuseOversized(ctx, next) {
+      const refusal = checkContentLength(ctx.req.headers['content-length'], maxBodyBytes);
+      return refusal ? sendAnswer(ctx, { response: refusalResponse(refusal) }) : next();
+    },
     async middleware(ctx) {
       if (ctx.method === 'OPTIONS') {
         ctx.status = 204;
