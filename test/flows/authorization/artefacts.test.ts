@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { countIssued } from '../../support/issued.ts';
+import {
+  approve,
+  authorization,
+  obtainTokens,
+  openConsent,
+  post,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
+import { createVisitor, type Visitor } from '../../support/visitor.ts';
+
+// What one model hands out is of no use where another one's is asked for.
+
+let gatehouse: RunningGatehouse;
+let clientId: string;
+let verifier: string;
+let visitor: Visitor;
+/** One live artefact of each kind, by its name. */
+const artefacts = new Map<string, string>();
+const kinds = [
+  'code',
+  'access token',
+  'refresh token',
+  'ID token',
+  'interaction',
+  'session',
+  'state',
+  'client id',
+  'client secret',
+  'CSRF token',
+  'account id',
+] as const;
+
+beforeAll(async () => {
+  gatehouse = await startGatehouse();
+  visitor = createVisitor();
+  const spent = await obtainTokens(gatehouse, { scope: 'openid notes:read', visitor });
+  clientId = spent.clientId;
+  const live = authorization(gatehouse, clientId);
+  verifier = live.verifier;
+  const code = (await approve(live, { visitor })).searchParams.get('code') ?? '';
+  const open = await openConsent(authorization(gatehouse, clientId), visitor);
+  const confidential = await register(gatehouse.url, { token_endpoint_auth_method: 'client_secret_post' });
+  artefacts.set('code', code);
+  artefacts.set('access token', spent.tokens.access_token);
+  artefacts.set('refresh token', spent.tokens.refresh_token);
+  artefacts.set('ID token', String((spent.tokens as unknown as { id_token: string }).id_token));
+  artefacts.set('interaction', open.url.slice(open.url.lastIndexOf('/') + 1));
+  artefacts.set('session', visitor.cookies.get('gatehouse-session') ?? '');
+  artefacts.set('state', spent.flow.state);
+  artefacts.set('client id', clientId);
+  artefacts.set('client secret', String(confidential.client_secret));
+  artefacts.set('CSRF token', /name="csrf" value="([^"]*)"/.exec(open.html)?.[1] ?? '');
+  artefacts.set('account id', (await gatehouse.administration.accounts.list())[0]?.id ?? '');
+});
+afterAll(() => gatehouse.stop());
+
+function valueOf(kind: string): string {
+  const value = artefacts.get(kind);
+  if (!value) throw new Error(`there is no ${kind}`);
+  return value;
+}
+
+/** Every kind but these. */
+function but(...own: (typeof kinds)[number][]): string[] {
+  return kinds.filter((kind) => !own.includes(kind));
+}
+
+async function expectUnchanged(attempt: () => Promise<void>): Promise<void> {
+  const before = countIssued(gatehouse.folder);
+  await attempt();
+  expect(countIssued(gatehouse.folder)).toEqual(before);
+}
+
+describe('a value of another kind', () => {
+  it.each(but('code'))('like %s is no authorization code (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await post(`${gatehouse.url}/token`, {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        redirect_uri: 'http://127.0.0.1:53682/callback',
+        code_verifier: verifier,
+        code: valueOf(kind),
+      });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+    }),
+  );
+
+  it.each(but('refresh token'))('like %s is no refresh token (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await post(`${gatehouse.url}/token`, {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        refresh_token: valueOf(kind),
+      });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+    }),
+  );
+
+  it.each(but('access token'))('like %s is no access token (T-031)', async (kind) => {
+    expect(await tryAccess(gatehouse.mcpUrl, valueOf(kind))).toBe(401);
+  });
+
+  it.each(but('interaction'))('like %s is no interaction, to be shown or taken up (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      for (const place of ['interaction', 'authorize']) {
+        const response = await visitor.request(
+          `${gatehouse.url}/${place}/${encodeURIComponent(valueOf(kind))}`,
+        );
+        expect([400, 404]).toContain(response.status);
+        expect(response.headers.get('location')).toBeNull();
+      }
+    }),
+  );
+
+  it.each(but('session'))('like %s is no session (T-031)', async (kind) => {
+    const changed = visitor.copy((name, value) => (name === 'gatehouse-session' ? valueOf(kind) : value));
+    const response = await changed.request(authorization(gatehouse, clientId, { prompt: 'none' }).url);
+    expect(response.headers.get('location')).toContain('error=login_required');
+  });
+
+  it.each(but('client id'))('like %s is no client (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await visitor.request(authorization(gatehouse, valueOf(kind)).url);
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    }),
+  );
+
+  it.each(but('CSRF token'))('like %s is no CSRF token (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await visitor.request(
+        `${gatehouse.url}/interaction/${valueOf('interaction')}/consent`,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+          body: new URLSearchParams({
+            csrf: valueOf(kind),
+            decision: 'allow',
+            scope: 'notes:read',
+          }).toString(),
+        },
+      );
+      expect([response.status, response.headers.get('location')]).toEqual([403, null]);
+    }),
+  );
+
+  it.each(but('access token', 'refresh token'))('like %s revokes nothing (T-031)', async (kind) => {
+    const response = await post(`${gatehouse.url}/revoke`, { client_id: clientId, token: valueOf(kind) });
+    expect([200, 400]).toContain(response.status);
+    expect(await tryAccess(gatehouse.mcpUrl, valueOf('access token'))).toBe(200);
+  });
+});
+
+describe('each of them', () => {
+  it('is still good for what it is, after all that (T-031)', async () => {
+    expect(await tryAccess(gatehouse.mcpUrl, valueOf('access token'))).toBe(200);
+    const redeemed = await post(`${gatehouse.url}/token`, {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      redirect_uri: 'http://127.0.0.1:53682/callback',
+      code_verifier: verifier,
+      code: valueOf('code'),
+    });
+    expect(redeemed.status).toBe(200);
+    const refreshed = await post(`${gatehouse.url}/token`, {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: valueOf('refresh token'),
+    });
+    expect(refreshed.status).toBe(200);
+  });
+});
