@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ada } from './gatehouse.ts';
-import { type Program, repository, runProgram } from './program.ts';
+import { repository, runProgram } from './program.ts';
 
 /** A second account, for tests of two people. */
 export const grace = { email: 'grace@example.com', password: 'a compiler of oneâ€™s own' };
@@ -11,6 +11,8 @@ export const grace = { email: 'grace@example.com', password: 'a compiler of oneâ
 export interface Served {
   url: string;
   mcpUrl: string;
+  /** Where it listens, on 127.0.0.1. */
+  port: number;
   folder: string;
   /** What it logged so far, JSON lines. */
   log(): string;
@@ -32,18 +34,22 @@ export async function runGatehouse(
   return { code, ...program.written };
 }
 
-/** Starts `gatehouse serve` on a free port and a new data folder, with the account {@link ada}. */
-export async function serveGatehouse(): Promise<Served> {
+/**
+ * Starts `gatehouse serve` on a free port and a new data folder, with the account {@link ada}.
+ * @param options further options of the command
+ */
+export async function serveGatehouse(options: readonly string[] = []): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-served-'));
-  const program: Program = runProgram(commandLine, ['serve', '--port', '0', '--json', '--data', folder], {
+  const program = runProgram(commandLine, ['serve', '--port', '0', '--json', '--data', folder, ...options], {
     input: '',
     env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
   });
   const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
-  const { publicUrl, mcpUrl } = JSON.parse(text) as { publicUrl: string; mcpUrl: string };
+  const { publicUrl, mcpUrl, port } = JSON.parse(text) as { publicUrl: string; mcpUrl: string; port: number };
   return {
     url: publicUrl,
     mcpUrl,
+    port,
     folder,
     log: () => program.written.stderr,
     async addAccount({ email, password }) {
