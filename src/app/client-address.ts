@@ -1,19 +1,44 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Context, Next } from 'koa';
 import proxyAddr from 'proxy-addr';
 
-/** The part of an IPv6 address that one customer usually has, so that nobody rotates through a /64 (T-061). */
-function limitKey(address: string): string {
-  const plain = address.replace(/^::ffff:/i, '');
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::');
+/** The eight groups of an IPv6 address, without leading zeros. */
+function groupsOf(address: string): string[] {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups =
-    tail === undefined ? before : [...before, ...Array(8 - before.length - after.length).fill('0'), ...after];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  if (tail === undefined) return before;
+  const after = tail === '' ? [] : tail.split(':');
+  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+}
+
+/** The IPv4 address that is written as IPv6 (RFC 4291 section 2.5.5.2), or undefined for another one. */
+function mappedIPv4(groups: readonly string[]): string | undefined {
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return undefined;
+  return groups
+    .slice(6)
+    .flatMap((group) => {
+      const value = Number.parseInt(group, 16);
+      return [value >> 8, value & 0xff];
+    })
+    .join('.');
+}
+
+/**
+ * Gives the name under which an address counts: an IPv4 address as it is, an IPv6 address by the /64 that one
+ * customer usually has, so that nobody rotates through it (T-061).
+ * @param written an address, with the port that some proxies add, however it is spelled
+ * @returns the name; undefined for what is no address
+ */
+export function countedAddress(written: string): string | undefined {
+  const address = written
+    .trim()
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return undefined;
+  const groups = groupsOf(address);
+  return mappedIPv4(groups) ?? `${groups.slice(0, 4).join(':')}::/64`;
 }
 
 /**
@@ -24,8 +49,9 @@ function limitKey(address: string): string {
 export function findClientAddress(trustedProxies: readonly string[]) {
   const trust = proxyAddr.compile([...trustedProxies]);
   return async (ctx: Context, next: Next): Promise<void> => {
-    const address = trustedProxies.length === 0 ? ctx.req.socket.remoteAddress : proxyAddr(ctx.req, trust);
-    ctx.state.clientAddress = limitKey(address ?? 'unknown');
+    const peer = ctx.req.socket.remoteAddress ?? '';
+    const forwarded = trustedProxies.length === 0 ? peer : proxyAddr(ctx.req, trust);
+    ctx.state.clientAddress = countedAddress(forwarded) ?? countedAddress(peer) ?? 'unknown';
     await next();
   };
 }

@@ -3,7 +3,7 @@ import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../o
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
 
 /** Limits of a registration (T-058, T-060, T-062). */
-const limits = { bytes: 64 * 1024, redirectUris: 10, nameCharacters: 200 } as const;
+const limits = { bytes: 56 * 1024, levels: 8, redirectUris: 10, nameCharacters: 200 } as const;
 
 /** Members a client may set about itself; everything else is dropped, so that nothing privileged gets in (T-063). */
 const acceptedMembers = [
@@ -87,6 +87,11 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
   return accepted;
 }
 
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+}
+
 function parseMetadata(body: Buffer): { metadata: Metadata } | { refusal: Refusal } {
   const refuse = (description: string) => ({
     refusal: { status: 400, error: 'invalid_client_metadata', description } as const,
@@ -99,6 +104,7 @@ function parseMetadata(body: Buffer): { metadata: Metadata } | { refusal: Refusa
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     return refuse('the body must be a JSON object');
+  if (isDeeper(parsed, limits.levels)) return refuse('the body is nested too deeply');
   return { metadata: parsed as Metadata };
 }
 

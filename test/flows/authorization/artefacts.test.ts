@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 afterAll(() => gatehouse.stop());
 
-function valueOf(kind: string): string {
+function artefact(kind: string): string {
   const value = artefacts.get(kind);
   if (!value) throw new Error(`there is no ${kind}`);
   return value;
@@ -83,7 +83,7 @@ describe('a value of another kind', () => {
         client_id: clientId,
         redirect_uri: 'http://127.0.0.1:53682/callback',
         code_verifier: verifier,
-        code: valueOf(kind),
+        code: artefact(kind),
       });
       expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
     }),
@@ -94,21 +94,21 @@ describe('a value of another kind', () => {
       const response = await post(`${gatehouse.url}/token`, {
         grant_type: 'refresh_token',
         client_id: clientId,
-        refresh_token: valueOf(kind),
+        refresh_token: artefact(kind),
       });
       expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
     }),
   );
 
   it.each(but('access token'))('like %s is no access token (T-031)', async (kind) => {
-    expect(await tryAccess(gatehouse.mcpUrl, valueOf(kind))).toBe(401);
+    expect(await tryAccess(gatehouse.mcpUrl, artefact(kind))).toBe(401);
   });
 
   it.each(but('interaction'))('like %s is no interaction, to be shown or taken up (T-031)', (kind) =>
     expectUnchanged(async () => {
       for (const place of ['interaction', 'authorize']) {
         const response = await visitor.request(
-          `${gatehouse.url}/${place}/${encodeURIComponent(valueOf(kind))}`,
+          `${gatehouse.url}/${place}/${encodeURIComponent(artefact(kind))}`,
         );
         expect([400, 404]).toContain(response.status);
         expect(response.headers.get('location')).toBeNull();
@@ -117,14 +117,14 @@ describe('a value of another kind', () => {
   );
 
   it.each(but('session'))('like %s is no session (T-031)', async (kind) => {
-    const changed = visitor.copy((name, value) => (name === 'gatehouse-session' ? valueOf(kind) : value));
+    const changed = visitor.copy((name, value) => (name === 'gatehouse-session' ? artefact(kind) : value));
     const response = await changed.request(authorization(gatehouse, clientId, { prompt: 'none' }).url);
     expect(response.headers.get('location')).toContain('error=login_required');
   });
 
   it.each(but('client id'))('like %s is no client (T-031)', (kind) =>
     expectUnchanged(async () => {
-      const response = await visitor.request(authorization(gatehouse, valueOf(kind)).url);
+      const response = await visitor.request(authorization(gatehouse, artefact(kind)).url);
       expect([response.status, response.headers.get('location')]).toEqual([400, null]);
     }),
   );
@@ -132,12 +132,12 @@ describe('a value of another kind', () => {
   it.each(but('CSRF token'))('like %s is no CSRF token (T-031)', (kind) =>
     expectUnchanged(async () => {
       const response = await visitor.request(
-        `${gatehouse.url}/interaction/${valueOf('interaction')}/consent`,
+        `${gatehouse.url}/interaction/${artefact('interaction')}/consent`,
         {
           method: 'POST',
           headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
           body: new URLSearchParams({
-            csrf: valueOf(kind),
+            csrf: artefact(kind),
             decision: 'allow',
             scope: 'notes:read',
           }).toString(),
@@ -148,27 +148,27 @@ describe('a value of another kind', () => {
   );
 
   it.each(but('access token', 'refresh token'))('like %s revokes nothing (T-031)', async (kind) => {
-    const response = await post(`${gatehouse.url}/revoke`, { client_id: clientId, token: valueOf(kind) });
+    const response = await post(`${gatehouse.url}/revoke`, { client_id: clientId, token: artefact(kind) });
     expect([200, 400]).toContain(response.status);
-    expect(await tryAccess(gatehouse.mcpUrl, valueOf('access token'))).toBe(200);
+    expect(await tryAccess(gatehouse.mcpUrl, artefact('access token'))).toBe(200);
   });
 });
 
 describe('each of them', () => {
   it('is still good for what it is, after all that (T-031)', async () => {
-    expect(await tryAccess(gatehouse.mcpUrl, valueOf('access token'))).toBe(200);
+    expect(await tryAccess(gatehouse.mcpUrl, artefact('access token'))).toBe(200);
     const redeemed = await post(`${gatehouse.url}/token`, {
       grant_type: 'authorization_code',
       client_id: clientId,
       redirect_uri: 'http://127.0.0.1:53682/callback',
       code_verifier: verifier,
-      code: valueOf('code'),
+      code: artefact('code'),
     });
     expect(redeemed.status).toBe(200);
     const refreshed = await post(`${gatehouse.url}/token`, {
       grant_type: 'refresh_token',
       client_id: clientId,
-      refresh_token: valueOf('refresh token'),
+      refresh_token: artefact('refresh token'),
     });
     expect(refreshed.status).toBe(200);
   });
