@@ -80,7 +80,7 @@ export async function submitLogin(
       ctx.status = 401;
       return showLogin(ctx, options, interaction, asked, {
         email,
-        problem: 'That e-mail address and password do not belong together.',
+        problem: 'That email address and password do not belong together.',
       });
     case 'throttled':
     case 'busy':

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { startBrowser } from '../../support/browser.ts';
+import { type Callback, startCallback } from '../../support/callback.ts';
+import { ada } from '../../support/gatehouse.ts';
+import { authorization, type Flow, register } from '../../support/oauth.ts';
+import { type Served, serveGatehouse } from '../../support/served.ts';
+
+/** What a test file of this folder works with: one server, one browser, one client with its listener. */
+export interface Scene {
+  served: Served;
+  browser: Browser;
+  callback: Callback;
+  /** A folder for the logins of the command line. */
+  home: string;
+  /** A new authorization request of a newly registered client. */
+  begin(name?: string): Promise<Flow>;
+}
+
+/** Sets the scene for a test file; every browser profile is closed after its test. */
+export function setScene(): Scene {
+  const scene = {
+    async begin(name = 'Notes on my laptop') {
+      const { client_id } = await register(scene.served.url, {
+        client_name: name,
+        redirect_uris: [scene.callback.url],
+      });
+      return authorization(scene.served, client_id, { redirect_uri: scene.callback.url });
+    },
+  } as Scene;
+  beforeAll(async () => {
+    scene.home = await mkdtemp(join(tmpdir(), 'gatehouse-home-'));
+    scene.served = await serveGatehouse();
+    scene.callback = await startCallback();
+    scene.browser = await startBrowser();
+  });
+  afterEach(async () => {
+    for (const context of scene.browser.contexts()) await context.close();
+    scene.callback.arrived.length = 0;
+  });
+  afterAll(async () => {
+    await scene.browser?.close();
+    await scene.callback?.stop();
+    await scene.served?.stop();
+    await rm(scene.home, { recursive: true, force: true });
+  });
+  return scene;
+}
+
+/** Types the e-mail address and the password, and presses Enter or the button. */
+export async function logIn(
+  page: Page,
+  { email, password }: { email: string; password: string } = ada,
+  by: 'button' | 'Enter' = 'button',
+): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  if (by === 'button') await page.getByRole('button', { name: 'Sign in' }).click();
+  else await page.getByLabel('Password').press('Enter');
+}
