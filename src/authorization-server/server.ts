@@ -194,7 +194,7 @@ function slowDown(ctx: Context, seconds: number, reason: string): void {
 
 /** Every 401 names the scheme (RFC 9110 section 15.5.2); the engine does so only where the client used it (T-047). */
 function challengeClient(ctx: Context, issuer: string): void {
-  if (ctx.status === 401 && !ctx.response.has('WWW-Authenticate'))
+  if (ctx.status === 401 && !ctx.response.get('WWW-Authenticate'))
     ctx.set('WWW-Authenticate', `Basic realm="${issuer}", error="invalid_client"`);
 }
 
