@@ -21,7 +21,7 @@ export type Login = (email: string, password: string, address: string) => Promis
 /**
  * Creates the login check. An attempt is counted before the password is looked at, so that parallel guesses count
  * as well, and given back when it was right. An unknown address costs the same time and gets the same answer as a
- * wrong password (T-116).
+ * wrong password (T-116). A hash with parameters of former times is made anew (T-120).
  */
 export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limits: LoginLimits): Login {
   const perAccount = createLimiter(limits.perAccount);
@@ -37,6 +37,8 @@ export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limi
       if (!(await hasher.verify(password, account?.passwordHash)) || !account) return { outcome: 'refused' };
       await perAccount.reset(name);
       await perAddress.giveBack(address);
+      if (hasher.isOutdated(account.passwordHash))
+        await accounts.rehash(account.id, account.passwordHash, await hasher.hash(password));
       return { outcome: 'accepted', account };
     } catch (error) {
       if (error instanceof PasswordQueueFull) return { outcome: 'busy', retryAfterSeconds: 2 };

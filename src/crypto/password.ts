@@ -7,6 +7,9 @@ export const passwordLimits = { minCharacters: 8, maxBytes: 1024 } as const;
 /** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. */
 const parameters = { algorithm: 2 as Algorithm, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
+/** How a PHC string with these parameters begins. */
+const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
+
 /** Hashes and verifies passwords, a bounded number at once. */
 export interface PasswordHasher {
   /** @returns the PHC string of an argon2id hash (RFC 9106) */
@@ -15,6 +18,8 @@ export interface PasswordHasher {
    * @param stored a PHC string, or undefined for an account that does not exist: the same work is done, the answer is false (T-116)
    */
   verify(password: string, stored: string | undefined): Promise<boolean>;
+  /** Whether a hash was made with other parameters than those of today, and is to be made anew at the next login. */
+  isOutdated(stored: string): boolean;
 }
 
 /** More hashes are waiting than the queue holds: the caller should answer 503 and ask for a retry. */
@@ -65,6 +70,7 @@ export function createPasswordHasher(limits = { atOnce: 2, waiting: 32 }): Passw
       const matches = await bounded(() => verify(against, password));
       return stored !== undefined && matches;
     },
+    isOutdated: (stored) => !stored.startsWith(currentPrefix),
   };
 }
 

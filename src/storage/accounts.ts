@@ -20,6 +20,8 @@ export interface AccountStore {
   list(): Promise<Account[]>;
   /** Sets the password and ends every session and grant; false where there is no such account. */
   setPassword(id: string, passwordHash: string): Promise<boolean>;
+  /** Replaces the hash of the same password by a better one, and ends nothing; false where the hash is not `from` any more. */
+  rehash(id: string, from: string, to: string): Promise<boolean>;
   /** Removes the account and all that is its own; false where there is no such account. */
   remove(id: string): Promise<boolean>;
 }

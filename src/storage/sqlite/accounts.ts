@@ -13,6 +13,7 @@ export function createAccountStore(db: Database.Database, writer: Writer): Accou
   const findByEmail = db.prepare<[string], Account>(`SELECT ${columns} FROM accounts WHERE email = ?`);
   const list = db.prepare<[], Account>(`SELECT ${columns} FROM accounts ORDER BY email`);
   const setPassword = db.prepare('UPDATE accounts SET password_hash = ? WHERE id = ?');
+  const rehash = db.prepare('UPDATE accounts SET password_hash = ? WHERE id = ? AND password_hash = ?');
   const endGrants = db.prepare('DELETE FROM grants WHERE account_id = ?');
   const endSessions = db.prepare('DELETE FROM artifacts WHERE account_id = ?');
   const remove = db.prepare('DELETE FROM accounts WHERE id = ?');
@@ -30,6 +31,7 @@ export function createAccountStore(db: Database.Database, writer: Writer): Accou
         endSessions.run(id);
         return true;
       }),
+    rehash: (id, from, to) => writer.write(() => rehash.run(to, id, from).changes === 1),
     remove: (id) => writer.write(() => remove.run(id).changes === 1),
   };
 }

@@ -105,6 +105,8 @@ export function createWriter(db: Database.Database): Writer {
         failAll(jobs, cause);
       }
     }
+    // Here, and not in a later turn: whoever writes next in this very turn has to start the flush again.
+    flushing = undefined;
   }
 
   function failAll(jobs: Job[], cause: unknown): void {
@@ -119,9 +121,7 @@ export function createWriter(db: Database.Database): Writer {
           run: work,
           settle: (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as T)),
         });
-        flushing ??= flush().finally(() => {
-          flushing = undefined;
-        });
+        flushing ??= flush();
       });
     },
     async idle() {

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+
+/** What every store of accounts does. */
+export function describeAccounts(open: OpenStorage): void {
+  describe('accounts', () => {
+    it('are kept and found by id and by e-mail address in any case', async () => {
+      const { accounts } = await openForTest(open);
+      expect(await accounts.add({ ...account('ada'), email: ' Ada@Example.COM' })).toBe(true);
+      const kept = account('ada');
+      expect(await accounts.find('ada')).toEqual(kept);
+      expect(await accounts.findByEmail('ADA@example.com ')).toEqual(kept);
+      expect(await accounts.find('grace')).toBeUndefined();
+      expect(await accounts.findByEmail('grace@example.com')).toBeUndefined();
+    });
+
+    it('have an e-mail address to themselves, also when it is asked for at once', async () => {
+      const { accounts } = await openForTest(open);
+      const results = await Promise.all(
+        ['a', 'b', 'c', 'd'].map((id) => accounts.add({ ...account(id), email: 'same@example.com' })),
+      );
+      expect(results).toEqual([true, false, false, false]);
+      expect((await accounts.list()).map(({ id }) => id)).toEqual(['a']);
+    });
+
+    it('are listed by e-mail address', async () => {
+      const { accounts } = await openForTest(open);
+      for (const id of ['grace', 'ada', 'edsger']) await accounts.add(account(id));
+      expect((await accounts.list()).map(({ id }) => id)).toEqual(['ada', 'edsger', 'grace']);
+    });
+
+    it('take everything of their own along when they are removed, and nothing of others (T-103)', async () => {
+      const { accounts, artifacts, notes } = await openForTest(open);
+      for (const id of ['ada', 'grace']) {
+        await accounts.add(account(id));
+        await artifacts.commit([
+          grant(`${id}-grant`, id),
+          artifact(`${id}-token`, { grantId: `${id}-grant` }),
+          artifact(`${id}-session`, { kind: 'Session', accountId: id }),
+        ]);
+        await notes.add(id, 'a note', startOfTime);
+      }
+      expect(await accounts.remove('ada')).toBe(true);
+      expect(await accounts.remove('ada')).toBe(false);
+      const left = async (id: string) => [
+        await accounts.find(id),
+        await artifacts.findGrant(`${id}-grant`),
+        await artifacts.find('RefreshToken', `${id}-token`),
+        await artifacts.find('Session', `${id}-session`),
+        (await notes.list(id, 10))[0],
+      ];
+      expect(await left('ada')).toEqual([undefined, undefined, undefined, undefined, undefined]);
+      expect((await left('grace')).every((row) => row !== undefined)).toBe(true);
+    });
+
+    it('keep notes and lose sessions, interactions and grants when their password changes (T-103)', async () => {
+      const { accounts, artifacts, notes } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([
+        grant('g'),
+        artifact('token', { grantId: 'g' }),
+        artifact('session', { kind: 'Session', accountId: 'ada' }),
+        artifact('interaction', { kind: 'Interaction' }),
+      ]);
+      await artifacts.commit([
+        artifact('interaction', { kind: 'Interaction', accountId: 'ada', ifRevision: 0 }),
+      ]);
+      await notes.add('ada', 'a note', startOfTime);
+      expect(await accounts.setPassword('ada', 'another hash')).toBe(true);
+      expect(await accounts.setPassword('grace', 'another hash')).toBe(false);
+      expect(await accounts.find('ada')).toEqual({ ...account('ada'), passwordHash: 'another hash' });
+      expect(await artifacts.findGrant('g')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'token')).toBeUndefined();
+      expect(await artifacts.find('Session', 'session')).toBeUndefined();
+      expect(await artifacts.find('Interaction', 'interaction')).toBeUndefined();
+      expect(await notes.list('ada', 10)).toHaveLength(1);
+    });
+
+    it('get a new hash of the same password only while the one it replaces stands, and stay logged in (T-120)', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([artifact('session', { kind: 'Session', accountId: 'ada' })]);
+      expect(await accounts.rehash('ada', 'not the hash', 'better')).toBe(false);
+      expect(await accounts.rehash('ada', 'hash of ada', 'better')).toBe(true);
+      expect((await accounts.find('ada'))?.passwordHash).toBe('better');
+      expect(await artifacts.find('Session', 'session')).toBeDefined();
+    });
+  });
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import type { ArtifactStore } from '../../../src/storage/artifacts.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+
+const committed = { committed: true };
+
+async function openArtifacts(open: OpenStorage): Promise<ArtifactStore> {
+  const { accounts, artifacts } = await openForTest(open);
+  await accounts.add(account('ada'));
+  return artifacts;
+}
+
+/** What every store of artifacts does with single rows. */
+export function describeArtifacts(open: OpenStorage): void {
+  describe('artifacts', () => {
+    it('are found by kind and id, or by kind and uid, expired or not', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('s', { kind: 'Session', uid: 'u', expiresAt: 5 })]);
+      const row = { id: 's', payload: expect.anything(), revision: 0, expiresAt: 5 };
+      expect(await artifacts.find('Session', 's')).toEqual(row);
+      expect(await artifacts.findByUid('Session', 'u')).toEqual(row);
+      expect(await artifacts.find('RefreshToken', 's')).toBeUndefined();
+      expect(await artifacts.findByUid('Interaction', 'u')).toBeUndefined();
+      expect(await artifacts.find('Session', 'u')).toBeUndefined();
+    });
+
+    it('of two kinds may have the same id and are two rows (T-031)', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('x'), artifact('x', { kind: 'AccessToken', expiresAt: 7 })]);
+      await artifacts.commit([{ type: 'remove', kind: 'RefreshToken', id: 'x', mustExist: true }]);
+      expect((await artifacts.find('AccessToken', 'x'))?.expiresAt).toBe(7);
+    });
+
+    it('count their writes, and a guarded write needs the revision that was read', async () => {
+      const artifacts = await openArtifacts(open);
+      const write = (ifRevision?: number) =>
+        artifacts.commit([
+          artifact('i', { kind: 'Interaction', ...(ifRevision === undefined ? {} : { ifRevision }) }),
+        ]);
+      expect(await write()).toEqual(committed);
+      expect(await write(0)).toEqual(committed);
+      const conflict = { committed: false, conflict: { reason: 'changed', kind: 'Interaction', id: 'i' } };
+      expect(await write(0)).toEqual(conflict);
+      expect((await artifacts.find('Interaction', 'i'))?.revision).toBe(1);
+      expect(await write()).toEqual(committed);
+      expect((await artifacts.find('Interaction', 'i'))?.revision).toBe(2);
+      await artifacts.commit([{ type: 'remove', kind: 'Interaction', id: 'i', mustExist: true }]);
+      expect(await write(2)).toEqual(conflict);
+    });
+
+    it('of fifty guarded writes at once take exactly one', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('i', { kind: 'Interaction' })]);
+      const results = await Promise.all(
+        Array.from({ length: 50 }, () =>
+          artifacts.commit([artifact('i', { kind: 'Interaction', ifRevision: 0 })]),
+        ),
+      );
+      expect(results.filter((result) => result.committed)).toHaveLength(1);
+    });
+
+    it('are used up once, whoever else tries, and keep the time of the first (T-036, T-043)', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('t')]);
+      const consume = (at: number) =>
+        artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 't', at }]);
+      const results = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => consume(startOfTime + index)),
+      );
+      const [first, ...rest] = results;
+      expect(first).toEqual(committed);
+      const conflict = { committed: false, conflict: { reason: 'consumed', kind: 'RefreshToken', id: 't' } };
+      expect(new Set(rest.map((result) => JSON.stringify(result)))).toEqual(
+        new Set([JSON.stringify(conflict)]),
+      );
+      expect((await artifacts.find('RefreshToken', 't'))?.consumedAt).toBe(startOfTime);
+    });
+
+    it('that are gone cannot be used up', async () => {
+      const artifacts = await openArtifacts(open);
+      expect(await artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 'never', at: 1 }])).toEqual(
+        { committed: false, conflict: { reason: 'missing', kind: 'RefreshToken', id: 'never' } },
+      );
+    });
+
+    it('that must be there are removed once; others may be gone already', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('t')]);
+      const remove = (mustExist: boolean) =>
+        artifacts.commit([{ type: 'remove', kind: 'RefreshToken', id: 't', mustExist }]);
+      expect((await Promise.all([remove(true), remove(true)])).map((result) => result.committed)).toEqual([
+        true,
+        false,
+      ]);
+      expect(await remove(false)).toEqual(committed);
+    });
+
+    it('die at the given number of failures, and those that are used up or gone count none (T-035)', async () => {
+      const artifacts = await openArtifacts(open);
+      const kind = 'AuthorizationCode';
+      await artifacts.commit([artifact('c', { kind }), artifact('used', { kind })]);
+      await artifacts.commit([{ type: 'consume', kind, id: 'used', at: startOfTime }]);
+      const counts = await Promise.all(Array.from({ length: 4 }, () => artifacts.countFailure(kind, 'c', 3)));
+      expect(counts).toEqual([1, 2, 3, 0]);
+      expect(await artifacts.find(kind, 'c')).toBeUndefined();
+      expect(await artifacts.countFailure(kind, 'used', 1)).toBe(0);
+      expect(await artifacts.find(kind, 'used')).toBeDefined();
+    });
+  });
+
+  describe('grants', () => {
+    it('are found, written again, and end with all that hangs on them', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([
+        grant('g'),
+        grant('h'),
+        artifact('t', { grantId: 'g' }),
+        artifact('u', { grantId: 'h' }),
+      ]);
+      await artifacts.commit([{ ...grant('g'), expiresAt: startOfTime + 999 }]);
+      expect((await artifacts.findGrant('g'))?.expiresAt).toBe(startOfTime + 999);
+      expect(await artifacts.find('RefreshToken', 't')).toBeDefined();
+      await artifacts.revokeGrant('g');
+      await artifacts.revokeGrant('g');
+      expect(await artifacts.findGrant('g')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 't')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'u')).toBeDefined();
+    });
+  });
+}
