@@ -1,0 +1,135 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { createBrowserStub } from '../../support/browser-stub.ts';
+import { ada } from '../../support/gatehouse.ts';
+import { type Decision, decide } from '../../support/person.ts';
+import { runProgram } from '../../support/program.ts';
+import { commandLine, grace, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+
+let served: Served;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gatehouse-cli-'));
+  served = await serveGatehouse();
+  await served.addAccount(grace);
+});
+afterAll(async () => {
+  await served.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The command line of one user of the machine, with logins of their own. */
+function userOf(name: string) {
+  const env = { GATEHOUSE_HOME: join(folder, name) };
+  const call = (tool: string, args: object = {}) =>
+    runGatehouse(['call', served.mcpUrl, tool, JSON.stringify(args), '--json'], { env });
+  return {
+    env,
+    call,
+    async login(decision: Decision = {}, options: string[] = []) {
+      const args = ['login', served.mcpUrl, '--no-browser', '--json', ...options];
+      const client = runProgram(commandLine, args, { env, input: '' });
+      const [, url = ''] = await client.waitFor('stderr', /^Open this URL: (\S+)$/m);
+      const answer = await decide(url, decision);
+      const page = await fetch(answer);
+      return { code: await client.ended, page: await page.text(), ...client.written };
+    },
+    async answerOf(tool: string, args: object = {}) {
+      const { code, stdout, stderr } = await call(tool, args);
+      expect(code, stderr).toBe(exitCodes.ok);
+      return (JSON.parse(stdout) as { structuredContent: Record<string, unknown> }).structuredContent;
+    },
+  };
+}
+
+describe('gatehouse login, tools and call', () => {
+  it('log in through the URL that is printed, list the tools and call one', async () => {
+    const user = userOf('printed');
+    const login = await user.login();
+    expect(login.code, login.stderr).toBe(exitCodes.ok);
+    expect(JSON.parse(login.stdout)).toMatchObject({ server: served.mcpUrl, issuer: served.url });
+    expect(login.page).toMatch(/close this/i);
+
+    expect((await user.answerOf('whoami')).scopes).toEqual(['notes:read', 'notes:write']);
+    const tools = await runGatehouse(['tools', served.mcpUrl, '--json'], { env: user.env });
+    expect((JSON.parse(tools.stdout) as { name: string }[]).map(({ name }) => name)).toContain('add_note');
+    const table = await runGatehouse(['tools', served.mcpUrl], { env: user.env });
+    expect(table.stdout).toMatch(/^search_notes\s+.*query: string/m);
+  });
+
+  it('open the browser of the user', async () => {
+    const user = userOf('opened');
+    const stub = await createBrowserStub(folder);
+    const client = runProgram(commandLine, ['login', served.mcpUrl], {
+      env: { ...user.env, BROWSER: stub.program },
+      input: '',
+    });
+    await fetch(await decide(await stub.opened()));
+    expect(await client.ended, client.written.stderr).toBe(exitCodes.ok);
+    expect((await user.answerOf('whoami')).client).toEqual(expect.any(String));
+  });
+
+  it('keep tokens out of what they print, and the server keeps them out of its log (T-191)', async () => {
+    const user = userOf('quiet');
+    const login = await user.login();
+    const called = await user.call('whoami');
+    const kept = await readFile(join(user.env.GATEHOUSE_HOME, 'tokens.json'), 'utf8');
+    const tokens = [...kept.matchAll(/"(?:access|refresh)Token": "([^"]+)"/g)].map(([, token = '']) => token);
+    expect(tokens).toHaveLength(2);
+    const printed = [login.stdout, login.stderr, called.stdout, called.stderr, served.log()].join('\n');
+    expect(tokens.filter((token) => printed.includes(token))).toEqual([]);
+  });
+
+  it('say which scope is missing, and how to log in with it', async () => {
+    const user = userOf('reader');
+    await user.login({ scopes: ['notes:read'] });
+    const refused = await user.call('add_note', { text: 'no' });
+    expect(refused.code).toBe(exitCodes.scopeMissing);
+    expect(refused.stderr).toMatch(/notes:write/);
+    const [, scopes = ''] = /login \S+ --scope '([^']+)'/.exec(refused.stderr) ?? [];
+    expect(scopes.split(' ')).toContain('notes:write');
+
+    expect((await user.login({}, ['--scope', scopes])).code).toBe(exitCodes.ok);
+    expect((await user.answerOf('add_note', { text: 'yes' })).text).toBe('yes');
+  });
+
+  it('say that a login is needed where there is none', async () => {
+    const refused = await userOf('nobody').call('whoami');
+    expect(refused.code).toBe(exitCodes.loginNeeded);
+    expect(refused.stderr).toContain(`login ${served.mcpUrl}`);
+  });
+
+  it('say that the login was denied', async () => {
+    const login = await userOf('denied').login({ decision: 'deny' });
+    expect(login.code, login.stderr).toBe(exitCodes.loginNeeded);
+    expect(login.stdout).toBe('');
+  });
+
+  it('ask for a new login once the operator has ended all tokens, and go on after it', async () => {
+    const user = userOf('ended');
+    await user.login({ person: grace });
+    await user.answerOf('whoami');
+    const { code, stderr } = await runGatehouse(
+      ['account', 'password', grace.email, '--password-stdin', '--data', served.folder],
+      { input: grace.password },
+    );
+    expect(code, stderr).toBe(0);
+    expect((await user.call('whoami')).code).toBe(exitCodes.loginNeeded);
+    expect((await user.login({ person: grace })).code).toBe(exitCodes.ok);
+    await user.answerOf('whoami');
+  });
+
+  it('never show one account the notes of the other', async () => {
+    const [one, other] = [userOf('ada'), userOf('grace')];
+    await one.login({ person: ada });
+    await other.login({ person: grace });
+    await one.answerOf('add_note', { text: 'of ada' });
+    await other.answerOf('add_note', { text: 'of grace' });
+    const notes = { query: 'of ' };
+    expect(await one.answerOf('search_notes', notes)).toMatchObject({ notes: [{ text: 'of ada' }] });
+    expect(await other.answerOf('search_notes', notes)).toMatchObject({ notes: [{ text: 'of grace' }] });
+  });
+});
