@@ -11,6 +11,9 @@ export interface DataFolder {
   keys: KeySet;
 }
 
+/** What a folder that cannot be made or written fails with. */
+const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', 'ENOENT', 'EISDIR']);
+
 /**
  * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
  * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
@@ -24,8 +27,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
     const keys = await loadKeyFile(join(folder, 'gatehouse.keys.json'), !existsSync(database));
     return { keys, storage: openSqliteStorage(database) };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR' || code === 'EEXIST')
+    if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))
       throw new StorageFault(
         'The data folder cannot be written. Give this user write access to it, or choose another with --data.',
         { cause: error },

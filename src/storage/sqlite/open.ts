@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StorageFault } from '../storage.ts';
 import { migrate } from './migrate.ts';
@@ -32,13 +32,22 @@ function checkSettings(db: Database.Database): string[] {
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
+/** A log without its database belongs to one that was lost; a new one in its place would delete it as well (T-172). */
+function checkNotLost(file: string): void {
+  const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size(file) === 0 && size(`${file}-wal`) > 0)
+    throw new StorageFault(
+      'The database is gone, but its log (gatehouse.db-wal) is there. Put the database or a backup back; nothing was changed.',
+    );
+}
+
 function explain(error: unknown): StorageFault {
   if (error instanceof StorageFault) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const advice =
     code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
       ? 'The data folder cannot be written. Give this user write access to it, or choose another with --data.'
-      : code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB'
+      : code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
         ? 'The database is damaged. Put a backup in its place; nothing was changed.'
         : code.startsWith('SQLITE_BUSY')
           ? 'Another process holds the database. Wait for it, or end it.'
@@ -56,6 +65,7 @@ function explain(error: unknown): StorageFault {
 export function openDatabase(file: string): Database.Database {
   let db: Database.Database | undefined;
   try {
+    checkNotLost(file);
     if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
     chmodSync(file, 0o600);
     db = new Database(file, { timeout: busyTimeoutMs });

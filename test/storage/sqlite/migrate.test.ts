@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { migrate } from '../../../src/storage/sqlite/migrate.ts';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { runProgram } from '../../support/program.ts';
+
+const tables = ['accounts', 'artifacts', 'clients', 'grants', 'notes'];
+
+function tablesOf(file: string): unknown[] {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all();
+  } finally {
+    db.close();
+  }
+}
+
+async function migrateInProcess(file: string, dieAtStatement: number): Promise<boolean> {
+  const program = runProgram('test/storage/sqlite/migrate-and-die.ts', [file, String(dieAtStatement)]);
+  return (await program.ended) === 0;
+}
+
+describe('migration', () => {
+  it('makes all tables, once, and finds them the next time', () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    openDatabase(file).close();
+    expect(tablesOf(file)).toEqual(tables);
+    const db = openDatabase(file);
+    onTestFinished(() => void db.close());
+    expect(db.pragma('user_version', { simple: true })).toBeGreaterThanOrEqual(1);
+    expect(() => migrate(db)).not.toThrow();
+  });
+
+  it('killed at any statement leaves a step done or not begun, and the next start finishes it (T-174)', async () => {
+    const folder = testFolder();
+    const seen = new Set<number>();
+    let finished = 0;
+    for (let statement = 1; finished < 2; statement += 2) {
+      const results = await Promise.all(
+        [statement, statement + 1].map(async (at) => {
+          const file = join(folder, `${at}.db`);
+          const survived = await migrateInProcess(file, at);
+          const left = tablesOf(file);
+          seen.add(left.length);
+          expect([[], tables], `killed at statement ${at}`).toContainEqual(left);
+          openDatabase(file).close();
+          expect(tablesOf(file)).toEqual(tables);
+          return survived;
+        }),
+      );
+      finished += results.filter(Boolean).length;
+    }
+    expect([...seen].sort()).toEqual([0, tables.length]);
+  });
+
+  it('by several processes at once is done by one of them (T-174)', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    openDatabase(file).close();
+    const fresh = join(testFolder(), 'gatehouse.db');
+    const ends = await Promise.all(Array.from({ length: 4 }, () => migrateInProcess(fresh, -1)));
+    expect(ends).toEqual([true, true, true, true]);
+    expect(tablesOf(fresh)).toEqual(tables);
+  });
+});

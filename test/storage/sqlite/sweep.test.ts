@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { createSweeper } from '../../../src/storage/sqlite/sweep.ts';
+import { createWriter } from '../../../src/storage/sqlite/writer.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+describe('the sweeper', () => {
+  it('removes a hundred thousand expired rows in batches that never hold the event loop long (T-180)', async () => {
+    const db = openDatabase(join(testFolder(), 'gatehouse.db'));
+    onTestFinished(() => void db.close());
+    db.pragma('synchronous = OFF');
+    db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      INSERT INTO artifacts (id, kind, payload, expires_at) SELECT 'row' || i, 'AccessToken', randomblob(300), i % 7 FROM n`);
+    db.exec(
+      "INSERT INTO artifacts (id, kind, payload, expires_at) VALUES ('alive', 'AccessToken', x'00', 100)",
+    );
+    const pauses: number[] = [];
+    let last = performance.now();
+    const watch = setInterval(() => {
+      pauses.push(performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const writer = createWriter(db);
+    const batches: number[] = [];
+    const counting = {
+      ...writer,
+      write: async <T>(work: () => T): Promise<T> => {
+        const result = await writer.write(work);
+        if (typeof result === 'number') batches.push(result);
+        return result;
+      },
+    };
+    expect(await createSweeper(db, counting)(100)).toBe(100_000);
+    clearInterval(watch);
+    expect(Math.max(...batches)).toBeLessThanOrEqual(1000);
+    expect(Math.max(...pauses)).toBeLessThan(200);
+    expect(db.prepare('SELECT id FROM artifacts').pluck().all()).toEqual(['alive']);
+  });
+});

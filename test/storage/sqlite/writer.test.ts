@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { createWriter } from '../../../src/storage/sqlite/writer.ts';
+import { StorageUnavailable } from '../../../src/storage/storage.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { runProgram } from '../../support/program.ts';
+
+/** A writer over a table of numbers; `statements` collects what it runs. */
+function startWriter() {
+  const file = join(testFolder(), 'gatehouse.db');
+  openDatabase(file).close();
+  const statements: string[] = [];
+  const db = new Database(file, { timeout: 40, verbose: (sql) => statements.push(String(sql)) });
+  onTestFinished(() => void db.close());
+  db.exec('CREATE TABLE numbers (value INTEGER PRIMARY KEY) STRICT');
+  const insert = db.prepare('INSERT INTO numbers VALUES (?)');
+  const writer = createWriter(db);
+  return {
+    file,
+    db,
+    writer,
+    statements,
+    insert: (value: number) => writer.write(() => insert.run(value).changes),
+    numbers: () => db.prepare('SELECT value FROM numbers ORDER BY value').pluck().all(),
+  };
+}
+
+describe('the writer', () => {
+  it('gives what the work gave, once it is durable for others', async () => {
+    const { file, insert } = startWriter();
+    const other = new Database(file, { readonly: true });
+    onTestFinished(() => void other.close());
+    const seen = insert(1).then(() => other.prepare('SELECT count(*) FROM numbers').pluck().get());
+    expect(await seen).toBe(1);
+  });
+
+  it('puts writes that arrive together into one commit', async () => {
+    const { insert, statements, numbers } = startWriter();
+    await Promise.all([1, 2, 3, 4, 5].map(insert));
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+    expect(numbers()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('carries out a write that begins in the very turn in which the last one ended', async () => {
+    const { insert, numbers } = startWriter();
+    for (let value = 0; value < 20; value++) await insert(value);
+    expect(numbers()).toHaveLength(20);
+  });
+
+  it('undoes the writes of work that throws, and no others in the same commit', async () => {
+    const { writer, insert, db, statements, numbers } = startWriter();
+    const results = await Promise.allSettled([
+      insert(1),
+      writer.write(() => {
+        db.exec('INSERT INTO numbers VALUES (2)');
+        throw new RangeError('changed my mind');
+      }),
+      insert(3),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: expect.any(RangeError) });
+    expect(numbers()).toEqual([1, 3]);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  });
+
+  it('fails all that share a commit where one of them ends the whole transaction, and commits nothing', async () => {
+    const { writer, insert, db, numbers } = startWriter();
+    await insert(1);
+    const results = await Promise.allSettled([
+      insert(2),
+      writer.write(() => db.exec('INSERT OR ROLLBACK INTO numbers VALUES (1)')),
+      insert(3),
+    ]);
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(results[2]).toMatchObject({ reason: expect.any(StorageUnavailable) });
+    expect(numbers()).toEqual([1]);
+    await insert(4);
+    expect(numbers()).toEqual([1, 4]);
+  });
+
+  it('says that the storage is unavailable while the disk is full, and goes on afterwards (T-169)', async () => {
+    const { writer, db, insert, numbers } = startWriter();
+    db.exec('CREATE TABLE texts (value TEXT) STRICT');
+    const pages = db.pragma('page_count', { simple: true }) as number;
+    db.pragma(`max_page_count = ${pages}`);
+    const large = db.prepare('INSERT INTO texts VALUES (?)');
+    await expect(writer.write(() => large.run('x'.repeat(100_000)))).rejects.toBeInstanceOf(
+      StorageUnavailable,
+    );
+    expect(numbers()).toEqual([]);
+    db.pragma(`max_page_count = ${pages + 1000}`);
+    expect(await insert(1)).toBe(1);
+    expect(await writer.write(() => large.run('x'.repeat(100_000)).changes)).toBe(1);
+  });
+
+  it('waits for a lock of another process, and the event loop does not (T-171)', async () => {
+    const { file, insert, numbers } = startWriter();
+    const holder = runProgram('test/storage/sqlite/hold-lock.ts', [file, '1000']);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /locked/);
+    let longestMs = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const begun = performance.now();
+    await Promise.all([insert(1), insert(2)]);
+    clearInterval(watch);
+    expect(performance.now() - begun).toBeGreaterThan(500);
+    expect(longestMs).toBeLessThan(200);
+    expect(numbers()).toEqual([1, 2]);
+  });
+
+  it('is idle when nothing is left to write', async () => {
+    const { writer, insert, numbers } = startWriter();
+    const writes = Promise.all([insert(1), insert(2)]);
+    await writer.idle();
+    expect(numbers()).toEqual([1, 2]);
+    await writes;
+    await writer.idle();
+  });
+});
