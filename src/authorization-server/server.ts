@@ -45,6 +45,9 @@ export interface AuthorizationServer {
   accessTokens: ReturnType<typeof createAccessTokenSource>;
 }
 
+/** Documents that are the same for everybody: short, so that a new key or endpoint is seen soon (T-115, T-178). */
+const publicDocument = 'public, max-age=300';
+
 /**
  * Creates the authorization server: oidc-provider as the engine, and around it what MCP clients, attackers and
  * crashes ask of it.
@@ -131,13 +134,19 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   async function metadata(ctx: Context): Promise<void> {
     await engine(ctx, wellKnown.authorizationServer);
     if (ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: responseModes });
+    ctx.set('Cache-Control', publicDocument);
+  }
+
+  async function keySet(ctx: Context): Promise<void> {
+    await engine(ctx, enginePaths.jwks);
+    ctx.set('Cache-Control', publicDocument);
   }
 
   /** Every path we serve, with its methods and what serves it. */
   const routes: Record<string, { methods: string[]; serve: (ctx: Context) => Promise<void> }> = {
     [wellKnown.authorizationServer]: { methods: ['GET'], serve: metadata },
     [wellKnown.openidConfiguration]: { methods: ['GET'], serve: metadata },
-    [enginePaths.jwks]: { methods: ['GET'], serve: (ctx) => engine(ctx, enginePaths.jwks) },
+    [enginePaths.jwks]: { methods: ['GET'], serve: keySet },
     [enginePaths.authorization]: {
       methods: ['GET'],
       serve: (ctx) => prepareRequest(ctx, () => authorize(ctx, () => engine(ctx, enginePaths.authorization))),

@@ -79,6 +79,7 @@ export function createInteractions(
   }
 
   return async (ctx, path) => {
+    ctx.set('Cache-Control', 'no-store');
     const [uid = '', stepName, ...rest] = path.split('/');
     if (rest.length > 0 || (stepName !== undefined && !Object.hasOwn(steps, stepName)))
       return answerWithErrorPage(ctx, 404, { code: 'not_found', description: 'There is no such page.' });
