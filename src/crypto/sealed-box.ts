@@ -54,7 +54,9 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
         throw new SealBroken('sealed under a key that is not in the key file');
       const start = 2 + idLength;
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(start, start + nonceLength));
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(start, start + nonceLength), {
+          authTagLength: tagLength,
+        });
         decipher.setAAD(Buffer.from(context));
         decipher.setAuthTag(bytes.subarray(start + nonceLength, start + nonceLength + tagLength));
         return Buffer.concat([
