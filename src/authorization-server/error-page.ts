@@ -59,7 +59,8 @@ export function answerWithErrorPage(
     return;
   }
   const { explanation = error.code, redirectUri, ...overrides } = page;
-  const words = explanations[explanation] ?? { ...fallback, message: error.description ?? fallback.message };
+  const known = Object.hasOwn(explanations, explanation) ? explanations[explanation] : undefined;
+  const words = known ?? { ...fallback, message: error.description ?? fallback.message };
   ctx.set('Content-Security-Policy', contentSecurityPolicy(redirectUri));
   ctx.type = 'html';
   ctx.body = renderError({ ...words, code: error.code, requestId: ctx.state.requestId, ...overrides });

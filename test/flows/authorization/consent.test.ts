@@ -12,7 +12,8 @@ import {
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/consent.ts and src/authorization-server/interactions/routes.ts.
+// Over src/authorization-server/interactions/consent.ts, src/authorization-server/interactions/routes.ts and
+// src/authorization-server/authorization-endpoint.ts.
 
 let gatehouse: RunningGatehouse;
 let client: string;

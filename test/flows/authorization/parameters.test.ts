@@ -7,6 +7,8 @@ import { approve, authorization, post, redeem, register, type Tokens } from '../
 import { expectAccepted, expectErrorPage, shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
+// Over src/authorization-server/server.ts and the engine as src/authorization-server/configuration.ts sets it up.
+
 let gatehouse: RunningGatehouse;
 let client: string;
 let bait: Server;

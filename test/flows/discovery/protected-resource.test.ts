@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNotesServer } from '../../../src/mcp/notes/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 
@@ -19,7 +20,7 @@ describe.each([
   const inserted = `/.well-known/oauth-protected-resource${publicPath}/mcp`;
   const root = '/.well-known/oauth-protected-resource';
 
-  it('names the MCP endpoint and its authorization server, at the path-inserted place and at the root (A3-01, A3-03)', async () => {
+  it('names the MCP endpoint and its authorization server, at the path-inserted place and at the root (A3-01, A3-03, A3-12)', async () => {
     for (const place of [inserted, root]) {
       const response = await fetch(`${origin}${place}`, { redirect: 'manual' });
       expect(response.status).toBe(200);
@@ -29,6 +30,7 @@ describe.each([
         authorization_servers: [gatehouse.url],
         scopes_supported: ['notes:read', 'notes:write'],
         bearer_methods_supported: ['header'],
+        resource_name: 'Gatehouse notes',
       });
     }
   });
@@ -66,7 +68,7 @@ describe.each([
     expect([400, 401]).toContain(status);
   });
 
-  it('is read by pages of any origin, and by GET and HEAD alone (A3-01)', async () => {
+  it('is read by pages of any origin, and by GET and HEAD alone (A3-01, A3-12)', async () => {
     for (const place of [inserted, root]) {
       const read = await fetch(`${origin}${place}`, { headers: { origin: 'https://app.example.com' } });
       expect(read.headers.get('access-control-allow-origin')).toBe('*');
@@ -75,4 +77,25 @@ describe.each([
       expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
     }
   });
+});
+
+it('scopes_supported is the baseline of a server, not its catalogue, and a client that asks for nothing gets it (A3-11)', async () => {
+  const first = await startGatehouse();
+  const gatehouse = await startGatehouse({
+    server: {
+      name: 'Notes with a small baseline',
+      create: createNotesServer({ notes: first.storage.notes, now: () => Math.floor(Date.now() / 1000) }),
+      scopes: { 'notes:read': 'Read notes', 'notes:write': 'Write notes' },
+      baselineScopes: ['notes:read'],
+    },
+  });
+  const document = await (await fetch(`${gatehouse.url}/.well-known/oauth-protected-resource/mcp`)).json();
+  expect(document).toMatchObject({
+    scopes_supported: ['notes:read'],
+    resource_name: 'Notes with a small baseline',
+  });
+  const { tokens } = await obtainTokens(gatehouse, { scope: '' });
+  expect(tokens.scope).toBe('notes:read');
+  await gatehouse.stop();
+  await first.stop();
 });

@@ -3,6 +3,8 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { countIssued } from '../../support/issued.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
+// Over src/authorization-server/request-body.ts and src/authorization-server/registration-request.ts.
+
 let gatehouse: RunningGatehouse;
 beforeAll(async () => {
   gatehouse = await startGatehouse();

@@ -1,0 +1,82 @@
+import { errors } from 'oidc-provider';
+import { describe, expect, it } from 'vitest';
+import { createResourceRegistry, toResourceServer } from '../../src/authorization-server/resources.ts';
+
+const notes = {
+  resource: 'https://mcp.example.com/notes',
+  name: 'Notes',
+  scopes: { 'notes:read': 'Read notes', 'notes:write': 'Write notes' },
+  baselineScopes: ['notes:read'],
+};
+const mail = {
+  ...notes,
+  resource: 'https://mcp.example.com/mail',
+  name: 'Mail',
+  scopes: { 'mail:read': 'Read mail' },
+};
+const registry = createResourceRegistry([notes, mail]);
+
+describe('the registry', () => {
+  it.each([
+    'https://mcp.example.com/notes',
+    'https://mcp.example.com/notes/',
+    'HTTPS://MCP.EXAMPLE.COM/notes',
+    'https://mcp.example.com:443/notes',
+  ])('finds a resource by any spelling that means it: %s (A7-02)', (indicator) => {
+    expect(registry.find(indicator)).toBe(notes);
+  });
+
+  it.each([
+    '',
+    'notes',
+    '/notes',
+    'https://mcp.example.com',
+    'https://mcp.example.com/NOTES',
+    'https://mcp.example.com/notes/more',
+    'https://mcp.example.com/notes?tenant=1',
+    'https://mcp.example.com/notes#a',
+    'https://user@mcp.example.com/notes',
+    'http://mcp.example.com/notes',
+    'https://mcp.example.com:8443/notes',
+    'javascript:alert(1)',
+    '__proto__',
+  ])('finds nothing for %j (T-023)', (indicator) => {
+    expect(registry.find(indicator)).toBeUndefined();
+  });
+
+  it('has the first for clients that name none, and every scope once (A7-06)', () => {
+    expect(registry.default).toBe(notes);
+    expect(registry.scopes).toEqual(['notes:read', 'notes:write', 'mail:read']);
+  });
+
+  it('cannot be empty, and takes canonical URLs alone', () => {
+    expect(() => createResourceRegistry([])).toThrow('at least one protected resource');
+    expect(() => createResourceRegistry([{ ...notes, resource: 'https://MCP.example.com/notes' }])).toThrow(
+      'not a canonical resource URL',
+    );
+  });
+});
+
+describe('what the engine is told of a resource', () => {
+  const identity = ['openid', 'offline_access'];
+
+  it('is its audience, its scopes, and that its tokens are opaque (T-023)', () => {
+    expect(toResourceServer(notes, 'notes:read', identity, 600)).toEqual({
+      scope: 'notes:read notes:write',
+      audience: notes.resource,
+      accessTokenFormat: 'opaque',
+      accessTokenTTL: 600,
+    });
+  });
+
+  it('is invalid_target where there is none (T-023)', () => {
+    expect(() => toResourceServer(undefined, 'notes:read', identity, 600)).toThrow(errors.InvalidTarget);
+  });
+
+  it('is invalid_scope where nothing that was asked for exists there, of another resource included (T-024)', () => {
+    for (const scope of ['admin', 'mail:read', 'admin mail:read'])
+      expect(() => toResourceServer(notes, scope, identity, 600)).toThrow(errors.InvalidScope);
+    for (const scope of ['admin notes:read', 'openid', 'offline_access', '', undefined])
+      expect(() => toResourceServer(notes, scope, identity, 600)).not.toThrow();
+  });
+});
