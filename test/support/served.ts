@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ada } from './gatehouse.ts';
@@ -37,13 +37,23 @@ export async function runGatehouse(
 /**
  * Starts `gatehouse serve` on a free port and a new data folder, with the account {@link ada}.
  * @param options further options of the command
+ * @param settings what its config file says
  */
-export async function serveGatehouse(options: readonly string[] = []): Promise<Served> {
+export async function serveGatehouse(
+  options: readonly string[] = [],
+  settings: object = {},
+): Promise<Served> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-served-'));
-  const program = runProgram(commandLine, ['serve', '--port', '0', '--json', '--data', folder, ...options], {
-    input: '',
-    env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
-  });
+  const config = join(folder, 'gatehouse.json');
+  await writeFile(config, JSON.stringify(settings));
+  const program = runProgram(
+    commandLine,
+    ['serve', '--port', '0', '--json', '--data', folder, '--config', config, ...options],
+    {
+      input: '',
+      env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
+    },
+  );
   const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
   const { publicUrl, mcpUrl, port } = JSON.parse(text) as { publicUrl: string; mcpUrl: string; port: number };
   return {

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { createBrowserStub } from '../../support/browser-stub.ts';
 import { ada } from '../../support/gatehouse.ts';
-import { type Decision, decide } from '../../support/person.ts';
+import { post } from '../../support/oauth.ts';
+import { decide } from '../../support/person.ts';
 import { runProgram } from '../../support/program.ts';
 import { commandLine, grace, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
+import { commandLineUser } from './support/command-line-user.ts';
 
 let served: Served;
 let folder: string;
@@ -21,29 +23,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The command line of one user of the machine, with logins of their own. */
-function userOf(name: string) {
-  const env = { GATEHOUSE_HOME: join(folder, name) };
-  const call = (tool: string, args: object = {}) =>
-    runGatehouse(['call', served.mcpUrl, tool, JSON.stringify(args), '--json'], { env });
-  return {
-    env,
-    call,
-    async login(decision: Decision = {}, options: string[] = []) {
-      const args = ['login', served.mcpUrl, '--no-browser', '--json', ...options];
-      const client = runProgram(commandLine, args, { env, input: '' });
-      const [, url = ''] = await client.waitFor('stderr', /^Open this URL: (\S+)$/m);
-      const answer = await decide(url, decision);
-      const page = await fetch(answer);
-      return { code: await client.ended, page: await page.text(), ...client.written };
-    },
-    async answerOf(tool: string, args: object = {}) {
-      const { code, stdout, stderr } = await call(tool, args);
-      expect(code, stderr).toBe(exitCodes.ok);
-      return (JSON.parse(stdout) as { structuredContent: Record<string, unknown> }).structuredContent;
-    },
-  };
-}
+const userOf = (name: string) => commandLineUser(served.mcpUrl, join(folder, name));
 
 describe('gatehouse login, tools and call', () => {
   it('log in through the URL that is printed, list the tools and call one', async () => {
@@ -106,6 +86,21 @@ describe('gatehouse login, tools and call', () => {
     const login = await userOf('denied').login({ decision: 'deny' });
     expect(login.code, login.stderr).toBe(exitCodes.loginNeeded);
     expect(login.stdout).toBe('');
+  });
+
+  it('ask for a new login once the refresh token was revoked, and go on after it', async () => {
+    const user = userOf('revoked');
+    await user.login();
+    const kept = await readFile(join(user.env.GATEHOUSE_HOME, 'tokens.json'), 'utf8');
+    const field = (name: string): string => new RegExp(`"${name}": "([^"]+)"`).exec(kept)?.[1] ?? '';
+    const revoked = await post(`${served.url}/revoke`, {
+      token: field('refreshToken'),
+      client_id: field('clientId'),
+    });
+    expect(revoked.status).toBe(200);
+    expect((await user.call('whoami')).code).toBe(exitCodes.loginNeeded);
+    expect((await user.login()).code).toBe(exitCodes.ok);
+    await user.answerOf('whoami');
   });
 
   it('ask for a new login once the operator has ended all tokens, and go on after it', async () => {

@@ -1,16 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrowserStub, createBrowserStub } from '../../support/browser-stub.ts';
 import { decide } from '../../support/person.ts';
-import { repository } from '../../support/program.ts';
 import { type Served, serveGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from './support/answers.ts';
-
-const mcpRemote = join(repository, 'node_modules/mcp-remote/dist/proxy.js');
+import { startBridge } from './support/bridge.ts';
 
 let served: Served;
 let folder: string;
@@ -25,31 +21,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts mcp-remote as desktop hosts do: a command that speaks MCP over standard input and output. */
-function startBridge(options: string[] = []) {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [mcpRemote, served.mcpUrl, ...options],
-    env: {
-      PATH: `${browser.folder}:${process.env.PATH}`,
-      BROWSER: browser.program,
-      HOME: folder,
-      MCP_REMOTE_CONFIG_DIR: join(folder, 'mcp-remote'),
-    },
-    stderr: 'pipe',
-  });
-  let said = '';
-  transport.stderr?.on('data', (chunk) => {
-    said += String(chunk);
-  });
-  const client = new Client({ name: 'a desktop host', version: '1' });
-  return { client, transport, said: () => said };
-}
-
 describe('mcp-remote, given nothing but the MCP URL', () => {
   it('opens the browser, and carries a desktop host through to the tools', async () => {
-    const { client, transport, said } = startBridge();
-    const connected = client.connect(transport);
+    const { client, connect, said } = startBridge(served.mcpUrl, folder, browser);
+    const connected = connect();
     connected.catch(() => undefined);
     const url = await Promise.race([
       browser.opened(),
@@ -72,8 +47,8 @@ describe('mcp-remote, given nothing but the MCP URL', () => {
   });
 
   it.each([['legacy'], ['auto']])('starts again without a login, protocol %s', async (protocol) => {
-    const { client, transport, said } = startBridge(['--protocol', protocol]);
-    await client.connect(transport);
+    const { client, connect, said } = startBridge(served.mcpUrl, folder, browser, ['--protocol', protocol]);
+    await connect();
     expect(textsOf(await client.callTool({ name: 'search_notes', arguments: { query: 'desktop' } }))).toEqual(
       ['From a desktop host'],
     );

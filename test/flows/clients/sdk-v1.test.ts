@@ -1,12 +1,7 @@
-import { type OAuthDiscoveryState, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decide } from '../../support/person.ts';
 import { type Served, serveGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from './support/answers.ts';
-import { createMemoryProvider } from './support/oauth-provider.ts';
+import { connectSdkV1 } from './support/sdk-v1.ts';
 
 let served: Served;
 beforeAll(async () => {
@@ -14,39 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-/** Connects as an application does: refused, a person in the browser, the code, connected. */
-async function connect(scopes?: string[]) {
-  const provider = createMemoryProvider<OAuthClientInformationMixed, OAuthTokens, OAuthDiscoveryState>(
-    'An app with SDK v1',
-  );
-  const challenges: string[] = [];
-  const open = () =>
-    new StreamableHTTPClientTransport(new URL(served.mcpUrl), {
-      authProvider: provider,
-      fetch: async (url, init) => {
-        const response = await fetch(url, init);
-        if (response.status === 403) challenges.push(response.headers.get('www-authenticate') ?? '');
-        return response;
-      },
-    });
-  const refused = open();
-  await expect(new Client({ name: 'test', version: '1' }).connect(refused)).rejects.toThrow(
-    UnauthorizedError,
-  );
-
-  const callback = await decide(provider.authorizationUrl(), scopes ? { scopes } : {});
-  expect(callback.href.startsWith(provider.redirectUrl)).toBe(true);
-  expect(callback.searchParams.get('state')).toBe(provider.state());
-  await refused.finishAuth(callback.searchParams.get('code') ?? '');
-
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(open());
-  return { client, provider, challenges };
-}
-
 describe('the SDK v1 client, given nothing but the MCP URL', () => {
   it('registers, sends its person to consent, and calls tools', async () => {
-    const { client, provider } = await connect();
+    const { client, provider } = await connectSdkV1(served.mcpUrl);
     expect(structured(await client.callTool({ name: 'whoami' }))).toMatchObject({
       client: provider.clientInformation()?.client_id,
       scopes: ['notes:read', 'notes:write'],
@@ -60,7 +25,7 @@ describe('the SDK v1 client, given nothing but the MCP URL', () => {
   });
 
   it('is told in a 403 which scope a call needs that its person left out (A8-04)', async () => {
-    const { client, challenges } = await connect(['notes:read']);
+    const { client, challenges } = await connectSdkV1(served.mcpUrl, { scopes: ['notes:read'] });
     expect(structured(await client.callTool({ name: 'whoami' })).scopes).toEqual(['notes:read']);
     await expect(client.callTool({ name: 'add_note', arguments: { text: 'no' } })).rejects.toMatchObject({
       code: 403,

@@ -1,17 +1,8 @@
-import {
-  Client,
-  type OAuthDiscoveryState,
-  type StoredOAuthClientInformation,
-  type StoredOAuthTokens,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-  type VersionNegotiationMode,
-} from '@modelcontextprotocol/client';
+import { UnauthorizedError, type VersionNegotiationMode } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decide } from '../../support/person.ts';
 import { type Served, serveGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from './support/answers.ts';
-import { createMemoryProvider } from './support/oauth-provider.ts';
+import { connectSdkV2 } from './support/sdk-v2.ts';
 
 let served: Served;
 beforeAll(async () => {
@@ -19,39 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => served.stop());
 
-function createProvider() {
-  return createMemoryProvider<StoredOAuthClientInformation, StoredOAuthTokens, OAuthDiscoveryState>(
-    'An app with SDK v2',
-  );
-}
-
-async function connect(
-  mode: VersionNegotiationMode,
-  provider: ReturnType<typeof createProvider>,
-  scopes?: string[],
-): Promise<Client> {
-  const create = () => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-  const open = () => new StreamableHTTPClientTransport(new URL(served.mcpUrl), { authProvider: provider });
-  const refused = open();
-  await expect(create().connect(refused)).rejects.toThrow(UnauthorizedError);
-
-  const callback = await decide(provider.authorizationUrl(), scopes ? { scopes } : {});
-  expect(callback.searchParams.get('state')).toBe(provider.state());
-  await refused.finishAuth(callback.searchParams);
-
-  const client = create();
-  await client.connect(open());
-  return client;
-}
-
 describe.each<{ era: string; mode: VersionNegotiationMode; version: string }>([
   { era: 'legacy', mode: 'legacy', version: '2025-11-25' },
   { era: 'pinned to 2026-07-28', mode: { pin: '2026-07-28' }, version: '2026-07-28' },
   { era: 'auto', mode: 'auto', version: '2026-07-28' },
 ])('the SDK v2 client, $era, given nothing but the MCP URL', ({ mode, version, era }) => {
   it('registers, sends its person to consent, and uses tools, resources and the prompt', async () => {
-    const provider = createProvider();
-    const client = await connect(mode, provider);
+    const { client, provider } = await connectSdkV2(served.mcpUrl, mode);
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
 
     expect(structured(await client.callTool({ name: 'whoami' }))).toMatchObject({
@@ -83,8 +48,9 @@ describe.each<{ era: string; mode: VersionNegotiationMode; version: string }>([
   });
 
   it('asks its person for the scope a call lacks, and then makes the call (A8-04)', async () => {
-    const provider = createProvider();
-    const client = await connect(mode, provider, ['notes:read']);
+    const { client, provider, authorizeAgain } = await connectSdkV2(served.mcpUrl, mode, {
+      scopes: ['notes:read'],
+    });
     const write = { name: 'add_note', arguments: { text: `Later, ${era}` } };
     await expect(client.callTool(write)).rejects.toThrow(UnauthorizedError);
 
@@ -92,9 +58,7 @@ describe.each<{ era: string; mode: VersionNegotiationMode; version: string }>([
     expect(asked.searchParams.get('scope')?.split(' ')).toEqual(
       expect.arrayContaining(['notes:read', 'notes:write']),
     );
-    const callback = await decide(asked.href);
-    const transport = new StreamableHTTPClientTransport(new URL(served.mcpUrl), { authProvider: provider });
-    await transport.finishAuth(callback.searchParams);
+    await authorizeAgain();
     expect(structured(await client.callTool(write)).text).toBe(write.arguments.text);
     await client.close();
   });

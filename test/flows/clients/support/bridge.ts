@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { BrowserStub } from '../../../support/browser-stub.ts';
+import { repository } from '../../../support/program.ts';
+
+const mcpRemote = join(repository, 'node_modules/mcp-remote/dist/proxy.js');
+
+/**
+ * Starts mcp-remote as desktop hosts do: a command that speaks MCP over standard input and output.
+ * @param folder its home, with its logins
+ * @param browser what it finds where it looks for a browser
+ */
+export function startBridge(mcpUrl: string, folder: string, browser: BrowserStub, options: string[] = []) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [mcpRemote, mcpUrl, ...options],
+    env: {
+      PATH: `${browser.folder}:${process.env.PATH}`,
+      BROWSER: browser.program,
+      HOME: folder,
+      MCP_REMOTE_CONFIG_DIR: join(folder, 'mcp-remote'),
+    },
+    stderr: 'pipe',
+  });
+  let said = '';
+  transport.stderr?.on('data', (chunk) => {
+    said += String(chunk);
+  });
+  const client = new Client({ name: 'a desktop host', version: '1' });
+  return { client, connect: () => client.connect(transport), said: () => said };
+}
