@@ -127,7 +127,11 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       registration: { enabled: true, issueRegistrationAccessToken: false },
-      revocation: { enabled: true },
+      // A token of somebody else is treated like one that does not exist (T-051).
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
       resourceIndicators: {
         enabled: true,
         // 2025-03-26 clients send no `resource`; asked to choose among several, the default is ours (A7-06).
