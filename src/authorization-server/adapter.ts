@@ -16,6 +16,9 @@ export interface AdapterOptions {
   refreshGraceSeconds: number;
 }
 
+/** How far the clocks of two machines may be apart; a code from further in the future is not one of ours (T-037). */
+const maxClockSkewSeconds = 60;
+
 /** Written only as they were read: an approval counts once (T-014, T-028). */
 const guardedKinds = new Set(['Interaction']);
 
@@ -106,6 +109,7 @@ function artifactAdapter(
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const payload = open(id, row.payload);
+      if (kind === 'AuthorizationCode' && Number(payload.iat) > now() + maxClockSkewSeconds) return undefined;
       currentWriteSet()?.sawRow(kind, id, row.revision, payload.grantId);
       return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
     },

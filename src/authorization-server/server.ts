@@ -126,6 +126,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   }
 
   async function revoke(ctx: Context): Promise<void> {
+    ctx.set('Cache-Control', 'no-store');
     const writes = await engineInOneCommit(ctx, enginePaths.revocation);
     if (writes.endsGrant) audit('grant.revoked', ctx);
     challengeClient(ctx, issuer);

@@ -42,6 +42,7 @@ function refuse(ctx: Context, error: string, description: string, status = 400):
  * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
  * - a refresh token used again within the grace window gets the first answer once more, later the grant ends (T-040, T-043);
  * - a code that keeps failing dies (T-035);
+ * - a client that sends an assertion is refused, a public one as well, whose assertion the engine overlooks (T-050);
  * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042).
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
@@ -97,6 +98,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readForm(ctx);
     if (!form) return;
+    if (form.has('client_assertion'))
+      return refuse(ctx, 'invalid_client', 'client assertions are not taken here', 401);
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 

@@ -1,0 +1,157 @@
+// Flows of src/authorization-server/refresh-answer.ts.
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
+import { countStatuses, expectRefused, expectTokens, generousLimits } from './subject.ts';
+
+let gatehouse: RunningGatehouse;
+let strict: RunningGatehouse;
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ limits: generousLimits });
+  strict = await startGatehouse({ limits: generousLimits, tokens: { refreshGraceSeconds: 0 } });
+});
+afterAll(async () => {
+  await gatehouse.stop();
+  await strict.stop();
+});
+afterEach(() => void vi.useRealTimers());
+
+/** Moves the clock of the server, which is in this process. */
+function moveClock(seconds: number): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
+}
+
+/** Whether both are the answer to the same rotation. */
+function expectSame(a: Tokens, b: Tokens): void {
+  expect([b.access_token, b.refresh_token, b.scope]).toEqual([a.access_token, a.refresh_token, a.scope]);
+}
+
+async function expectEnded(at: RunningGatehouse, clientId: string, tokens: Tokens): Promise<void> {
+  await expectRefused(await refresh(at.url, clientId, tokens.refresh_token), 'invalid_grant');
+  expect(await tryAccess(at.mcpUrl, tokens.access_token)).toBe(401);
+}
+
+describe('parallel refreshes', () => {
+  it('all get the same answer, and the client stays logged in (T-043)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    let current = tokens;
+    for (let round = 0; round < 3; round++) {
+      const responses = await Promise.all(
+        Array.from({ length: 50 }, () => refresh(gatehouse.url, clientId, current.refresh_token)),
+      );
+      const answers = await Promise.all(responses.map(expectTokens));
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+      expect(new Set(answers.map((answer) => answer.access_token)).size).toBe(1);
+      current = answers[0] ?? tokens;
+      expect(await tryAccess(gatehouse.mcpUrl, current.access_token)).toBe(200);
+    }
+  });
+
+  it('without a grace window give tokens to at most one, and end the family (T-043)', async () => {
+    const { clientId, tokens } = await obtainTokens(strict);
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => refresh(strict.url, clientId, tokens.refresh_token)),
+    );
+    expect(countStatuses(responses)).toEqual({ 200: 1, 400: 49 });
+    for (const response of responses) {
+      if (response.status === 200) await expectEnded(strict, clientId, await expectTokens(response));
+      else await expectRefused(response, 'invalid_grant');
+    }
+    await expectEnded(strict, clientId, tokens);
+  });
+});
+
+describe('a used refresh token', () => {
+  it('gives its first answer until the window is over, with what is left of its life; then the family ends (T-043, T-044)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const first = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    for (const [seconds, left] of [
+      [60, 3540],
+      [58, 3482],
+    ] as const) {
+      moveClock(seconds);
+      const again = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+      expectSame(first, again);
+      expect(Math.abs(again.expires_in - left)).toBeLessThanOrEqual(2);
+    }
+    moveClock(3);
+    await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
+    await expectEnded(gatehouse, clientId, first);
+  });
+
+  it('gives the same again and again, and the window does not grow with it (T-044)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const first = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    for (let use = 0; use < 10; use++) {
+      moveClock(11);
+      expectSame(first, await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token)));
+    }
+    moveClock(11);
+    await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
+  });
+
+  it('leads to the same place when its successor is used already: the family never forks (T-043)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const second = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    const third = await expectTokens(await refresh(gatehouse.url, clientId, second.refresh_token));
+    const late = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    expectSame(second, late);
+    expectSame(third, await expectTokens(await refresh(gatehouse.url, clientId, late.refresh_token)));
+  });
+
+  it('that has expired gives nothing, though the window is open (T-044)', async () => {
+    const short = await startGatehouse({
+      limits: generousLimits,
+      tokens: { refreshTokenSeconds: 60, refreshGraceSeconds: 120 },
+    });
+    try {
+      const { clientId, tokens } = await obtainTokens(short);
+      moveClock(59);
+      await expectTokens(await refresh(short.url, clientId, tokens.refresh_token));
+      moveClock(2);
+      await expectRefused(await refresh(short.url, clientId, tokens.refresh_token), 'invalid_grant');
+    } finally {
+      await short.stop();
+    }
+  });
+
+  it('gives nothing to another client, for other scopes, or after a revocation (T-044)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const first = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    const other = await register(gatehouse.url);
+    await expectRefused(await refresh(gatehouse.url, other.client_id, tokens.refresh_token), 'invalid_grant');
+    expectSame(first, await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token)));
+    await post(`${gatehouse.url}/revoke`, { client_id: clientId, token: first.refresh_token });
+    await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
+
+    const second = await obtainTokens(gatehouse);
+    const answer = await expectTokens(
+      await refresh(gatehouse.url, second.clientId, second.tokens.refresh_token),
+    );
+    const narrow = { scope: 'notes:read' };
+    await expectRefused(
+      await refresh(gatehouse.url, second.clientId, second.tokens.refresh_token, narrow),
+      'invalid_grant',
+    );
+    await expectEnded(gatehouse, second.clientId, answer);
+  });
+
+  it('without a grace window ends the family at its second use (T-040)', async () => {
+    const { clientId, tokens } = await obtainTokens(strict);
+    const next = await expectTokens(await refresh(strict.url, clientId, tokens.refresh_token));
+    await expectRefused(await refresh(strict.url, clientId, tokens.refresh_token), 'invalid_grant');
+    await expectEnded(strict, clientId, next);
+  });
+
+  it('stays used when the clock is set back or forward, and nothing fails (T-176)', async () => {
+    for (const jump of [-3600, -86_400, 3600, 315_360_000]) {
+      const { clientId, tokens } = await obtainTokens(strict);
+      await expectTokens(await refresh(strict.url, clientId, tokens.refresh_token));
+      moveClock(jump);
+      await expectRefused(await refresh(strict.url, clientId, tokens.refresh_token), 'invalid_grant');
+      expect(await tryAccess(strict.mcpUrl, tokens.access_token)).toBe(401);
+      vi.useRealTimers();
+    }
+  });
+});

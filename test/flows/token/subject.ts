@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { GatehouseOptions } from '../../../src/index.ts';
+import type { RunningGatehouse } from '../../support/gatehouse.ts';
+import { approve, authorization, type Flow, register, type Tokens } from '../../support/oauth.ts';
+import { type Program, runProgram } from '../../support/program.ts';
+
+const often = { times: 100_000, windowSeconds: 60 };
+
+/** Limits that no test of anything else runs into. */
+export const generousLimits: GatehouseOptions['limits'] = {
+  registrations: often,
+  tokenFailures: often,
+  loginsPerAccount: often,
+  loginsPerAddress: often,
+};
+
+/** Expects a refusal of the token endpoint as RFC 6749 section 5.2 has it, without a token anywhere in it. */
+export async function expectRefused(response: Response, error: string, status = 400): Promise<void> {
+  const text = await response.text();
+  const body = JSON.parse(text) as Record<string, unknown>;
+  expect({ status: response.status, error: body.error }, text).toEqual({ status, error });
+  expect(response.headers.get('cache-control')).toContain('no-store');
+  expect(response.headers.getSetCookie()).toEqual([]);
+  expect(String(body.error_description)).toMatch(/^[\x20-\x7E]+$/);
+  expect(Object.keys(body).filter((name) => name.endsWith('_token'))).toEqual([]);
+}
+
+/** Expects tokens and gives them. */
+export async function expectTokens(response: Response): Promise<Tokens> {
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  return JSON.parse(text) as Tokens;
+}
+
+/** A registered client with a code that waits to be redeemed. */
+export async function obtainCode(
+  gatehouse: RunningGatehouse,
+  clientId?: string,
+): Promise<{ flow: Flow; code: string }> {
+  const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id);
+  return { flow, code: (await approve(flow)).searchParams.get('code') ?? '' };
+}
+
+/** How many answers had which status. */
+export function countStatuses(responses: readonly Response[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of responses) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Another process that serves the same installation under the same public URL, on a port of its own. */
+export async function serveAlongside(
+  gatehouse: RunningGatehouse,
+): Promise<{ url: string; mcpUrl: string; program: Program }> {
+  const program = runProgram(
+    join('src', 'cli', 'main.ts'),
+    ['serve', '--port', '0', '--json', '--data', gatehouse.folder, '--public-url', gatehouse.url],
+    { input: '' },
+  );
+  const [, port] = await program.waitFor('stdout', /"port": (\d+)/);
+  const url = `http://localhost:${port}`;
+  return { url, mcpUrl: `${url}/mcp`, program };
+}
