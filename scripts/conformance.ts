@@ -1,29 +1,44 @@
-import { type ClientAuthentication, runAuthorizationSuite } from '../test/support/conformance.ts';
+import { type ClientAuthentication, runAuthorizationSuite } from '../test/support/suite/authorization.ts';
+import type { SuiteOutcome } from '../test/support/suite/outcome.ts';
+import { revisions, runServerSuite } from '../test/support/suite/server.ts';
+
+interface Run {
+  /** What is run, in words. */
+  name: string;
+  run: () => Promise<SuiteOutcome>;
+}
 
 const methods: readonly ClientAuthentication[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
-async function runAll(): Promise<boolean> {
+const parts: Record<string, readonly Run[]> = {
+  authorization: methods.map((method) => ({
+    name: `the authorization server, with a client that authenticates by ${method}`,
+    run: () => runAuthorizationSuite(method),
+  })),
+  server: revisions.map((revision) => ({
+    name: `the protected MCP endpoint, with all that ${revision} requires`,
+    run: () => runServerSuite(revision),
+  })),
+};
+
+async function runAll(runs: readonly Run[]): Promise<boolean> {
+  const verdicts: string[] = [];
   let allPassed = true;
-  for (const method of methods) {
-    const { scenarios, passed, report } = await runAuthorizationSuite(method);
-    console.log(`\n##### The official suite with a client that authenticates by ${method}\n${report}`);
-    const names = scenarios.map(({ name }) => name).join(' and ');
-    console.log(
-      passed ? `Passed with ${method}: ${names}.` : `NOT passed with ${method}; the reason stands above.`,
-    );
+  for (const { name, run } of runs) {
+    const { passed, report } = await run();
+    console.log(`\n##### ${name}\n${report}`);
+    verdicts.push(`${passed ? 'Passed    ' : 'NOT passed'}  ${name}`);
     allPassed &&= passed;
   }
+  console.log(`\nThe official conformance suite:\n${verdicts.join('\n')}`);
   return allPassed;
 }
 
-const [part, ...rest] = process.argv.slice(2);
-if (part !== 'authorization' || rest.length > 0) {
-  console.error('Usage: scripts/conformance authorization');
+const [part = '', ...rest] = process.argv.slice(2);
+const runs = Object.hasOwn(parts, part) ? parts[part] : undefined;
+if (runs === undefined || rest.length > 0) {
+  console.error('Usage: scripts/conformance authorization|server');
   process.exitCode = 2;
 } else {
-  const passed = await runAll();
-  console.log(
-    passed ? '\nThe authorization server conforms.' : '\nThe authorization server does NOT conform.',
-  );
-  process.exitCode = passed ? 0 : 1;
+  process.exitCode = (await runAll(runs)) ? 0 : 1;
 }

@@ -2,26 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { register } from './oauth.ts';
-import { decide } from './person.ts';
-import { type Program, runProgram } from './program.ts';
-import { type Relay, startRelay } from './relay.ts';
-import { type Served, serveGatehouse } from './served.ts';
+import { register } from '../oauth.ts';
+import { decide } from '../person.ts';
+import { type Program, runProgram } from '../program.ts';
+import { type Relay, startRelay } from '../relay.ts';
+import { type Served, serveGatehouse } from '../served.ts';
+import { readScenarios, type SuiteOutcome, suiteProgram } from './outcome.ts';
 
 /** How the suite's client authenticates at the token endpoint. */
 export type ClientAuthentication = 'none' | 'client_secret_basic' | 'client_secret_post';
-
-/** What the official suite said. */
-export interface SuiteOutcome {
-  /** Each scenario and how many of its checks passed and failed. */
-  scenarios: { name: string; passed: number; failed: number }[];
-  /** Whether it ran what is expected of it, and nothing failed. */
-  passed: boolean;
-  /** All it printed. */
-  report: string;
-}
-
-const suite = 'node_modules/@modelcontextprotocol/conformance/dist/index.js';
 
 /** The scenarios for authorization servers that have to pass. */
 export const authorizationScenarios = [
@@ -53,12 +42,6 @@ async function serveFor(method: ClientAuthentication): Promise<{ served: Served;
   const served = await serveGatehouse(['--public-url', relay.url]);
   relay.relayTo(served.port);
   return { served, relay };
-}
-
-function readScenarios(report: string): SuiteOutcome['scenarios'] {
-  return [...report.matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed$/gm)].map(
-    ([, name = '', passed, failed]) => ({ name, passed: Number(passed), failed: Number(failed) }),
-  );
 }
 
 /** Does what the suite asks the person to do; gives an empty text. */
@@ -96,7 +79,7 @@ export async function runAuthorizationSuite(method: ClientAuthentication): Promi
       }),
       { mode: 0o600 },
     );
-    const program = runProgram(suite, ['authorization', '--file', settings, '--port', String(port)], {
+    const program = runProgram(suiteProgram, ['authorization', '--file', settings, '--port', String(port)], {
       input: '',
     });
     const answered = answerCallback(program).catch(async (error) => {
