@@ -3,7 +3,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import type { ArtifactRow, ArtifactStore, Change } from '../storage/artifacts.ts';
 import type { ClientStore } from '../storage/clients.ts';
-import { currentWriteSet, WriteSet } from './write-set.ts';
+import { currentWriteSet, type Guard, WriteSet } from './write-set.ts';
 
 /** What the adapter works on. */
 export interface AdapterOptions {
@@ -19,8 +19,8 @@ export interface AdapterOptions {
 /** How far the clocks of two machines may be apart; a code from further in the future is not one of ours (T-037). */
 const maxClockSkewSeconds = 60;
 
-/** Written only as they were read: an approval counts once (T-014, T-028). */
-const guardedKinds = new Set(['Interaction']);
+/** An approval counts once (T-014, T-028); a login session that was ended does not come back (T-119, T-166). */
+const guards: Readonly<Record<string, Guard>> = { Interaction: 'unchanged', Session: 'present' };
 
 /** The stored name of a grant. */
 export function grantKey(grantId: string): string {
@@ -65,7 +65,7 @@ function artifactAdapter(
   kind: string,
   { artifacts, box, now, refreshGraceSeconds }: AdapterOptions,
 ): Adapter {
-  const guarded = guardedKinds.has(kind);
+  const guard = guards[kind] ?? 'none';
 
   function open(id: string, payload: Uint8Array): AdapterPayload {
     return JSON.parse(box.open(payload, payloadContext(kind, id))) as AdapterPayload;
@@ -97,7 +97,7 @@ function artifactAdapter(
             ...(clientId ? { clientId } : undefined),
             ...(payload.uid ? { uid: payload.uid } : undefined),
           },
-          guarded,
+          guard,
         ),
       );
     },
@@ -117,6 +117,7 @@ function artifactAdapter(
     async findByUid(uid) {
       const row = await artifacts.findByUid(kind, uid);
       if (!row) return undefined;
+      currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
       return open(row.id, row.payload);
     },
 
@@ -130,7 +131,7 @@ function artifactAdapter(
     },
 
     async destroy(value) {
-      await record(artifacts, (writes) => writes.remove(kind, hashSecret(kind, value), guarded));
+      await record(artifacts, (writes) => writes.remove(kind, hashSecret(kind, value), guard));
     },
 
     async revokeByGrantId(grantId) {

@@ -2,6 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../storage/artifacts.ts';
 
 /**
+ * What must hold for a row that the request has read, when its write is committed: nothing, that it was not ended
+ * meanwhile, or that it was not written either.
+ */
+export type Guard = 'none' | 'present' | 'unchanged';
+
+/**
  * What one request is about to write. The engine consumes a code, saves a refresh token and saves an access token in
  * three calls; collected here they become one commit before the answer leaves, so that a crash in between leaves
  * either all of it or nothing (F2, T-164, T-165).
@@ -33,21 +39,28 @@ export class WriteSet {
     return this.#grants.get(key(kind, id));
   }
 
-  /** Writes an artifact; `guarded` refuses the commit where the row changed since it was read. */
-  put(change: PutArtifact, guarded: boolean): void {
+  /** Writes an artifact; the guard decides what must have become of a row that was read before. */
+  put(change: PutArtifact, guard: Guard): void {
     const name = key(change.kind, change.id);
-    const ifRevision = guarded ? this.#revisions.get(name) : undefined;
-    const whole = ifRevision === undefined ? change : { ...change, ifRevision };
+    const whole = { ...change, ...this.#conditionOn(name, guard) };
     const earlier = this.#pending.get(name);
     if (earlier && earlier !== 'removed') this.#changes.splice(this.#changes.indexOf(earlier), 1, whole);
     else this.#changes.push(whole);
     this.#pending.set(name, whole);
   }
 
-  /** Removes an artifact; with `mustExist` the commit is refused where somebody else removed it first. */
-  remove(kind: string, id: string, mustExist: boolean): void {
+  /** Removes an artifact; under a guard, one that was read before must still be there. */
+  remove(kind: string, id: string, guard: Guard): void {
+    const name = key(kind, id);
+    const mustExist = guard !== 'none' && this.#revisions.has(name);
     this.#changes.push({ type: 'remove', kind, id, mustExist });
-    this.#pending.set(key(kind, id), 'removed');
+    this.#pending.set(name, 'removed');
+  }
+
+  #conditionOn(name: string, guard: Guard): Pick<PutArtifact, 'ifRevision' | 'ifPresent'> {
+    const revision = this.#revisions.get(name);
+    if (guard === 'none' || revision === undefined) return {};
+    return guard === 'unchanged' ? { ifRevision: revision } : { ifPresent: true };
   }
 
   /** Whether it ends a grant. */

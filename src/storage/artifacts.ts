@@ -40,18 +40,25 @@ export interface PutArtifact {
   uid?: string;
   /** Refused unless the row is there with just this revision. */
   ifRevision?: number;
+  /** Refused where the row is gone: what was ended meanwhile is not written back to life. */
+  ifPresent?: boolean;
 }
 
 /** One step of a commit. */
 export type Change =
   | PutGrant
   | PutArtifact
-  /** Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). */
+  /**
+   * Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). It is kept
+   * for a day at least, so that a replay is noticed after it would have expired (T-032).
+   */
   | { type: 'consume'; kind: string; id: string; at: number }
   /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
   /** Removes a grant and with it whatever hangs on it. */
-  | { type: 'removeGrant'; id: string };
+  | { type: 'removeGrant'; id: string }
+  /** Changes nothing; refused where the account is gone or its password is no longer this one (T-166). */
+  | { type: 'requirePassword'; accountId: string; passwordHash: string };
 
 /** Why a commit changed nothing. */
 export type Conflict =

@@ -10,6 +10,9 @@ class ConflictFound extends Error {
   }
 }
 
+/** How long a used artifact is remembered at least, so that a late replay is noticed. */
+const keptAfterUseSeconds = 86_400;
+
 interface Row {
   id: string;
   payload: Buffer;
@@ -54,12 +57,14 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
   const replace = db.prepare(
     `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId, uid = @uid,
        revision = revision + 1
-     WHERE kind = @kind AND id = @id AND revision = @ifRevision`,
+     WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const consume = db.prepare(
-    'UPDATE artifacts SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL',
+    `UPDATE artifacts SET consumed_at = @at, expires_at = max(expires_at, @at + ${keptAfterUseSeconds})
+     WHERE kind = @kind AND id = @id AND consumed_at IS NULL`,
   );
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
+  const passwordHash = db.prepare('SELECT password_hash FROM accounts WHERE id = ?').pluck();
   const removeGrant = db.prepare('DELETE FROM grants WHERE id = ?');
   const fail = db
     .prepare(
@@ -68,8 +73,8 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     .pluck();
 
   function putArtifact(change: PutArtifact): void {
-    const row = { grantId: null, accountId: null, clientId: null, uid: null, ...change };
-    if (change.ifRevision === undefined) put.run(row);
+    const row = { grantId: null, accountId: null, clientId: null, uid: null, ifRevision: null, ...change };
+    if (change.ifRevision === undefined && change.ifPresent !== true) put.run(row);
     else if (replace.run(row).changes === 0)
       throw new ConflictFound({ reason: 'changed', kind: change.kind, id: change.id });
   }
@@ -83,7 +88,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
         putArtifact(change);
         return;
       case 'consume':
-        if (consume.run(change.at, change.kind, change.id).changes === 0)
+        if (consume.run({ kind: change.kind, id: change.id, at: change.at }).changes === 0)
           throw new ConflictFound({
             reason: find.get(change.kind, change.id) ? 'consumed' : 'missing',
             kind: change.kind,
@@ -96,6 +101,10 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
         return;
       case 'removeGrant':
         removeGrant.run(change.id);
+        return;
+      case 'requirePassword':
+        if (passwordHash.get(change.accountId) !== change.passwordHash)
+          throw new ConflictFound({ reason: 'orphan', kind: 'Account' });
     }
   }
 
