@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -52,11 +52,13 @@ describe('gatehouse login, tools and call', () => {
     expect((await user.answerOf('whoami')).client).toEqual(expect.any(String));
   });
 
-  it('keep tokens out of what they print, and the server keeps them out of its log (T-191)', async () => {
+  it('keep tokens in a private file only: not in what they print, nor in the log of the server (A9-04, T-191)', async () => {
     const user = userOf('quiet');
     const login = await user.login();
     const called = await user.call('whoami');
-    const kept = await readFile(join(user.env.GATEHOUSE_HOME, 'tokens.json'), 'utf8');
+    const file = join(user.env.GATEHOUSE_HOME, 'tokens.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const kept = await readFile(file, 'utf8');
     const tokens = [...kept.matchAll(/"(?:access|refresh)Token": "([^"]+)"/g)].map(([, token = '']) => token);
     expect(tokens).toHaveLength(2);
     const printed = [login.stdout, login.stderr, called.stdout, called.stderr, served.log()].join('\n');
