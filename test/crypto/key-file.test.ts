@@ -1,7 +1,10 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { KeyFileFault, loadKeyFile } from '../../src/crypto/key-file.ts';
+import { generateKeySet, type KeySet } from '../../src/crypto/keys.ts';
+import { randomSecret } from '../../src/crypto/secret.ts';
 import { testFolder } from '../client/support/folder.ts';
 
 const newFile = (): string => join(testFolder(), 'gatehouse.keys.json');
@@ -59,5 +62,38 @@ describe('the key file', () => {
     expect(String(refusal)).toMatch(/damaged\. Put its backup back/);
     expect(String(refusal)).not.toContain('SECRET');
     expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  const publicKey = ({ d: _d, ...rest }: JWK): JWK => rest;
+  it.each<[string, (keys: KeySet, other: KeySet) => Partial<KeySet>]>([
+    [
+      'a sealing key of 16 bytes',
+      ({ sealing }) => ({ sealing: [...sealing, { id: 'x', key: randomSecret(16) }] }),
+    ],
+    [
+      'a sealing key without an id',
+      ({ sealing }) => ({ sealing: sealing.map((key) => ({ ...key, id: '' })) }),
+    ],
+    ['an empty cookie key', ({ cookies }) => ({ cookies: [...cookies, ''] })],
+    ['a cookie key of 31 characters', () => ({ cookies: ['x'.repeat(31)] })],
+    ['a public signing key', ({ signing }) => ({ signing: signing.map(publicKey) })],
+    [
+      'a signing key without a kid',
+      ({ signing }) => ({ signing: signing.map(({ kid: _kid, ...key }) => key) }),
+    ],
+    [
+      'a signing key of another kind',
+      ({ signing }) => ({ signing: [...signing, { kty: 'oct', k: 'AAAA', kid: '2' }] }),
+    ],
+    [
+      'a signing key whose halves do not belong together',
+      ({ signing }, other) => ({ signing: signing.map((key) => ({ ...key, d: other.signing[0]?.d ?? '' })) }),
+    ],
+  ])('with %s is refused (T-179)', async (_fault, change) => {
+    const file = newFile();
+    const keys = await generateKeySet();
+    const changed = { version: 1, ...keys, ...change(keys, await generateKeySet()) };
+    writeFileSync(file, JSON.stringify(changed), { mode: 0o600 });
+    await expect(loadKeyFile(file, false)).rejects.toThrow(/The key file is damaged\. Put its backup back/);
   });
 });

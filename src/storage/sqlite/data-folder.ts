@@ -25,7 +25,7 @@ export async function openDataFolder(folder: string): Promise<DataFolder> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const keys = await loadKeyFile(join(folder, 'gatehouse.keys.json'), !existsSync(database));
-    return { keys, storage: openSqliteStorage(database) };
+    return { keys, storage: openSqliteStorage(database, keys) };
   } catch (error) {
     if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))
       throw new StorageFault(

@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { KeyFileFault } from '../../crypto/key-file.ts';
 import { StorageFault } from '../storage.ts';
 import { migrate } from './migrate.ts';
 
@@ -41,8 +42,8 @@ function checkNotLost(file: string): void {
     );
 }
 
-function explain(error: unknown): StorageFault {
-  if (error instanceof StorageFault) return error;
+function explain(error: unknown): StorageFault | KeyFileFault {
+  if (error instanceof StorageFault || error instanceof KeyFileFault) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const advice =
     code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
@@ -60,9 +61,10 @@ function explain(error: unknown): StorageFault {
 /**
  * Opens the database file, checks it, and brings it to the schema of this program.
  * @param file path of the database; created with mode 0600 where it is missing
- * @throws StorageFault with a sentence that says what to do
+ * @param check what else has to hold once it is migrated; where it throws, the database is closed
+ * @throws StorageFault with a sentence that says what to do, or the KeyFileFault of `check`
  */
-export function openDatabase(file: string): Database.Database {
+export function openDatabase(file: string, check?: (db: Database.Database) => void): Database.Database {
   let db: Database.Database | undefined;
   try {
     checkNotLost(file);
@@ -78,6 +80,7 @@ export function openDatabase(file: string): Database.Database {
     const faults = checkSettings(db);
     if (faults.length > 0) throw new StorageFault(`The database is not safe to use: ${faults.join('; ')}.`);
     migrate(db);
+    check?.(db);
     return db;
   } catch (error) {
     db?.close();

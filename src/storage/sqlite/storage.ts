@@ -1,7 +1,9 @@
+import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageUnavailable } from '../storage.ts';
 import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createClientStore } from './clients.ts';
+import { checkInstallation } from './installation.ts';
 import { createNoteStore } from './notes.ts';
 import { openDatabase } from './open.ts';
 import { createSweeper } from './sweep.ts';
@@ -10,10 +12,13 @@ import { createWriter } from './writer.ts';
 /**
  * Opens a SQLite database as the storage of an installation: WAL, `synchronous=FULL`, one writing connection.
  * @param file path of the database file; created where it is missing
- * @throws StorageFault with a sentence that says what to do
+ * @param keys the keys it is to be used with; they are checked against it where they are given
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
-export function openSqliteStorage(file: string): Storage {
-  const db = openDatabase(file);
+export function openSqliteStorage(file: string, keys?: KeySet): Storage {
+  const db = openDatabase(file, (opened) => {
+    if (keys) checkInstallation(opened, keys);
+  });
   const writer = createWriter(db);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
