@@ -1,4 +1,5 @@
 import leven from 'leven';
+import proxyAddr from 'proxy-addr';
 import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { logLevels } from './observability/logger.ts';
@@ -27,6 +28,21 @@ function checkPublicUrl(value: string): string | undefined {
     return 'must begin with https:// (http:// is for localhost alone)';
   return undefined;
 }
+
+const proxy = z.string().refine(
+  (value) => {
+    try {
+      return Boolean(proxyAddr.compile(value));
+    } catch {
+      return false;
+    }
+  },
+  { error: 'must be an address, a CIDR range, loopback, linklocal or uniquelocal' },
+);
+
+const origin = z.string().refine((value) => URL.parse(value)?.origin === value, {
+  error: 'must be an origin such as https://app.example.com, without a path or a slash at its end',
+});
 
 const publicUrl = z
   .string()
@@ -58,13 +74,13 @@ export const settingsSchema = z.strictObject({
     .default('./data')
     .describe('Folder of the database and the key file, relative to the config file.'),
   trustedProxies: z
-    .array(z.string().min(1))
+    .array(proxy)
     .default([])
     .describe(
       'Proxies whose X-Forwarded-For counts: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
     ),
   allowedOrigins: z
-    .array(z.string().min(1))
+    .array(origin)
     .default([])
     .describe(
       'Origins of browser clients that may call the MCP endpoint, beside our own and, on localhost, loopback ones.',

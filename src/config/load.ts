@@ -38,10 +38,13 @@ function readFile(file: string): Record<string, unknown> {
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
   const fromFile = file === undefined ? {} : readFile(file);
-  const listen = (fromFile.listen ?? {}) as Record<string, unknown>;
+  const { listen = {} } = fromFile;
+  const mayHoldPort = typeof listen === 'object' && listen !== null;
   const settings = parseSettings({
     ...fromFile,
-    ...(overrides.port === undefined ? undefined : { listen: { ...listen, port: overrides.port } }),
+    ...(overrides.port !== undefined && mayHoldPort
+      ? { listen: { ...listen, port: overrides.port } }
+      : undefined),
     ...(overrides.data === undefined ? undefined : { data: overrides.data }),
     ...(overrides.publicUrl === undefined ? undefined : { publicUrl: overrides.publicUrl }),
   });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
-import { formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { readNewPassword } from '../password-input.ts';
 
 interface AccountOptions extends InstallationOptions {
@@ -12,10 +12,9 @@ function isoTime(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** Registers `gatehouse account add|list|remove|password`. */
-export function registerAccount(program: Command): void {
+/** Registers `gatehouse account add|list|remove|password`. @param io its surroundings; those of the process by default */
+export function registerAccount(program: Command, io: CommandIo = processIo()): void {
   const account = program.command('account').description('people who can log in to your server');
-  const io = processIo();
   const command = (name: string, description: string): Command =>
     account
       .command(name)

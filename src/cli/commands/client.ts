@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
-import { formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 
 interface ClientOptions extends InstallationOptions {
   json?: boolean;
@@ -14,10 +14,9 @@ function cell(text: string): string {
   return line.length > cellLength ? `${line.slice(0, cellLength - 1)}…` : line;
 }
 
-/** Registers `gatehouse client list|remove`. */
-export function registerClient(program: Command): void {
+/** Registers `gatehouse client list|remove`. @param io its surroundings; those of the process by default */
+export function registerClient(program: Command, io: CommandIo = processIo()): void {
   const client = program.command('client').description('OAuth clients registered at your server');
-  const io = processIo();
   const command = (name: string, description: string): Command =>
     client
       .command(name)

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { settingsSchema } from '../options.ts';
+
+/** What of JSON Schema the settings use. */
+interface SettingSchema {
+  type?: string;
+  description?: string;
+  default?: unknown;
+  enum?: string[];
+  minimum?: number;
+  maximum?: number;
+  items?: SettingSchema;
+  properties?: Record<string, SettingSchema>;
+  [keyword: string]: unknown;
+}
+
+/** The JSON Schema of the config file (draft 2020-12), for editors: completion, descriptions, mistakes underlined. */
+export function buildConfigSchema(): SettingSchema {
+  const { $schema, ...schema } = z.toJSONSchema(settingsSchema, { io: 'input' }) as SettingSchema;
+  return {
+    $schema,
+    title: 'Gatehouse config file',
+    ...schema,
+    properties: {
+      $schema: { type: 'string', description: 'This schema, for editors.' },
+      ...schema.properties,
+    },
+  };
+}
+
+function formatRange({ minimum, maximum }: SettingSchema): string {
+  const bounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  if (minimum === undefined) return '';
+  return bounded ? ` from ${minimum} to ${maximum}` : ` from ${minimum}`;
+}
+
+function formatType(schema: SettingSchema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  if (schema.type === 'array') return `list of ${schema.items?.type ?? 'value'}s`;
+  return `${schema.type ?? 'value'}${formatRange(schema)}`;
+}
+
+function isGroup(
+  schema: SettingSchema,
+): schema is SettingSchema & { properties: Record<string, SettingSchema> } {
+  return schema.properties !== undefined;
+}
+
+function formatRow(name: string, schema: SettingSchema): string {
+  const given = schema.default === undefined ? '' : `\`${JSON.stringify(schema.default)}\``;
+  return `| \`${name}\` | ${formatType(schema)} | ${given} | ${schema.description ?? ''} |`;
+}
+
+/** The settings of a group, and of the groups in it, by their full names. */
+function rowsOf(path: string, schema: SettingSchema): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {
+    const place = `${path}.${name}`;
+    if (!isGroup(setting)) return [formatRow(place, setting)];
+    return rowsOf(place, setting).map((row) => row.replace(/ \|$/, ` (${setting.description}) |`));
+  });
+}
+
+const tableHead = ['| setting | type | default | what it does |', '|---|---|---|---|'];
+
+/** The option reference as Markdown: every setting with its type, its default and what it does. */
+export function formatReference(): string {
+  const settings = Object.entries(buildConfigSchema().properties ?? {}).filter(
+    ([name]) => name !== '$schema',
+  );
+  const single = settings.filter(([, schema]) => !isGroup(schema));
+  const groups = settings.filter(([, schema]) => isGroup(schema));
+  return [
+    '# Settings',
+    '',
+    'The config file is one JSON object (`gatehouse serve --config gatehouse.json`); `createGatehouse` takes the same names.',
+    'Everything may be left out. A name that is not listed here is refused, with the nearest one that is.',
+    'Times are in seconds, sizes in bytes. For completion in an editor, begin the file with `"$schema": "<path>/config/schema.json"`.',
+    '',
+    'Made by `npm run reference`; edit `src/options.ts` instead.',
+    '',
+    ...tableHead,
+    ...single.map(([name, schema]) => formatRow(name, schema)),
+    ...groups.flatMap(([name, schema]) => [
+      '',
+      `## ${name}`,
+      '',
+      schema.description ?? '',
+      '',
+      ...tableHead,
+      ...rowsOf(name, schema),
+    ]),
+    '',
+  ].join('\n');
+}
+
+/** JSON as the house formats it: lists of plain values on one line. */
+function formatSchema(schema: SettingSchema): string {
+  const text = JSON.stringify(schema, null, 2);
+  return `${text.replace(/\[\s+([^[\]{}]+?)\s+\]/g, (_list, values: string) => `[${values.replace(/,\s+/g, ', ')}]`)}\n`;
+}
+
+/** The files that are made from the settings, by their path from the repository's root, with their content. */
+export function buildReferenceFiles(): Record<string, string> {
+  return {
+    'config/schema.json': formatSchema(buildConfigSchema()),
+    'config/options.md': formatReference(),
+  };
+}
+
+if (import.meta.main) {
+  for (const [file, content] of Object.entries(buildReferenceFiles()))
+    writeFileSync(new URL(`../../${file}`, import.meta.url), content);
+}

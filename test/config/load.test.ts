@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load.ts';
+import { SettingsRefused } from '../../src/options.ts';
+import { testFolder } from '../client/support/folder.ts';
+
+function configFile(text: string): string {
+  const file = join(testFolder(), 'gatehouse.json');
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('settings from a file', () => {
+  it('stand over the defaults, and the command line over them', () => {
+    const file = configFile(
+      JSON.stringify({ $schema: 'x', publicUrl: 'https://a.example', listen: { host: '0.0.0.0', port: 1 } }),
+    );
+    expect(loadSettings(file, {})).toMatchObject({
+      publicUrl: 'https://a.example',
+      listen: { host: '0.0.0.0', port: 1 },
+    });
+    expect(loadSettings(file, { port: 0, publicUrl: 'https://b.example' })).toMatchObject({
+      publicUrl: 'https://b.example',
+      listen: { host: '0.0.0.0', port: 0 },
+    });
+    expect(loadSettings(undefined, { port: 5 }).listen).toEqual({ host: '127.0.0.1', port: 5 });
+  });
+
+  it('keep their data beside the file; the command line names it from where one is', () => {
+    const file = configFile('{"data":"state"}');
+    expect(loadSettings(file, {}).data).toBe(resolve(file, '..', 'state'));
+    expect(loadSettings(file, { data: 'state' }).data).toBe(resolve('state'));
+    expect(loadSettings(undefined, {}).data).toBe(resolve('data'));
+    expect(loadSettings(configFile('{"data":"/var/lib/x"}'), {}).data).toBe('/var/lib/x');
+  });
+
+  it.each([
+    ['{"listen":{"port":1', /is not valid JSON/],
+    ['[]', /must hold one JSON object/],
+    ['null', /must hold one JSON object/],
+    ['"x"', /must hold one JSON object/],
+    ['{"listen":5}', /listen: /],
+    ['{"tokns":{},"lisen":{}}', /- tokns: .*did you mean tokens\?\n- lisen: .*did you mean listen\?/],
+  ])('as %s are refused with the reason', (text, reason) => {
+    const file = configFile(text);
+    expect(() => loadSettings(file, { port: 0 })).toThrow(SettingsRefused);
+    expect(() => loadSettings(file, { port: 0 })).toThrow(reason);
+  });
+
+  it('that cannot be read are refused with the reason', () => {
+    const folder = testFolder();
+    expect(() => loadSettings(join(folder, 'none.json'), {})).toThrow(/none\.json: there is no such file/);
+    expect(() => loadSettings(folder, {})).toThrow(/the file cannot be read/);
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings, SettingsRefused } from '../src/options.ts';
+
+function problemsOf(input: unknown): readonly string[] {
+  try {
+    parseSettings(input);
+  } catch (error) {
+    if (error instanceof SettingsRefused) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe('settings', () => {
+  it('may all be left out', () => {
+    const settings = parseSettings({});
+    expect(settings.publicUrl).toBeUndefined();
+    expect(settings.listen).toEqual({ host: '127.0.0.1', port: 3000 });
+    expect(settings.tokens).toEqual({
+      accessTokenSeconds: 3600,
+      codeSeconds: 60,
+      refreshTokenSeconds: 2_592_000,
+      grantSeconds: 15_552_000,
+      refreshGraceSeconds: 120,
+    });
+  });
+
+  it('set in part keep the other defaults', () => {
+    const { tokens, limits } = parseSettings({
+      tokens: { codeSeconds: 30 },
+      limits: { registrations: { times: 1 } },
+    });
+    expect(tokens).toMatchObject({ codeSeconds: 30, accessTokenSeconds: 3600 });
+    expect(limits.registrations).toEqual({ times: 1, windowSeconds: 600 });
+  });
+
+  it('report all problems at once, each by its place', () => {
+    const problems = problemsOf({
+      publicUrl: 'ftp://x',
+      listen: { port: 70_000 },
+      tokens: { codeSeconds: 0, accessTokenSeconds: '1h' },
+      trustedProxies: ['everybody'],
+      log: { level: 'loud' },
+    });
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+      'publicUrl',
+      'listen.port',
+      'trustedProxies.0',
+      'tokens.accessTokenSeconds',
+      'tokens.codeSeconds',
+      'log.level',
+    ]);
+    expect(() => parseSettings({ log: { level: 'loud' } })).toThrow(
+      /^The settings cannot be used:\n- log\.level: /,
+    );
+  });
+
+  it.each([
+    [{ publicURL: 'https://x.example' }, 'publicURL: there is no such setting; did you mean publicUrl?'],
+    [{ token: {} }, 'token: there is no such setting; did you mean tokens?'],
+    [
+      { tokens: { accesTokenSecond: 1 } },
+      'tokens.accesTokenSecond: there is no such setting; did you mean accessTokenSeconds?',
+    ],
+    [
+      { limits: { registrations: { time: 1 } } },
+      'limits.registrations.time: there is no such setting; did you mean times?',
+    ],
+    [{ zebra: 1 }, 'zebra: there is no such setting'],
+  ])('that do not exist are refused with the nearest name: %j', (input, problem) => {
+    expect(problemsOf(input)).toEqual([problem]);
+  });
+
+  it.each([null, 'settings', 7, []])('that are %j are refused', (input) => {
+    expect(problemsOf(input)).toHaveLength(1);
+  });
+});
+
+describe('the public URL', () => {
+  it.each([
+    ['https://mcp.example.com', 'https://mcp.example.com'],
+    ['https://mcp.example.com/', 'https://mcp.example.com'],
+    ['https://MCP.Example.com:443/base//', 'https://mcp.example.com/base'],
+    ['http://localhost:3000', 'http://localhost:3000'],
+    ['http://127.0.0.1:3000/', 'http://127.0.0.1:3000'],
+    ['http://[::1]:3000', 'http://[::1]:3000'],
+  ])('%s is kept as %s', (given, kept) => {
+    expect(parseSettings({ publicUrl: given }).publicUrl).toBe(kept);
+  });
+
+  it.each([
+    ['', /absolute URL/],
+    ['mcp.example.com', /absolute URL/],
+    ['/mcp', /absolute URL/],
+    ['javascript:alert(1)', /absolute URL/],
+    ['http://mcp.example.com', /must begin with https/],
+    ['http://127.0.0.1.example.com', /must begin with https/],
+    ['https://mcp.example.com?x=1', /no query, fragment or user name/],
+    ['https://mcp.example.com#x', /no query, fragment or user name/],
+    ['https://me:secret@mcp.example.com', /no query, fragment or user name/],
+  ])('%j is refused, and not repeated', (given, fault) => {
+    const [problem, ...others] = problemsOf({ publicUrl: given });
+    expect(problem).toMatch(fault);
+    expect(problem).not.toContain('secret');
+    expect(others).toEqual([]);
+  });
+});
+
+describe('lists', () => {
+  it.each(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', 'loopback', 'uniquelocal'])(
+    'take %s as a trusted proxy',
+    (proxy) => {
+      expect(parseSettings({ trustedProxies: [proxy] }).trustedProxies).toEqual([proxy]);
+    },
+  );
+
+  it.each(['', 'proxy.example.com', '10.0.0.0/99', '*'])('refuse %j as a trusted proxy', (proxy) => {
+    expect(problemsOf({ trustedProxies: [proxy] })).toEqual([
+      'trustedProxies.0: must be an address, a CIDR range, loopback, linklocal or uniquelocal',
+    ]);
+  });
+
+  it.each(['https://app.example.com', 'http://localhost:5173'])('take %s as an origin', (origin) => {
+    expect(parseSettings({ allowedOrigins: [origin] }).allowedOrigins).toEqual([origin]);
+  });
+
+  it.each(['https://app.example.com/', 'https://App.example.com', 'app.example.com', '*', 'null', ''])(
+    'refuse %j as an origin: no browser sends it so',
+    (origin) => {
+      expect(problemsOf({ allowedOrigins: [origin] })).toEqual([
+        expect.stringContaining('must be an origin such as https://app.example.com'),
+      ]);
+    },
+  );
+});
