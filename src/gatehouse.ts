@@ -68,6 +68,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
+  if (issuer.startsWith('https:') && settings.trustedProxies.length === 0)
+    logger.warn(
+      'publicUrl is https, so a proxy is in front, but trustedProxies is empty: all clients count as one address. List the proxy there.',
+    );
 
   const protectedServer: ProtectedServer = server ?? {
     name: 'Gatehouse notes',

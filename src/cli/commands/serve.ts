@@ -29,16 +29,29 @@ function parsePort(text: string): number {
   return port;
 }
 
+/** What may be wrong with a port, by the code Node gives. */
+const portFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use',
+  EACCES: 'needs more rights than this user has',
+};
+
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const sentence =
-        error.code === 'EADDRINUSE'
-          ? `Port ${port} is in use.`
-          : error.code === 'EACCES'
-            ? `Port ${port} needs more rights than this user has.`
-            : `The server cannot listen on ${host}:${port} (${error.code}).`;
-      reject(new CliError(sentence, exitCodes.cannotServe, 'Choose another one with --port.'));
+      const portFault = error.code === undefined ? undefined : portFaults[error.code];
+      reject(
+        portFault
+          ? new CliError(
+              `Port ${port} ${portFault}.`,
+              exitCodes.cannotServe,
+              'Choose another one with --port.',
+            )
+          : new CliError(
+              `The server cannot listen on ${host}:${port} (${error.code}).`,
+              exitCodes.cannotServe,
+              'Set listen.host in the config file to an address of this machine.',
+            ),
+      );
     });
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
@@ -78,9 +91,10 @@ async function serve(options: ServeOptions): Promise<void> {
   try {
     const folder = await openDataFolder(settings.data);
     try {
-      const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       const gatehouse = await createGatehouse({ ...settings, publicUrl, ...folder });
+      // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
+      const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       server.off('request', answerStarting);
       gatehouse.attach(server);
       const facts = {
@@ -112,7 +126,7 @@ export function registerServe(program: Command): void {
     .description('start the server: authorization server and protected MCP endpoint in one')
     .option('--port <port>', 'port to listen on (default: 3000)', parsePort)
     .option('--data <folder>', 'folder of the database and the key file (default: ./data)')
-    .option('--config <file>', 'config file; see the option reference')
+    .option('--config <file>', 'config file; config/options.md lists its settings')
     .option('--public-url <url>', 'where clients reach this server (default: http://localhost:<port>)')
     .option('--json', 'print where the server is as JSON')
     .action(serve);
