@@ -99,7 +99,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     limits: {
       registrations: settings.limits.registrations,
       tokenFailures: settings.limits.tokenFailures,
-      logins: { perAccount: settings.limits.loginsPerAccount, perAddress: settings.limits.loginsPerAddress },
+      logins: {
+        perAddress: settings.limits.loginsPerAddress,
+        perAccountAndAddress: settings.limits.loginsPerAccountAndAddress,
+        perAccount: settings.limits.loginsPerAccount,
+      },
     },
     logger,
     now,

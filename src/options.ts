@@ -7,16 +7,16 @@ import { logLevels } from './observability/logger.ts';
 const seconds = (defaultValue: number, maximum: number, description: string) =>
   z.int().min(1).max(maximum).default(defaultValue).describe(description);
 
+const day = 86_400;
+
 const limit = (times: number, windowSeconds: number, description: string) =>
   z
     .strictObject({
       times: z.int().min(1).default(times).describe('times in a window'),
-      windowSeconds: z.int().min(1).default(windowSeconds).describe('length of the window'),
+      windowSeconds: seconds(windowSeconds, day, 'length of the window'),
     })
     .prefault({})
     .describe(description);
-
-const day = 86_400;
 
 function checkPublicUrl(value: string): string | undefined {
   const url = URL.parse(value);
@@ -111,8 +111,9 @@ export const settingsSchema = z.strictObject({
     .strictObject({
       registrations: limit(300, 600, 'client registrations of an address'),
       tokenFailures: limit(300, 60, 'refused requests of an address to the token endpoint'),
-      loginsPerAccount: limit(10, 900, 'failed logins of an account'),
-      loginsPerAddress: limit(100, 900, 'failed logins of an address'),
+      loginsPerAccountAndAddress: limit(10, 900, 'failed logins of an account from one address'),
+      loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),
+      loginsPerAddress: limit(100, 900, 'failed logins of an address, whatever the account'),
     })
     .prefault({})
     .describe('How often something may happen before the answer is 429. An IPv6 address counts by its /64.'),

@@ -10,11 +10,11 @@ export interface Limit {
 
 /** Counts by key. */
 export interface Limiter {
-  /** Counts one and gives 0, or, over the limit, the seconds until there is room again. */
+  /** Counts one and gives 0, or, over the limit, counts nothing and gives the seconds until there is room again. */
   take(key: string): Promise<number>;
   /** Gives the seconds until there is room again without counting; 0 where there is room. */
   wait(key: string): Promise<number>;
-  /** Gives one back: it turned out to be harmless. */
+  /** Takes one count off again: it turned out to be harmless. A key without counts is forgotten. */
   giveBack(key: string): Promise<void>;
   /** Forgets the key. */
   reset(key: string): Promise<void>;
@@ -33,8 +33,9 @@ export function createLimiter({ times, windowSeconds }: Limit): Limiter {
         await limiter.consume(key);
         return 0;
       } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return seconds(refusal.msBeforeNext);
-        throw refusal;
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        await limiter.reward(key);
+        return seconds(refusal.msBeforeNext);
       }
     },
     async wait(key) {
@@ -42,7 +43,10 @@ export function createLimiter({ times, windowSeconds }: Limit): Limiter {
       return state && state.consumedPoints >= times ? seconds(state.msBeforeNext) : 0;
     },
     async giveBack(key) {
-      await limiter.reward(key);
+      const state = await limiter.get(key);
+      if (!state) return;
+      if (state.consumedPoints > 1) await limiter.reward(key);
+      else await limiter.delete(key);
     },
     async reset(key) {
       await limiter.delete(key);

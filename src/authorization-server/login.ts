@@ -1,46 +1,101 @@
-import { type PasswordHasher, PasswordQueueFull, passwordLimits } from '../crypto/password.ts';
+import { type PasswordHasher, PasswordQueueFull } from '../crypto/password.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../storage/accounts.ts';
 import { createLimiter, type Limit } from './limits.ts';
 
 /** What came of a login attempt. */
 export type LoginResult =
   | { outcome: 'accepted'; account: Account }
-  | { outcome: 'refused' }
+  /** `accountId` is for the audit log alone: the person is not told whether there is such an account (T-116). */
+  | { outcome: 'refused'; accountId?: string }
   /** Too many attempts, or too many at once: try again after that many seconds. */
   | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number };
 
-/** Failed logins allowed: per account, and per address over all accounts (T-117). */
+/** Failed logins allowed (T-117). */
 export interface LoginLimits {
-  perAccount: Limit;
+  /** From one address to any accounts. Bounds how many keys an address can make in the two other counts. */
   perAddress: Limit;
+  /** From one address to one account: the tight one, which keeps nobody out at any other address. */
+  perAccountAndAddress: Limit;
+  /** To one account from all addresses together. */
+  perAccount: Limit;
 }
 
 /** Checks a person's e-mail address and password. */
 export type Login = (email: string, password: string, address: string) => Promise<LoginResult>;
 
+/** The longest e-mail address there can be (RFC 5321 section 4.5.3.1.3, without the angle brackets). */
+const maxEmailCharacters = 254;
+
+/** What a login attempt is counted under. */
+interface Attempt {
+  name: string;
+  address: string;
+}
+
+/** The counts of failed logins, asked in their order: address, account at this address, account everywhere. */
+function createAttemptCounts(limits: LoginLimits) {
+  const perAccountAndAddress = createLimiter(limits.perAccountAndAddress);
+  const counts = [
+    { limiter: createLimiter(limits.perAddress), keyOf: ({ address }: Attempt) => address },
+    { limiter: perAccountAndAddress, keyOf: ({ name, address }: Attempt) => `${address} ${name}` },
+    { limiter: createLimiter(limits.perAccount), keyOf: ({ name }: Attempt) => name },
+  ];
+
+  /** Takes an attempt off the first counts, or off all: no password was tried, or the right one. */
+  async function giveBack(attempt: Attempt, howMany = counts.length): Promise<void> {
+    for (const { limiter, keyOf } of counts.slice(0, howMany)) await limiter.giveBack(keyOf(attempt));
+  }
+
+  return {
+    /** Counts an attempt and gives 0; where a limit is reached it counts nowhere, and gives the seconds to wait. */
+    async take(attempt: Attempt): Promise<number> {
+      for (const [index, { limiter, keyOf }] of counts.entries()) {
+        const wait = await limiter.take(keyOf(attempt));
+        if (wait === 0) continue;
+        await giveBack(attempt, index);
+        return wait;
+      }
+      return 0;
+    },
+    giveBack,
+    /** Forgets the failures of a person who has now logged in, at this address alone. */
+    forget: ({ name, address }: Attempt) => perAccountAndAddress.reset(`${address} ${name}`),
+  };
+}
+
 /**
  * Creates the login check. An attempt is counted before the password is looked at, so that parallel guesses count
- * as well, and given back when it was right. An unknown address costs the same time and gets the same answer as a
- * wrong password (T-116). A hash with parameters of former times is made anew (T-120).
+ * as well, and given back when it was right or when nothing came of it. An unknown e-mail address costs the same time
+ * and gets the same answer as a wrong password (T-116). A hash with parameters of former times is made anew (T-120).
  */
 export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limits: LoginLimits): Login {
-  const perAccount = createLimiter(limits.perAccount);
-  const perAddress = createLimiter(limits.perAddress);
+  const counts = createAttemptCounts(limits);
+
+  async function check(name: string, password: string): Promise<LoginResult> {
+    const account = await accounts.findByEmail(name);
+    const matches = await hasher.verify(password, account?.passwordHash);
+    if (!account) return { outcome: 'refused' };
+    if (!matches) return { outcome: 'refused', accountId: account.id };
+    if (hasher.isOutdated(account.passwordHash))
+      await accounts.rehash(account.id, account.passwordHash, await hasher.hash(password));
+    return { outcome: 'accepted', account };
+  }
 
   return async (email, password, address) => {
     const name = normalizeEmail(email);
-    const wait = Math.max(await perAccount.take(name), await perAddress.take(address));
+    if (name.length > maxEmailCharacters) return { outcome: 'refused' };
+    const attempt = { name, address };
+    const wait = await counts.take(attempt);
     if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait };
-    if (Buffer.byteLength(password) > passwordLimits.maxBytes) return { outcome: 'refused' };
     try {
-      const account = await accounts.findByEmail(name);
-      if (!(await hasher.verify(password, account?.passwordHash)) || !account) return { outcome: 'refused' };
-      await perAccount.reset(name);
-      await perAddress.giveBack(address);
-      if (hasher.isOutdated(account.passwordHash))
-        await accounts.rehash(account.id, account.passwordHash, await hasher.hash(password));
-      return { outcome: 'accepted', account };
+      const result = await check(name, password);
+      if (result.outcome === 'accepted') {
+        await counts.giveBack(attempt);
+        await counts.forget(attempt);
+      }
+      return result;
     } catch (error) {
+      await counts.giveBack(attempt);
       if (error instanceof PasswordQueueFull) return { outcome: 'busy', retryAfterSeconds: 2 };
       throw error;
     }

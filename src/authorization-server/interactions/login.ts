@@ -76,7 +76,7 @@ export async function submitLogin(
       await leaveOtherAccount(ctx, provider, interaction, result.account.id);
       return finishInteraction(ctx, interaction, { login: { accountId: result.account.id, amr: ['pwd'] } });
     case 'refused':
-      audit('login.failed', ctx, { clientId: asked.clientId });
+      audit('login.failed', ctx, { accountId: result.accountId, clientId: asked.clientId });
       ctx.status = 401;
       return showLogin(ctx, options, interaction, asked, {
         email,

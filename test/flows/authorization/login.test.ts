@@ -6,6 +6,7 @@ import { createVisitor } from '../../support/visitor.ts';
 // Over src/authorization-server/login.ts and src/authorization-server/interactions/login.ts.
 
 const wide = { times: 100_000, windowSeconds: 60 };
+const wideLogins = { loginsPerAccountAndAddress: wide, loginsPerAccount: wide, loginsPerAddress: wide };
 
 async function start(limits: object): Promise<{ gatehouse: RunningGatehouse; client: string }> {
   const gatehouse = await startGatehouse({ limits });
@@ -40,7 +41,7 @@ describe('a wrong login', () => {
   let place: { gatehouse: RunningGatehouse; client: string };
   const gone = { email: 'gone@example.com', password: 'was a good password' };
   beforeAll(async () => {
-    place = await start({ loginsPerAccount: wide, loginsPerAddress: wide });
+    place = await start(wideLogins);
     await place.gatehouse.administration.accounts.add(gone.email, gone.password);
     await place.gatehouse.administration.accounts.remove(gone.email);
   });
@@ -75,6 +76,20 @@ describe('a wrong login', () => {
     expect(Math.abs(there - missing)).toBeLessThan(Math.max(5, there * 0.35));
   });
 
+  it('is in the audit log with the account, where there is one, and never with what was typed (T-197)', async () => {
+    const account = await place.gatehouse.storage.accounts.findByEmail(ada.email);
+    const failures = () => place.gatehouse.log.filter((line) => line.includes('"login.failed"'));
+    const before = failures().length;
+    await tryLogin(place, ada.email, 'wrong password');
+    await tryLogin(place, 'hunter2-typed-in-the-wrong-field', 'wrong password');
+    const [known, unknown] = failures().slice(before);
+    expect(JSON.parse(known ?? '{}')).toMatchObject({ accountId: account?.id, clientId: place.client });
+    expect(JSON.parse(unknown ?? '{}')).toMatchObject({ clientId: place.client });
+    expect(unknown).not.toContain('accountId');
+    expect(place.gatehouse.log.join('')).not.toContain('hunter2');
+    expect(failures().join('')).not.toContain(ada.email);
+  });
+
   it('keeps the address that was typed and never the password', async () => {
     const { html } = await tryLogin(place, ada.email, 'a wrong but secret password');
     expect(html).toContain(`value="${ada.email}"`);
@@ -90,7 +105,7 @@ describe('a wrong login', () => {
 describe('guessing', () => {
   let place: { gatehouse: RunningGatehouse; client: string };
   beforeAll(async () => {
-    place = await start({ loginsPerAccount: { times: 5, windowSeconds: 3 }, loginsPerAddress: wide });
+    place = await start({ ...wideLogins, loginsPerAccountAndAddress: { times: 5, windowSeconds: 3 } });
   });
   afterAll(() => place.gatehouse.stop());
 
@@ -146,7 +161,7 @@ describe('guessing', () => {
 
 describe('guessing over many accounts', () => {
   it('from one address stops after the limit, and the address is that of the connection (T-117)', async () => {
-    const place = await start({ loginsPerAccount: wide, loginsPerAddress: { times: 8, windowSeconds: 60 } });
+    const place = await start({ ...wideLogins, loginsPerAddress: { times: 8, windowSeconds: 60 } });
     try {
       const statuses = [];
       for (let index = 0; index < 10; index++)
@@ -160,7 +175,7 @@ describe('guessing over many accounts', () => {
 
 describe('a flood of logins', () => {
   it('is answered in bounded memory: some are told to come back, others go on (T-118)', async () => {
-    const place = await start({ loginsPerAccount: wide, loginsPerAddress: wide });
+    const place = await start(wideLogins);
     try {
       const visitors = await Promise.all(
         Array.from({ length: 200 }, async () => {
@@ -200,7 +215,7 @@ describe('a flood of logins', () => {
   });
 
   it('with long passwords is refused before anything is hashed (T-118)', async () => {
-    const place = await start({ loginsPerAccount: wide, loginsPerAddress: wide });
+    const place = await start(wideLogins);
     try {
       const long = await tryLogin(place, ada.email, 'x'.repeat(1025));
       expect(long.status).toBe(401);

@@ -11,6 +11,7 @@ const often = { times: 100_000, windowSeconds: 60 };
 export const generousLimits: GatehouseOptions['limits'] = {
   registrations: often,
   tokenFailures: often,
+  loginsPerAccountAndAddress: often,
   loginsPerAccount: often,
   loginsPerAddress: often,
 };

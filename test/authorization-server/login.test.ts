@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createLogin, type Login, type LoginLimits } from '../../src/authorization-server/login.ts';
+import { createPasswordHasher, type PasswordHasher } from '../../src/crypto/password.ts';
+import { openSqliteStorage } from '../../src/storage/sqlite/index.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { testFolder } from '../client/support/folder.ts';
+
+const password = 'the right password';
+const home = '203.0.113.1';
+const elsewhere = '198.51.100.1';
+const times = (count: number) => ({ times: count, windowSeconds: 60 });
+
+interface Subject {
+  login: Login;
+  storage: Storage;
+}
+
+async function create(
+  limits: Partial<LoginLimits> = {},
+  hasher: PasswordHasher = createPasswordHasher(),
+): Promise<Subject> {
+  const storage = openSqliteStorage(join(testFolder(), 'gatehouse.db'));
+  onTestFinished(() => storage.close());
+  const passwordHash = await createPasswordHasher().hash(password);
+  for (const id of ['ada', 'eve'])
+    await storage.accounts.add({ id, email: `${id}@example.com`, passwordHash, createdAt: 1 });
+  const wide = { perAddress: times(1000), perAccountAndAddress: times(1000), perAccount: times(1000) };
+  return { storage, login: createLogin(storage.accounts, hasher, { ...wide, ...limits }) };
+}
+
+async function outcomes(login: Login, tries: [string, string, string][]): Promise<string[]> {
+  const found: string[] = [];
+  for (const attempt of tries) found.push((await login(...attempt)).outcome);
+  return found;
+}
+
+const ada = 'ada@example.com';
+const repeat = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+describe('failed logins', () => {
+  it('from one address keep nobody out at another (T-117)', async () => {
+    const { login } = await create({ perAccountAndAddress: times(3), perAccount: times(10) });
+    const guesses = repeat<[string, string, string]>(50, [ada, 'wrong', elsewhere]);
+    expect(await outcomes(login, guesses)).toEqual([...repeat(3, 'refused'), ...repeat(47, 'throttled')]);
+    expect((await login(ada, password, elsewhere)).outcome).toBe('throttled');
+    expect((await login(ada, password, home)).outcome).toBe('accepted');
+  });
+
+  it('from many addresses stop at the ceiling of the account, of no other account (T-117)', async () => {
+    const { login } = await create({ perAccountAndAddress: times(3), perAccount: times(6) });
+    const guesses = Array.from({ length: 8 }, (_, at): [string, string, string] => [
+      ada,
+      'wrong',
+      `192.0.2.${at}`,
+    ]);
+    expect(await outcomes(login, guesses)).toEqual([...repeat(6, 'refused'), ...repeat(2, 'throttled')]);
+    expect((await login(ada, password, home)).outcome).toBe('throttled');
+    expect((await login('eve@example.com', password, home)).outcome).toBe('accepted');
+  });
+
+  it('over many accounts stop at the ceiling of the address (T-117)', async () => {
+    const { login } = await create({ perAddress: times(4) });
+    const guesses = Array.from({ length: 6 }, (_, at): [string, string, string] => [
+      `${at}@example.com`,
+      'wrong',
+      elsewhere,
+    ]);
+    expect(await outcomes(login, guesses)).toEqual([...repeat(4, 'refused'), 'throttled', 'throttled']);
+  });
+
+  it('of an address that is over its limit count for no account (T-117)', async () => {
+    const { login } = await create({ perAddress: times(2), perAccount: times(4) });
+    await outcomes(login, repeat(50, [ada, 'wrong', elsewhere]));
+    expect(await outcomes(login, repeat(2, [ada, 'wrong', home]))).toEqual(['refused', 'refused']);
+  });
+
+  it('that were throttled use up nothing (T-117)', async () => {
+    const { login } = await create({ perAddress: times(4), perAccountAndAddress: times(2) });
+    await outcomes(login, repeat(20, [ada, 'wrong', home]));
+    expect((await login('eve@example.com', password, home)).outcome).toBe('accepted');
+  });
+
+  it('before a right one are forgotten where it was made, not for the account everywhere (T-117)', async () => {
+    const { login } = await create({ perAccountAndAddress: times(2), perAccount: times(4) });
+    await outcomes(login, [
+      [ada, 'wrong', home],
+      [ada, password, home],
+    ]);
+    expect(await outcomes(login, repeat(3, [ada, 'wrong', home]))).toEqual([
+      'refused',
+      'refused',
+      'throttled',
+    ]);
+    expect(await outcomes(login, repeat(2, [ada, 'wrong', elsewhere]))).toEqual(['refused', 'throttled']);
+  });
+
+  it('with a name that no account can have are refused uncounted (T-117)', async () => {
+    const { login } = await create({ perAddress: times(1) });
+    const names = repeat<[string, string, string]>(5, [`${'x'.repeat(250)}@example.com`, 'wrong', home]);
+    expect(await outcomes(login, names)).toEqual(repeat(5, 'refused'));
+    expect((await login(ada, password, home)).outcome).toBe('accepted');
+  });
+
+  it('say whose account it was, and nothing where there is none (T-197)', async () => {
+    const { login } = await create();
+    expect(await login(ada, 'wrong', home)).toEqual({ outcome: 'refused', accountId: 'ada' });
+    expect(await login(ada, 'x'.repeat(2000), home)).toEqual({ outcome: 'refused', accountId: 'ada' });
+    expect(await login('nobody@example.com', 'wrong', home)).toEqual({ outcome: 'refused' });
+  });
+});
+
+describe('an attempt of which nothing came', () => {
+  const tight = { perAddress: times(2), perAccountAndAddress: times(2), perAccount: times(2) };
+
+  it('because too many passwords were being hashed is given back (T-117, T-118)', async () => {
+    const { login } = await create(
+      { perAddress: times(20), perAccountAndAddress: times(20) },
+      {
+        ...createPasswordHasher({ atOnce: 1, waiting: 0 }),
+      },
+    );
+    const flood = await Promise.all(repeat(20, null).map(() => login(ada, 'wrong', home)));
+    const busy = flood.filter(({ outcome }) => outcome === 'busy').length;
+    expect(busy).toBeGreaterThan(0);
+    const later = await outcomes(login, repeat(busy + 1, [ada, 'wrong', home]));
+    expect(later).toEqual([...repeat(busy, 'refused'), 'throttled']);
+  });
+
+  it('because the storage failed is given back, and the failure is told (T-117)', async () => {
+    const { storage } = await create();
+    let broken = true;
+    const accounts: Storage['accounts'] = {
+      ...storage.accounts,
+      findByEmail: async (email) => {
+        if (broken) throw new Error('the disk is gone');
+        return storage.accounts.findByEmail(email);
+      },
+    };
+    const login = createLogin(accounts, createPasswordHasher(), tight);
+    for (let attempt = 0; attempt < 5; attempt++)
+      await expect(login(ada, password, home)).rejects.toThrow('the disk is gone');
+    broken = false;
+    expect((await login(ada, password, home)).outcome).toBe('accepted');
+  });
+});
