@@ -8,12 +8,17 @@ import { exitCodes } from './exit-codes.ts';
 const maxInputBytes = 4096;
 
 async function readAll(stdin: Readable): Promise<string> {
-  let text = '';
+  const chunks: Buffer[] = [];
+  let length = 0;
   for await (const chunk of stdin) {
-    text += String(chunk);
-    if (text.length > maxInputBytes) break;
+    const bytes = Buffer.from(chunk as string | Uint8Array);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length > maxInputBytes) break;
   }
-  return text.replace(/\r?\n$/, '');
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
 }
 
 function ask(question: string): Promise<string> {

@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { testFolder } from '../../client/support/folder.ts';
+import { artifact } from '../../storage/contract/subject.ts';
+import { newInstallation, operate, withInstallation } from '../support/installation.ts';
+
+const password = 'a password on standard input';
+
+describe('gatehouse account', () => {
+  it('add takes the password from standard input and shows it nowhere (T-191)', async () => {
+    const data = join(testFolder(), 'new', 'data');
+    const args = ['account', 'add', ' Grace@Example.com', '--password-stdin', '--data', data];
+    const { stdout, stderr } = await operate(args, { input: `${password}\n` });
+    expect([stdout, stderr]).toEqual(['Added grace@example.com.\n', '']);
+    await withInstallation(data, async ({ storage }) => {
+      expect((await storage.accounts.findByEmail('grace@example.com'))?.passwordHash).toMatch(
+        /^\$argon2id\$/,
+      );
+    });
+  });
+
+  it('add gives JSON without a hash where asked for (T-192)', async () => {
+    const data = await newInstallation();
+    const args = ['account', 'add', 'grace@example.com', '--password-stdin', '--json', '--data', data];
+    const { stdout } = await operate(args, { input: password });
+    expect(JSON.parse(stdout)).toEqual({
+      id: expect.stringMatching(/^acct_/),
+      email: 'grace@example.com',
+      createdAt: expect.any(Number),
+    });
+  });
+
+  it('add twice is refused the second time and changes nothing (T-192)', async () => {
+    const data = await newInstallation();
+    const before = await withInstallation(data, ({ storage }) => storage.accounts.list());
+    const args = ['account', 'add', 'ADA@example.com', '--password-stdin', '--data', data];
+    await expect(operate(args, { input: password })).rejects.toThrow(
+      'There is an account ada@example.com already.',
+    );
+    expect(await withInstallation(data, ({ storage }) => storage.accounts.list())).toEqual(before);
+  });
+
+  it.each([
+    ['an address that is none', 'ada', password, /is not an e-mail address/],
+    ['a password that is too short', 'grace@example.com', 'short', /at least 8 characters/],
+    ['no password', 'grace@example.com', '', /at least 8 characters/],
+  ])(
+    'add refuses %s with the reason, and does not repeat the password',
+    async (_what, email, input, reason) => {
+      const data = await newInstallation();
+      const refusal = operate(['account', 'add', email, '--password-stdin', '--data', data], { input });
+      await expect(refusal).rejects.toThrow(reason);
+      if (input !== '') await expect(refusal).rejects.not.toThrow(input);
+      expect(await withInstallation(data, ({ storage }) => storage.accounts.list())).toHaveLength(1);
+    },
+  );
+
+  it('list shows addresses, times and ids, and no hash (T-192)', async () => {
+    const data = await newInstallation();
+    const table = (await operate(['account', 'list', '--data', data])).stdout;
+    expect(table).toMatch(/^E-MAIL +ADDED +ID\nada@example\.com +\d{4}-\d\d-\d\dT[\d:.]+Z +acct_[\w-]+\n$/);
+    const json = (await operate(['account', 'list', '--json', '--data', data])).stdout;
+    expect(JSON.parse(json)).toEqual([
+      { id: expect.any(String), email: 'ada@example.com', createdAt: expect.any(Number) },
+    ]);
+    expect(table + json).not.toContain('argon2');
+  });
+
+  it('password ends the sessions of the account; twice is as good as once (T-192)', async () => {
+    const data = await newInstallation();
+    const ada = await withInstallation(data, async ({ storage }) => {
+      const account = await storage.accounts.findByEmail('ada@example.com');
+      await storage.artifacts.commit([artifact('s', { kind: 'Session', accountId: account?.id ?? '' })]);
+      return account;
+    });
+    for (let time = 0; time < 2; time++) {
+      const args = ['account', 'password', 'ada@example.com', '--password-stdin', '--data', data];
+      const { stdout } = await operate(args, { input: password });
+      expect(stdout).toBe('Changed. The sessions and tokens of ada@example.com have ended.\n');
+    }
+    await withInstallation(data, async ({ storage }) => {
+      expect((await storage.accounts.find(ada?.id ?? ''))?.passwordHash).not.toBe(ada?.passwordHash);
+      expect(await storage.artifacts.find('Session', 's')).toBeUndefined();
+    });
+  });
+
+  it('remove takes the account away; a second time says that there is none (T-192)', async () => {
+    const data = await newInstallation();
+    const args = ['account', 'remove', 'ada@example.com', '--data', data];
+    expect((await operate([...args, '--json'])).stdout).toBe('{\n  "removed": "ada@example.com"\n}\n');
+    await expect(operate(args)).rejects.toThrow('There is no account ada@example.com.');
+    expect(await withInstallation(data, ({ storage }) => storage.accounts.list())).toEqual([]);
+  });
+
+  it.each([['list'], ['remove', 'ada@example.com']])(
+    '%s in a folder without a database is an error and makes none',
+    async (...command) => {
+      const data = join(testFolder(), 'nothing');
+      await expect(operate(['account', ...command, '--data', data])).rejects.toMatchObject({
+        message: 'There is no Gatehouse database in the data folder.',
+        exitCode: 7,
+        hint: expect.stringContaining('--data'),
+      });
+      expect(existsSync(data)).toBe(false);
+    },
+  );
+});

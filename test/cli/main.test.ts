@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { testFolder } from '../client/support/folder.ts';
+import { runProgram } from '../support/program.ts';
+import { commandLine } from '../support/served.ts';
+
+async function gatehouse(args: string[], input = '') {
+  const program = runProgram(commandLine, args, { input });
+  const code = await program.ended;
+  return { code, ...program.written };
+}
+
+describe('the command line', () => {
+  it('explains itself: every command, and what each exit code means', async () => {
+    const [help, account] = await Promise.all([gatehouse(['--help']), gatehouse(['account', '--help'])]);
+    expect([help.code, help.stderr]).toEqual([0, '']);
+    for (const command of ['serve', 'account', 'client', 'login', 'tools', 'call'])
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 7])
+      expect(help.stdout).toMatch(new RegExp(`^ {2}${code} {2}\\w`, 'm'));
+    expect(account.code).toBe(0);
+    for (const command of ['add', 'list', 'remove', 'password'])
+      expect(account.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
+  });
+
+  it.each([
+    ['no such command', ['srve'], /unknown command 'srve'/],
+    ['an option that does not exist', ['serve', '--prot', '1'], /unknown option '--prot'.*\n.*--port/],
+    ['a port that is none', ['serve', '--port', '70000'], /A port is a number from 0 to 65535/],
+    ['an argument that is missing', ['account', 'add'], /missing required argument 'email'/],
+  ])('ends with 2 for %s and says where help is', async (_fault, args, reason) => {
+    const { code, stdout, stderr } = await gatehouse(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(reason);
+    expect(stderr).toContain('--help');
+  });
+
+  it('ends with 7 where there is no installation, with 2 where a request cannot be carried out', async () => {
+    const data = join(testFolder(), 'data');
+    const none = await gatehouse(['client', 'list', '--data', data]);
+    expect(none).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^There is no Gatehouse database in the data folder\.\nName the folder with --data/,
+      ),
+    });
+    const short = await gatehouse(
+      ['account', 'add', 'me@x.example', '--password-stdin', '--data', data],
+      'short',
+    );
+    expect(short).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'The password needs at least 8 characters.\n',
+    });
+  });
+
+  it('has no option that takes a secret (T-191)', async () => {
+    const helps = await Promise.all(
+      [['serve'], ['account', 'add'], ['account', 'password']].map((args) => gatehouse([...args, '--help'])),
+    );
+    for (const { stdout } of helps) expect(stdout).not.toMatch(/--\S*(?:password|secret|token)\S* </);
+  });
+
+  it('shows its version', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await gatehouse(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+});

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { withAdministration } from '../../src/cli/open-administration.ts';
+import { testFolder } from '../client/support/folder.ts';
+import { newInstallation, withInstallation } from './support/installation.ts';
+
+describe('an operator’s command', () => {
+  it('works beside a running server', async () => {
+    const data = await newInstallation();
+    await withInstallation(data, async ({ storage }) => {
+      await withAdministration({ data }, false, ({ accounts }) =>
+        accounts.add('grace@example.com', 'password'),
+      );
+      expect(await storage.accounts.list()).toHaveLength(2);
+    });
+  });
+
+  it('closes the database also where its work fails', async () => {
+    const data = await newInstallation();
+    const failing = withAdministration({ data }, false, () => Promise.reject(new Error('no')));
+    await expect(failing).rejects.toThrow('no');
+    expect(existsSync(join(data, 'gatehouse.db-wal'))).toBe(false);
+  });
+
+  it('makes a data folder only where it may', async () => {
+    const data = join(testFolder(), 'data');
+    await expect(withAdministration({ data }, false, async () => 1)).rejects.toMatchObject({ exitCode: 7 });
+    expect(existsSync(data)).toBe(false);
+    expect(await withAdministration({ data }, true, async () => 1)).toBe(1);
+    expect(existsSync(join(data, 'gatehouse.db'))).toBe(true);
+  });
+});

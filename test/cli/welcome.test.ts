@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { formatWelcome } from '../../src/cli/welcome.ts';
+
+const facts = {
+  version: '1.2.3',
+  mcpUrl: 'http://localhost:3000/mcp',
+  publicUrl: 'http://localhost:3000',
+  dataFolder: '/srv/data',
+};
+
+describe('the welcome', () => {
+  it('says where the server is and how each client connects', () => {
+    const text = formatWelcome({ ...facts, firstAccount: undefined });
+    expect(text.startsWith('Gatehouse 1.2.3 serves http://localhost:3000\n')).toBe(true);
+    expect(text).toContain('claude mcp add --transport http gatehouse http://localhost:3000/mcp');
+    expect(text).toContain('{"mcpServers":{"gatehouse":{"url":"http://localhost:3000/mcp"}}}');
+    expect(text).toContain('/srv/data');
+    expect(text).not.toMatch(/password/i);
+  });
+
+  it('shows a password only where it was made up here', () => {
+    const made = formatWelcome({
+      ...facts,
+      firstAccount: { email: 'me@x.example', generatedPassword: 'abc-def' },
+    });
+    expect(made).toMatch(/Account +me@x\.example\n +Password +abc-def {3}\(shown only now/);
+    const given = formatWelcome({ ...facts, firstAccount: { email: 'me@x.example' } });
+    expect(given).toMatch(/Password +as set in GATEHOUSE_ACCOUNT_PASSWORD/);
+  });
+});
