@@ -7,7 +7,21 @@ export interface ClientRow {
   createdAt: number;
 }
 
-/** Registered clients. Removing one ends its grants and tokens in the same commit. */
+/**
+ * How long a client without a grant is kept, in seconds: anybody can register one, so what nobody consented to goes
+ * soon, and what was used once goes when it was not used for long (T-061).
+ */
+export const clientLifetimes = {
+  /** From registration, where it never got a grant. */
+  neverUsedSeconds: 86_400,
+  /** From the last grant made or code or refresh token redeemed, where all its grants have ended. */
+  afterUseSeconds: 90 * 86_400,
+} as const;
+
+/**
+ * Registered clients. Removing one ends its grants and tokens in the same commit. The sweep removes those that
+ * outlived `clientLifetimes`, unless a grant or an open interaction hangs on them; they are then as unknown as others.
+ */
 export interface ClientStore {
   /** Keeps a client, new or changed. */
   put(client: ClientRow): Promise<void>;

@@ -13,6 +13,9 @@ class ConflictFound extends Error {
 /** How long a used artifact is remembered at least, so that a late replay is noticed. */
 const keptAfterUseSeconds = 86_400;
 
+/** How exactly the last use of a client is known: most refreshes need not write it. */
+const useResolutionSeconds = 86_400;
+
 interface Row {
   id: string;
   payload: Buffer;
@@ -47,6 +50,13 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
   const putGrant = db.prepare(
     `INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (@id, @accountId, @clientId, @payload, @expiresAt)
      ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`,
+  );
+  const useClient = db.prepare('UPDATE clients SET used_at = unixepoch() WHERE id = ?');
+  const useClientOfArtifact = db.prepare(
+    `UPDATE clients SET used_at = @at
+     WHERE id = (SELECT grants.client_id FROM artifacts JOIN grants ON grants.id = artifacts.grant_id
+       WHERE artifacts.kind = @kind AND artifacts.id = @id)
+       AND used_at < @at - ${useResolutionSeconds}`,
   );
   const put = db.prepare(
     `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
@@ -83,6 +93,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     switch (change.type) {
       case 'putGrant':
         putGrant.run(change);
+        useClient.run(change.clientId);
         return;
       case 'put':
         putArtifact(change);
@@ -94,6 +105,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
             kind: change.kind,
             id: change.id,
           });
+        useClientOfArtifact.run({ kind: change.kind, id: change.id, at: change.at });
         return;
       case 'remove':
         if (remove.run(change.kind, change.id).changes === 0 && change.mustExist)

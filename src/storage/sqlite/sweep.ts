@@ -1,11 +1,22 @@
 import type Database from 'better-sqlite3';
+import { clientLifetimes } from '../clients.ts';
 import type { Writer } from './writer.ts';
 
 /** Rows removed in one commit: small enough that others hardly notice (T-180). */
 const batchSize = 500;
 
+/** Removes clients that a condition holds for and no grant or open interaction hangs on. */
+function prepareClientSweep(db: Database.Database, condition: string): Database.Statement<[number]> {
+  return db.prepare(
+    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${condition}
+       AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = clients.id)
+       AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
+       LIMIT ${batchSize})`,
+  );
+}
+
 /**
- * Creates the sweeper of expired grants and artifacts.
+ * Creates the sweeper of expired grants and artifacts, and then of clients that are no longer used.
  * @returns a function that removes what expired before a time (epoch seconds) and gives the number of rows
  */
 export function createSweeper(
@@ -19,6 +30,8 @@ export function createSweeper(
     db.prepare(
       `DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
+    prepareClientSweep(db, `used_at IS NULL AND created_at < ? - ${clientLifetimes.neverUsedSeconds}`),
+    prepareClientSweep(db, `used_at < ? - ${clientLifetimes.afterUseSeconds}`),
   ];
   return async (nowSeconds) => {
     let removed = 0;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { clientLifetimes } from '../../../src/storage/clients.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 
 /** What every store of clients does. */
@@ -46,6 +47,58 @@ export function describeClients(open: OpenStorage): void {
           await artifacts.find('Interaction', `${id}-page`),
         ].filter((row) => row !== undefined).length;
       expect([await left('c'), await left('d')]).toEqual([0, 4]);
+    });
+
+    it('that never got a grant are swept a day after their registration, and not before (T-061)', async () => {
+      const { clients, sweepExpired } = await openForTest(open);
+      await clients.put({ id: 'c', payload: payload('c'), createdAt: startOfTime });
+      await sweepExpired(startOfTime + clientLifetimes.neverUsedSeconds);
+      expect(await clients.find('c')).toBeDefined();
+      expect(await sweepExpired(startOfTime + clientLifetimes.neverUsedSeconds + 1)).toBe(1);
+      expect(await clients.find('c')).toBeUndefined();
+    });
+
+    it('are swept in any number, and stay where somebody is at their login page (T-061)', async () => {
+      const { artifacts, clients, sweepExpired } = await openForTest(open);
+      await Promise.all(
+        Array.from({ length: 1200 }, (_, at) =>
+          clients.put({ id: `c${at}`, payload: payload('c'), createdAt: startOfTime }),
+        ),
+      );
+      const tomorrow = startOfTime + clientLifetimes.neverUsedSeconds + 1;
+      const page = artifact('page', { kind: 'Interaction', clientId: 'c7', expiresAt: tomorrow + 10 });
+      await artifacts.commit([page]);
+      expect(await sweepExpired(tomorrow)).toBe(1199);
+      expect((await clients.list()).map(({ id }) => id)).toEqual(['c7']);
+      await sweepExpired(tomorrow + 11);
+      expect(await clients.list()).toEqual([]);
+    });
+
+    it('stay while they have a grant, and ninety days after their last use without one (T-061)', async () => {
+      const { accounts, artifacts, clients, sweepExpired } = await openForTest(open);
+      const [day, now] = [86_400, Math.floor(Date.now() / 1000)];
+      await accounts.add(account('ada'));
+      for (const id of ['revoked', 'refreshed', 'granted']) {
+        await clients.put({ id, payload: payload(id), createdAt: now - 5 * day });
+        await artifacts.commit([
+          { ...grant(`${id}-grant`, 'ada', id), expiresAt: now + 1000 * day },
+          artifact(`${id}-token`, { grantId: `${id}-grant`, expiresAt: now + 1000 * day }),
+        ]);
+      }
+      const left = async () => (await clients.list()).map(({ id }) => id).sort();
+      await artifacts.revokeGrant('revoked-grant');
+      await sweepExpired(now + 89 * day);
+      expect(await left()).toEqual(['granted', 'refreshed', 'revoked']);
+      await artifacts.commit([
+        { type: 'consume', kind: 'RefreshToken', id: 'refreshed-token', at: now + 80 * day },
+      ]);
+      await artifacts.revokeGrant('refreshed-grant');
+      await sweepExpired(now + 91 * day);
+      expect(await left()).toEqual(['granted', 'refreshed']);
+      await sweepExpired(now + 169 * day);
+      expect(await left()).toEqual(['granted', 'refreshed']);
+      await sweepExpired(now + 171 * day);
+      expect(await left()).toEqual(['granted']);
     });
   });
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import { migrate } from '../../../src/storage/sqlite/migrate.ts';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
 import { testFolder } from '../../client/support/folder.ts';
@@ -54,6 +56,19 @@ describe('migration', () => {
       finished += results.filter(Boolean).length;
     }
     expect([...seen].sort()).toEqual([0, firstTables.length, tables.length]);
+  });
+
+  it('of clients from before their use was known counts them as used, so that none is swept at once (T-061)', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    const former = new Database(file);
+    former.exec(readFileSync(new URL('../../../migrations/sqlite/0001_first.sql', import.meta.url), 'utf8'));
+    former.exec("INSERT INTO clients (id, payload, created_at) VALUES ('old', x'00', 1)");
+    former.pragma('user_version = 1');
+    former.close();
+    const storage = openSqliteStorage(file);
+    onTestFinished(() => storage.close());
+    await storage.sweepExpired(Math.floor(Date.now() / 1000));
+    expect(await storage.clients.find('old')).toMatchObject({ createdAt: 1 });
   });
 
   it('by several processes at once is done by one of them (T-174)', async () => {
