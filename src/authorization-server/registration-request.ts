@@ -23,6 +23,11 @@ const acceptedMembers = [
 
 const supportedGrantTypes = new Set(['authorization_code', 'refresh_token']);
 
+const supportedAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'];
+
+/** Where clients name methods they could use as well; ChatGPT does (rpMetadataChoices of OpenID Connect RP Metadata Choices 1.0). */
+const authMethodLists = ['token_endpoint_auth_methods_supported', 'token_endpoint_auth_methods'] as const;
+
 type Metadata = Record<string, unknown>;
 
 /** A refused registration (RFC 7591 section 3.2.2). */
@@ -61,6 +66,44 @@ function checkName(metadata: Metadata): Refusal | undefined {
   };
 }
 
+/** Members that are null or empty say nothing; several clients send all they know of (RFC 7591 section 2: all optional). */
+function dropEmpty(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null && value !== ''));
+}
+
+/**
+ * The authentication method of a registration. A client that prefers one we do not have, holds no keys for it, and
+ * names `none` among those it could use, is a public client (RFC 7591 sections 2 and 3.2.1).
+ */
+function chooseAuthMethod(metadata: Metadata): unknown {
+  const asked = metadata.token_endpoint_auth_method ?? 'none';
+  if (typeof asked !== 'string' || supportedAuthMethods.includes(asked)) return asked;
+  const hasKeys = metadata.jwks !== undefined || metadata.jwks_uri !== undefined;
+  const others = authMethodLists.flatMap((list) => metadata[list] ?? []);
+  return !hasKeys && others.includes('none') ? 'none' : asked;
+}
+
+function checkAuthMethod(metadata: Metadata): Refusal | undefined {
+  const method = chooseAuthMethod(metadata);
+  if (typeof method === 'string' && supportedAuthMethods.includes(method)) return undefined;
+  return {
+    status: 400,
+    error: 'invalid_client_metadata',
+    description: `token_endpoint_auth_method must be one of ${supportedAuthMethods.join(', ')}`,
+  };
+}
+
+/**
+ * The `application_type` under which the engine takes the redirect URIs: `native` for apps, whose loopback ports may
+ * differ, `web` for sites and for https on loopback, which the engine refuses to native clients.
+ */
+function inferApplicationType(uris: readonly string[]): 'native' | 'web' {
+  if (uris.some(isPrivateUseRedirect)) return 'native';
+  const loopback = uris.filter(isLoopbackRedirect);
+  const plain = loopback.filter((uri) => URL.parse(uri)?.protocol === 'http:');
+  return plain.length > 0 && plain.length === loopback.length ? 'native' : 'web';
+}
+
 function isStringArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
@@ -75,10 +118,8 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
   const accepted: Metadata = {};
   for (const member of acceptedMembers)
     if (Object.hasOwn(metadata, member)) accepted[member] = metadata[member];
-  const uris = accepted.redirect_uris as string[];
-  const native = uris.some((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
-  accepted.application_type = native ? 'native' : 'web';
-  accepted.token_endpoint_auth_method ??= 'none';
+  accepted.application_type = inferApplicationType(accepted.redirect_uris as string[]);
+  accepted.token_endpoint_auth_method = chooseAuthMethod(metadata);
   if (isStringArray(accepted.grant_types)) {
     const kept = accepted.grant_types.filter((type) => supportedGrantTypes.has(type));
     accepted.grant_types = kept.includes('authorization_code') ? kept : ['authorization_code', ...kept];
@@ -105,11 +146,11 @@ function parseMetadata(body: Buffer): { metadata: Metadata } | { refusal: Refusa
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     return refuse('the body must be a JSON object');
   if (isDeeper(parsed, limits.levels)) return refuse('the body is nested too deeply');
-  return { metadata: parsed as Metadata };
+  return { metadata: dropEmpty(parsed as Metadata) };
 }
 
 /**
- * Middleware in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name, then the
+ * Middleware in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name, authentication method, then the
  * normal form (RFC 7591 section 3.1).
  */
 export async function prepareRegistration(ctx: Context, next: Next): Promise<void> {
@@ -133,7 +174,8 @@ export async function prepareRegistration(ctx: Context, next: Next): Promise<voi
   }
   const parsed = parseMetadata(body);
   if ('refusal' in parsed) return answer(parsed.refusal);
-  const refusal = checkRedirectUris(parsed.metadata) ?? checkName(parsed.metadata);
+  const refusal =
+    checkRedirectUris(parsed.metadata) ?? checkName(parsed.metadata) ?? checkAuthMethod(parsed.metadata);
   if (refusal) return answer(refusal);
   replayBody(ctx, Buffer.from(JSON.stringify(normalizeRegistration(parsed.metadata))));
   await next();

@@ -19,7 +19,11 @@ export interface ResourceRegistry {
   /** Every scope of every resource, in order, once. */
   scopes: readonly string[];
   default: ProtectedResource;
-  /** Gives the resource an indicator means, whatever its case or trailing slash (A7-02); undefined for an unknown one. */
+  /**
+   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). Where there is one resource,
+   * the URL it stands below (the issuer) and its origin mean it as well: some clients shorten it so. Undefined for
+   * any other (T-023).
+   */
   find(indicator: string): ProtectedResource | undefined;
 }
 
@@ -35,6 +39,10 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
   for (const { resource } of resources) {
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
+  }
+  if (resources.length === 1) {
+    for (const shorter of ['.', '/'])
+      known.set(canonicalResource(new URL(shorter, first.resource).href) ?? first.resource, first);
   }
   return {
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],

@@ -13,6 +13,9 @@ describe('a registration in its normal form', () => {
     [['http://[::1]/cb'], 'native'],
     [['cursor://auth/cb'], 'native'],
     [['https://app.example.com/cb', 'http://localhost/cb'], 'native'],
+    [['https://localhost:8443/cb'], 'web'],
+    [['https://127.0.0.1/cb', 'http://localhost/cb'], 'web'],
+    [['cursor://auth/cb', 'http://localhost/cb'], 'native'],
   ])('has the application type that fits %j: %s', (uris, type) => {
     for (const claimed of [undefined, 'web', 'native', 'nonsense', 7])
       expect(normal({ redirect_uris: uris, application_type: claimed }).application_type).toBe(type);
@@ -24,6 +27,19 @@ describe('a registration in its normal form', () => {
     expect(normal({ token_endpoint_auth_method: 'client_secret_post' }).token_endpoint_auth_method).toBe(
       'client_secret_post',
     );
+  });
+
+  it.each([
+    [{ token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }, 'none'],
+    [{ token_endpoint_auth_methods: ['none'] }, 'none'],
+    [{ token_endpoint_auth_methods: 'none' }, 'none'],
+    [{ token_endpoint_auth_methods_supported: ['private_key_jwt'] }, 'private_key_jwt'],
+    [{ token_endpoint_auth_methods_supported: ['none'], jwks: { keys: [] } }, 'private_key_jwt'],
+    [{ token_endpoint_auth_methods_supported: ['none'], jwks_uri: 'https://x.example' }, 'private_key_jwt'],
+    [{ token_endpoint_auth_methods_supported: { none: true } }, 'private_key_jwt'],
+  ])('that asks for private_key_jwt beside %j has the method %s', (lists, method) => {
+    const asked = { token_endpoint_auth_method: 'private_key_jwt', ...lists };
+    expect(normal(asked).token_endpoint_auth_method).toBe(method);
   });
 
   it.each([

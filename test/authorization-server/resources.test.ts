@@ -44,6 +44,31 @@ describe('the registry', () => {
     expect(registry.find(indicator)).toBeUndefined();
   });
 
+  it.each([
+    'https://mcp.example.com/tools',
+    'https://mcp.example.com/tools/',
+    'https://mcp.example.com',
+    'https://mcp.example.com/',
+    'HTTPS://MCP.example.com:443',
+  ])('takes %s for the only resource there is: the issuer or its origin (A7-02)', (indicator) => {
+    const only = { ...notes, resource: 'https://mcp.example.com/tools/mcp' };
+    expect(createResourceRegistry([only]).find(indicator)).toBe(only);
+    expect(createResourceRegistry([only, mail]).find(indicator)).toBeUndefined();
+  });
+
+  it.each([
+    'https://mcp.example.com/tool',
+    'https://mcp.example.com/tools/mcp/more',
+    'https://mcp.example.com/tools?tenant=1',
+    'https://example.com',
+    'http://mcp.example.com',
+    'https://mcp.example.com:8443',
+    '',
+  ])('does not take %j for the only resource there is (T-023)', (indicator) => {
+    const only = { ...notes, resource: 'https://mcp.example.com/tools/mcp' };
+    expect(createResourceRegistry([only]).find(indicator)).toBeUndefined();
+  });
+
   it('has the first for clients that name none, and every scope once (A7-06)', () => {
     expect(registry.default).toBe(notes);
     expect(registry.scopes).toEqual(['notes:read', 'notes:write', 'mail:read']);

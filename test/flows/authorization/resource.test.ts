@@ -62,7 +62,6 @@ describe('the resource parameter', () => {
   it('that differs by path, query, fragment, port or user is unknown (T-023)', async () => {
     const { origin, port } = new URL(gatehouse.mcpUrl);
     for (const resource of [
-      origin,
       `${origin}/mcp/more`,
       `${origin}/MCP`,
       `${origin}/mcp?tenant=1`,
@@ -95,6 +94,21 @@ describe('the resource parameter', () => {
       expect(response.status).toBe(200);
       expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
       const again = await refresh(gatehouse.url, client, tokens.refresh_token, { resource: upper });
+      expect(again.status).toBe(200);
+    }
+  });
+
+  it('may be shortened to the origin, with or without a slash, in every request (A7-02)', async () => {
+    const { origin } = new URL(gatehouse.mcpUrl);
+    for (const [atAuthorization, atToken] of [
+      [origin, origin],
+      [`${origin}/`, gatehouse.mcpUrl],
+      [gatehouse.mcpUrl, `${origin}/`],
+    ]) {
+      const { response, tokens } = await tokensFor(atAuthorization, atToken);
+      expect(response.status).toBe(200);
+      expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+      const again = await refresh(gatehouse.url, client, tokens.refresh_token, { resource: origin });
       expect(again.status).toBe(200);
     }
   });

@@ -72,6 +72,58 @@ describe('a registration', () => {
     ]);
   });
 
+  it('may leave optional members null or empty (A5-02)', async () => {
+    const empty = ['', null];
+    for (const value of empty) {
+      const response = await post({
+        redirect_uris: redirectUris,
+        client_name: value,
+        client_uri: value,
+        contacts: value,
+        tos_uri: value,
+        policy_uri: value,
+        software_id: value,
+        software_version: value,
+        application_type: value,
+        grant_types: value,
+        response_types: value,
+        token_endpoint_auth_method: value,
+        scope: value,
+        logo_uri: value,
+      });
+      expect([response.status, await response.json()]).toMatchObject([
+        201,
+        { token_endpoint_auth_method: 'none', response_types: ['code'] },
+      ]);
+    }
+  });
+
+  it('that prefers a method we do not have but can do without is a public client, as ChatGPT is (A5-02)', async () => {
+    const response = await post({
+      redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+    });
+    expect([response.status, await response.json()]).toMatchObject([
+      201,
+      { token_endpoint_auth_method: 'none' },
+    ]);
+  });
+
+  it('whose only method we do not have is told which ones we have (A5-02)', async () => {
+    for (const method of ['private_key_jwt', 'tls_client_auth', 'client_secret_jwt']) {
+      const response = await post({ redirect_uris: redirectUris, token_endpoint_auth_method: method });
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        {
+          error: 'invalid_client_metadata',
+          error_description:
+            'token_endpoint_auth_method must be one of none, client_secret_basic, client_secret_post',
+        },
+      ]);
+    }
+  });
+
   it.each(['client_secret_basic', 'client_secret_post'])(
     'with %s gives a secret once, and keeps it sealed (A5-02, A1-04)',
     async (method) => {

@@ -35,6 +35,9 @@ describe('a redirect URI at registration', () => {
     'http://[::1]:8080/callback',
     'http://localhost:3000/callback',
     'http://localhost/',
+    'https://localhost:8443/cb',
+    'https://127.0.0.1:8443/cb',
+    'https://[::1]/cb',
     'cursor://anysphere.cursor-retrieval/oauth/callback',
     'com.example.app:/oauth',
   ])('is taken where it leads to a site, this computer or an app: %s (A6-02, A5-02)', async (uri) => {
