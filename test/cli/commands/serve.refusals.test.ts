@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../../client/support/folder.ts';
+import { runProgram } from '../../support/program.ts';
+import { commandLine, runGatehouse } from '../../support/served.ts';
+
+function configFile(settings: object): string {
+  const file = join(testFolder(), 'gatehouse.json');
+  writeFileSync(file, JSON.stringify(settings));
+  return file;
+}
+
+/** Starts a server for the test; gives what it said about itself. */
+async function serve(
+  args: readonly string[],
+): Promise<{ facts: Record<string, unknown>; log: () => string }> {
+  const program = runProgram(commandLine, ['serve', '--port', '0', '--json', ...args], { input: '' });
+  onTestFinished(() => program.stop());
+  const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
+  return { facts: JSON.parse(text), log: () => program.written.stderr };
+}
+
+describe('gatehouse serve', () => {
+  it('that fails at its first start leaves the first account to the next one', async () => {
+    const data = join(testFolder(), 'data');
+    const misfit = configFile({ trustedProxies: ['everybody'] });
+    const refused = await runGatehouse(['serve', '--port', '0', '--data', data, '--config', misfit]);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(refused.stderr).toMatch(/trustedProxies/);
+    expect(refused.stderr).not.toContain('Unexpected failure');
+    const misnamed = await runGatehouse(['serve', '--port', '0', '--data', data], {
+      env: { GATEHOUSE_ACCOUNT_EMAIL: 'nobody' },
+    });
+    expect([misnamed.code, misnamed.stdout]).toEqual([2, '']);
+    expect(misnamed.stderr).toMatch(/is not an e-mail address/);
+    expect((await serve(['--data', data])).facts.firstAccount).toMatchObject({
+      email: 'owner@localhost',
+      generatedPassword: expect.stringMatching(/.{12}/),
+    });
+  });
+
+  it('on a port in use says so, and how to choose another', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await runGatehouse(['serve', '--port', String(port), '--data', testFolder()]);
+    expect([code, stderr]).toEqual([7, `Port ${port} is in use.\nChoose another one with --port.\n`]);
+  });
+
+  it('on an address of another machine names the setting of the address, not the port', async () => {
+    const config = configFile({ listen: { host: '192.0.2.1', port: 0 } });
+    const { stderr } = await runGatehouse(['serve', '--config', config, '--data', testFolder()]);
+    expect(stderr).toMatch(/cannot listen on 192\.0\.2\.1.*\n.*listen\.host/);
+    expect(stderr).not.toContain('--port');
+  });
+
+  it('with https and no trusted proxy warns once: all clients would share one limit (T-061)', async () => {
+    const behindProxy = ['--public-url', 'https://mcp.example.com'];
+    const { log } = await serve([...behindProxy, '--data', testFolder()]);
+    expect(log().match(/trustedProxies/g)).toHaveLength(1);
+    const config = configFile({ trustedProxies: ['loopback'] });
+    const { log: quiet } = await serve([...behindProxy, '--data', testFolder(), '--config', config]);
+    expect(quiet()).not.toContain('trustedProxies');
+  });
+
+  it('--help names the reference of the settings', async () => {
+    expect((await runGatehouse(['serve', '--help'])).stdout).toContain('config/options.md');
+  });
+});
