@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import type { ArtifactStore } from '../storage/artifacts.ts';
+import type { Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { commitWrites } from './write-set.ts';
 
@@ -10,55 +11,32 @@ export const responseModes = ['query'] as const;
  * Answers go as a code, in the query. Checked before the engine does, which takes `code code` for `code` and sends
  * its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
  */
-function checkResponseParameters(ctx: Context): { code: string; description: string } | undefined {
+export const checkResponseParameters: Step = async (ctx, next) => {
   const { response_mode: mode, response_type: type } = ctx.query;
-  if (mode !== undefined && mode !== 'query')
-    return { code: 'invalid_request', description: 'response_mode may only be query at this server' };
-  if (typeof type === 'string' && type !== '' && type !== 'code')
-    return {
-      code: 'unsupported_response_type',
-      description: 'response_type may only be code at this server',
-    };
-  return undefined;
-}
-
-/**
- * Middleware around the engine's authorization endpoint and its resumption. One commit per request: the interaction
- * that is taken up is removed in it, so that an approval gives one code (T-028).
- */
-export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
-  return async (ctx: Context, next: Next): Promise<void> => {
-    const refusal = checkResponseParameters(ctx);
-    if (refusal) return answerWithErrorPage(ctx, 400, refusal);
-    const { result } = await commitWrites(artifacts, async () => {
-      await next();
-      return ctx.status < 500;
-    });
-    // The engine answers with a page of its own, which needs a script, where another person has logged in meanwhile.
-    if (!result.committed || ctx.status === 200) {
-      ctx.remove('Location');
-      return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
-    }
-    showErrorBeforeRedirect(ctx);
-  };
-}
+  if (mode !== undefined && mode !== 'query') {
+    const description = 'response_mode may only be query at this server';
+    return answerWithErrorPage(ctx, 400, { code: 'invalid_request', description });
+  }
+  if (typeof type === 'string' && type !== '' && type !== 'code') {
+    const description = 'response_type may only be code at this server';
+    return answerWithErrorPage(ctx, 400, { code: 'unsupported_response_type', description });
+  }
+  await next();
+};
 
 /**
  * Whoever registers a client chooses where errors lead. Before a person has seen a page of ours, an error is shown
  * instead of redirected, with the way back as a link, so that no link to us is an open redirector (T-005; RFC 9700
  * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there.
  */
-function showErrorBeforeRedirect(ctx: Context): void {
+export const showErrorBeforeRedirect: Step = async (ctx, next) => {
+  const silent = String(ctx.query.prompt ?? '')
+    .split(' ')
+    .includes('none');
+  await next();
   const location = ctx.response.get('Location');
-  const resumed = ctx.params?.uid !== undefined || /\/authorize\/[^/]+$/.test(ctx.path);
   const error = ctx.state.authorizationError as { error: string; error_description?: string } | undefined;
-  if (!error || resumed || ctx.status !== 303 || location === '') return;
-  if (
-    String(ctx.query.prompt ?? '')
-      .split(' ')
-      .includes('none')
-  )
-    return;
+  if (!error || silent || ctx.status !== 303 || location === '') return;
   ctx.remove('Location');
   answerWithErrorPage(
     ctx,
@@ -71,4 +49,27 @@ function showErrorBeforeRedirect(ctx: Context): void {
       redirectUri: location,
     },
   );
+};
+
+/**
+ * Creates the step around the engine's authorization endpoint and its resumption. One commit per request: the
+ * interaction that is taken up is removed in it, so that an approval gives one code (T-028). What was refused or lost
+ * a race writes nothing and leaves the browser's cookies alone.
+ */
+export function createAuthorizationEndpoint(artifacts: ArtifactStore) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const { result } = await commitWrites(artifacts, async (writes) => {
+      await next();
+      if (ctx.status >= 400) {
+        writes.dropWrites();
+        ctx.remove('Set-Cookie');
+      }
+      return ctx.status < 500;
+    });
+    // The engine answers with a page of its own, which needs a script, where another person has logged in meanwhile.
+    if (result.committed && ctx.status !== 200) return;
+    ctx.remove('Location');
+    ctx.remove('Set-Cookie');
+    answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+  };
 }

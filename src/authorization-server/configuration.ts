@@ -1,5 +1,6 @@
 import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider';
 import type { KeySet } from '../crypto/keys.ts';
+import { randomSecret } from '../crypto/secret.ts';
 import type { AccountStore } from '../storage/accounts.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { createErrorRenderer } from './error-page.ts';
@@ -126,7 +127,13 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
-      registration: { enabled: true, issueRegistrationAccessToken: false },
+      registration: {
+        enabled: true,
+        issueRegistrationAccessToken: false,
+        // No leading hyphen: ids and secrets are passed to command lines.
+        idFactory: () => `client_${randomSecret(18)}`,
+        secretFactory: () => `secret_${randomSecret(32)}`,
+      },
       // A token of somebody else is treated like one that does not exist (T-051).
       revocation: {
         enabled: true,

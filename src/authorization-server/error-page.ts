@@ -3,6 +3,9 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { contentSecurityPolicy, pageHeaders } from './views/content-security-policy.ts';
 import { type ErrorPage, renderError } from './views/error.ts';
 
+/** Routes of the engine that a browser comes to. */
+const pageRoutes = new Set(['authorization', 'resume']);
+
 /** What a person is told about an error code: a title, a sentence, and what to do. */
 const explanations: Record<string, { title: string; message: string; hint: string }> = {
   invalid_client: {
@@ -66,9 +69,16 @@ export function answerWithErrorPage(
   ctx.body = renderError({ ...words, code: error.code, requestId: ctx.state.requestId, ...overrides });
 }
 
-/** Creates the engine's `renderError`: what cannot be told to the client is told to the person. */
+/**
+ * Creates the engine's `renderError`: what cannot be told to the client is told to the person. Only where people come
+ * by; the other endpoints answer JSON whatever they are asked for (RFC 6749 section 5.2).
+ */
 export function createErrorRenderer(): NonNullable<Configuration['renderError']> {
   return (ctx: KoaContextWithOIDC, out, error) => {
+    if (!pageRoutes.has(ctx.oidc.route)) {
+      ctx.body = { error: out.error, error_description: out.error_description };
+      return;
+    }
     const expired = error.name === 'SessionNotFound';
     answerWithErrorPage(
       ctx,

@@ -55,7 +55,8 @@ export function keepAnswer(
 /**
  * Gives the kept answer to a refresh token that was used a moment ago.
  * @param attempt the answer this attempt would have got: the kept one is given only where it is for the same scopes
- * @returns the first answer with its remaining life, or undefined where there is none to give
+ * @returns the first answer with its remaining life; 'other_scopes' where it is for others than this attempt; undefined
+ *   where there is none any more
  */
 export async function findAnswer(
   artifacts: ArtifactStore,
@@ -63,10 +64,10 @@ export async function findAnswer(
   id: string,
   attempt: TokenAnswer,
   nowSeconds: number,
-): Promise<TokenAnswer | undefined> {
+): Promise<TokenAnswer | 'other_scopes' | undefined> {
   const row = await artifacts.find(kind, id);
   if (!row || row.expiresAt <= nowSeconds) return undefined;
   const { answer, issuedAt } = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as KeptAnswer;
-  if (answer.scope !== attempt.scope) return undefined;
+  if (answer.scope !== attempt.scope) return 'other_scopes';
   return { ...answer, expires_in: Math.max(1, answer.expires_in - (nowSeconds - issuedAt)) };
 }

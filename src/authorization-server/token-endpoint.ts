@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import type { ArtifactStore, Conflict } from '../storage/artifacts.ts';
-import { grantKey } from './adapter.ts';
+import { grantKey, payloadContext } from './adapter.ts';
 import type { AuditLog } from './audit.ts';
 import { canonicalizeResources } from './authorization-request.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
 import type { ResourceRegistry } from './resources.ts';
@@ -30,12 +32,6 @@ const maxFormParameters = 100;
 /** Wrong verifiers or redirect URIs a code survives (T-035). */
 const maxCodeFailures = 5;
 
-function refuse(ctx: Context, error: string, description: string, status = 400): void {
-  ctx.status = status;
-  ctx.set('Cache-Control', 'no-store');
-  ctx.body = { error, error_description: description };
-}
-
 /**
  * Middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine judges the request; this decides
  * at the commit who was first:
@@ -59,7 +55,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       return form;
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
-      refuse(ctx, 'invalid_request', error.message, error.status);
+      answerWithOAuthError(ctx, error.status, 'invalid_request', error.message);
       return undefined;
     }
   }
@@ -82,6 +78,13 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
     if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
       const answer = await findAnswer(artifacts, box, conflict.id, ctx.body as TokenAnswer, now());
+      if (answer === 'other_scopes')
+        return answerWithOAuthError(
+          ctx,
+          400,
+          'invalid_scope',
+          'this refresh token was just used for other scopes; use its successor',
+        );
       if (answer) {
         ctx.body = answer;
         return;
@@ -92,14 +95,32 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
       audit('token.reuse_detected', ctx, { kind: conflict.kind });
     }
-    refuse(ctx, 'invalid_grant', 'grant request is invalid');
+    answerWithOAuthError(ctx, 400, 'invalid_grant', 'grant request is invalid');
+  }
+
+  /**
+   * A fresh code has few tries. A used one that its own client sends again, verifier and all, ends its grant also after
+   * it has expired, when the engine no longer looks whether it was used.
+   */
+  async function noteFailedCode(code: string, form: URLSearchParams): Promise<void> {
+    const kind = 'AuthorizationCode';
+    const id = hashSecret(kind, code);
+    const row = await artifacts.find(kind, id);
+    if (!row || row.consumedAt === undefined)
+      return void (await artifacts.countFailure(kind, id, maxCodeFailures));
+    const issued = JSON.parse(box.open(row.payload, payloadContext(kind, id)));
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    if (issued.clientId !== form.get('client_id') || issued.codeChallenge !== challenge) return;
+    await artifacts.revokeGrant(grantKey(issued.grantId));
   }
 
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readForm(ctx);
     if (!form) return;
     if (form.has('client_assertion'))
-      return refuse(ctx, 'invalid_client', 'client assertions are not taken here', 401);
+      return answerWithOAuthError(ctx, 401, 'invalid_client', 'client assertions are not taken here');
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
@@ -113,11 +134,6 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
     else if (writes.endsGrant) audit('token.reuse_detected', ctx);
     else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
-    if (code !== null && ctx.status === 400)
-      await artifacts.countFailure(
-        'AuthorizationCode',
-        hashSecret('AuthorizationCode', code),
-        maxCodeFailures,
-      );
+    if (code !== null && ctx.status === 400) await noteFailedCode(code, form);
   };
 }

@@ -29,8 +29,6 @@ export async function loadInteraction(provider: Provider, ctx: Context, uid: str
   const interaction = await provider.interactionDetails(ctx.req, ctx.res);
   if (interaction.uid !== uid)
     throw new errors.SessionNotFound('another interaction is open in this browser');
-  if (interaction.result !== undefined)
-    throw new errors.SessionNotFound('this interaction was answered already');
   return interaction;
 }
 
@@ -76,6 +74,11 @@ export async function finishInteraction(
 ): Promise<void> {
   interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...result };
   await interaction.persist();
+  goOn(ctx, interaction.returnTo);
+}
+
+/** Sends the browser on by 303, which makes a GET of what follows a form (T-018). */
+export function goOn(ctx: Context, url: string): void {
   ctx.status = 303;
-  ctx.redirect(interaction.returnTo);
+  ctx.redirect(url);
 }

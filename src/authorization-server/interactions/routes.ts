@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
-import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import { answerWithErrorPage } from '../error-page.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { commitWrites } from '../write-set.ts';
@@ -9,6 +9,7 @@ import { csrfToken, FormRefused, readForm } from './form.ts';
 import {
   type AskedFor,
   finishInteraction,
+  goOn,
   type Interaction,
   loadInteraction,
   readRequest,
@@ -71,11 +72,26 @@ export function createInteractions(
     const interaction = await loadInteraction(provider, ctx, uid);
     const asked = await readRequest(provider, interaction, resources, identityScopes);
     const step = stepName === undefined ? undefined : steps[stepName];
+    if (!step && interaction.result !== undefined)
+      throw new errors.SessionNotFound('this interaction was answered already');
     if (!step) return show(ctx, interaction, asked);
     if (interaction.prompt.name !== step.page)
       throw new errors.SessionNotFound('this form belongs to an earlier page');
     const form = await readForm(ctx, origin, csrfToken(csrfKey, step.page, uid));
+    ctx.state.returnTo = interaction.returnTo;
+    if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
     await step.run(ctx, options, interaction, asked, form);
+  }
+
+  /** A second click on the same button finds the first one's answer and goes on with it; the answer itself stands. */
+  function refuseLateAnswer(ctx: Context, conflict: Conflict): void {
+    ctx.remove('Set-Cookie');
+    if (conflict.reason === 'changed' && conflict.kind === 'Interaction' && ctx.state.returnTo) {
+      goOn(ctx, ctx.state.returnTo);
+    } else {
+      ctx.remove('Location');
+      answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+    }
   }
 
   return async (ctx, path) => {
@@ -96,7 +112,7 @@ export function createInteractions(
         await serve(ctx, uid, stepName);
         return true;
       });
-      if (!result.committed) throw new errors.SessionNotFound('somebody else answered first');
+      if (!result.committed) return refuseLateAnswer(ctx, result.conflict);
     } catch (error) {
       if (error instanceof FormRefused)
         return answerWithErrorPage(ctx, error.status, {

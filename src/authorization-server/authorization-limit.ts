@@ -1,0 +1,30 @@
+import type { Context, Next } from 'koa';
+import { answerWithErrorPage } from './error-page.ts';
+import { createLimiter, type Limit } from './limits.ts';
+
+const page = {
+  title: 'Too many logins were begun',
+  message:
+    'Your network address has begun very many logins in a short time. Nothing was shared with the app.',
+};
+
+/**
+ * Middleware in front of the authorization endpoint: anybody may begin an authorization, and each one begun is kept
+ * until its page expires, so an address begins so many and no more (T-061; RFC 6749 section 4.1.2.1 names the error).
+ * @param limit requests of an address; beyond it the answer is a page with 429 and `Retry-After`
+ */
+export function limitAuthorizations(limit: Limit) {
+  const begun = createLimiter(limit);
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const wait = await begun.take(String(ctx.state.clientAddress));
+    if (wait === 0) return next();
+    ctx.set('Retry-After', String(wait));
+    const description = `too many authorization requests from this address; try again in ${wait} seconds`;
+    answerWithErrorPage(
+      ctx,
+      429,
+      { code: 'temporarily_unavailable', description },
+      { ...page, hint: `Please try again in ${wait} seconds.` },
+    );
+  };
+}

@@ -1,0 +1,32 @@
+import type { AuditLog } from './audit.ts';
+import { responseModes } from './authorization-endpoint.ts';
+import type { Step } from './endpoint-guards.ts';
+
+/** For documents that are the same for everybody: short, so that a new key or endpoint is seen soon (T-115, T-178). */
+export const publishForAMoment: Step = async (ctx, next) => {
+  await next();
+  ctx.set('Cache-Control', 'public, max-age=300');
+};
+
+/** Puts right what the engine says of us in its metadata (RFC 8414 section 2). */
+export const completeMetadata: Step = async (ctx, next) => {
+  await next();
+  if (ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: responseModes });
+};
+
+/** Notes in the audit log that a client was registered. */
+export function auditRegistration(audit: AuditLog): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status === 201) audit('client.registered', ctx);
+  };
+}
+
+/** Notes in the audit log that a token request was refused, and with which error. */
+export function auditTokenRefusal(audit: AuditLog): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status !== 400 && ctx.status !== 401) return;
+    audit('token.refused', ctx, { error: String((ctx.body as { error?: unknown }).error) });
+  };
+}
