@@ -98,6 +98,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     limits: {
       registrations: settings.limits.registrations,
+      authorizations: settings.limits.authorizations,
       tokenFailures: settings.limits.tokenFailures,
       logins: {
         perAddress: settings.limits.loginsPerAddress,

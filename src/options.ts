@@ -110,6 +110,7 @@ export const settingsSchema = z.strictObject({
   limits: z
     .strictObject({
       registrations: limit(300, 600, 'client registrations of an address'),
+      authorizations: limit(300, 600, 'authorization requests of an address'),
       tokenFailures: limit(300, 60, 'refused requests of an address to the token endpoint'),
       loginsPerAccountAndAddress: limit(10, 900, 'failed logins of an account from one address'),
       loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),

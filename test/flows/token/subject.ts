@@ -10,6 +10,7 @@ const often = { times: 100_000, windowSeconds: 60 };
 /** Limits that no test of anything else runs into. */
 export const generousLimits: GatehouseOptions['limits'] = {
   registrations: often,
+  authorizations: often,
   tokenFailures: often,
   loginsPerAccountAndAddress: often,
   loginsPerAccount: often,
