@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ArtifactStore } from '../../../src/storage/artifacts.ts';
+import type { ArtifactStore, PutArtifact } from '../../../src/storage/artifacts.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
 
 const committed = { committed: true };
@@ -48,6 +48,22 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(await write(2)).toEqual(conflict);
     });
 
+    it('that must still be there are not written back to life, and may have changed meanwhile (T-166)', async () => {
+      const artifacts = await openArtifacts(open);
+      const write = (more: Partial<PutArtifact> = {}) =>
+        artifacts.commit([artifact('s', { kind: 'Session', ...more })]);
+      await write();
+      await write();
+      expect(await write({ ifPresent: true })).toEqual(committed);
+      expect((await artifacts.find('Session', 's'))?.revision).toBe(2);
+      await artifacts.commit([{ type: 'remove', kind: 'Session', id: 's', mustExist: true }]);
+      expect(await write({ ifPresent: true })).toEqual({
+        committed: false,
+        conflict: { reason: 'changed', kind: 'Session', id: 's' },
+      });
+      expect(await artifacts.find('Session', 's')).toBeUndefined();
+    });
+
     it('of fifty guarded writes at once take exactly one', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('i', { kind: 'Interaction' })]);
@@ -74,6 +90,18 @@ export function describeArtifacts(open: OpenStorage): void {
         new Set([JSON.stringify(conflict)]),
       );
       expect((await artifacts.find('RefreshToken', 't'))?.consumedAt).toBe(startOfTime);
+    });
+
+    it('are remembered for a day after they were used up, so that a late replay is noticed (T-032)', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([artifact('short'), artifact('long', { expiresAt: startOfTime + 900_000 })]);
+      for (const id of ['short', 'long'])
+        await artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id, at: startOfTime }]);
+      const expiry = async (id: string) => (await artifacts.find('RefreshToken', id))?.expiresAt;
+      expect([await expiry('short'), await expiry('long')]).toEqual([
+        startOfTime + 86_400,
+        startOfTime + 900_000,
+      ]);
     });
 
     it('that are gone cannot be used up', async () => {

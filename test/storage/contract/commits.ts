@@ -48,6 +48,18 @@ export function describeCommits(open: OpenStorage): void {
       expect(await artifacts.findGrant('g')).toBeDefined();
     });
 
+    it('for somebody whose password is another by now changes nothing (T-103, T-166)', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      const logIn = (accountId: string, passwordHash: string) =>
+        artifacts.commit([artifact('s'), { type: 'requirePassword', accountId, passwordHash }]);
+      const refused = { committed: false, conflict: { reason: 'orphan', kind: 'Account' } };
+      expect(await logIn('ada', 'a former hash')).toEqual(refused);
+      expect(await logIn('grace', 'hash of ada')).toEqual(refused);
+      expect(await artifacts.find('RefreshToken', 's')).toBeUndefined();
+      expect(await logIn('ada', 'hash of ada')).toEqual({ committed: true });
+    });
+
     it('names an orphan by its kind', async () => {
       const { artifacts } = await openForTest(open);
       expect(await artifacts.commit([artifact('t', { grantId: 'gone' })])).toEqual({

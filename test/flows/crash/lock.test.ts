@@ -1,0 +1,42 @@
+// Flows of src/app/errors.ts.
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens, refresh, tryAccess } from '../../support/oauth.ts';
+import { runProgram } from '../../support/program.ts';
+import { expectRefused, expectTokens } from '../token/subject.ts';
+
+describe('a database that another process has locked', () => {
+  it('lets reads through, answers writes 503 within six seconds, and loses nothing (T-171)', async () => {
+    const gatehouse = await startGatehouse();
+    onTestFinished(() => gatehouse.stop());
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const holder = runProgram('test/storage/sqlite/hold-lock.ts', [
+      join(gatehouse.folder, 'gatehouse.db'),
+      '7000',
+    ]);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /locked/);
+
+    let longestMs = 0;
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const begun = performance.now();
+    const blocked = refresh(gatehouse.url, clientId, tokens.refresh_token);
+    expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+    const refusal = await blocked;
+    clearInterval(watch);
+    expect(performance.now() - begun).toBeLessThan(6500);
+    expect(longestMs).toBeLessThan(200);
+    expect(refusal.headers.get('retry-after')).toBe('2');
+    await expectRefused(refusal, 'temporarily_unavailable', 503);
+
+    await holder.ended;
+    await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    expect(gatehouse.log.join('')).not.toContain(tokens.refresh_token);
+  });
+});
