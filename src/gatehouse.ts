@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type Koa from 'koa';
 import { createApp } from './app/app.ts';
 import { paths } from './app/paths.ts';
-import { createAuthorizationServer } from './authorization-server/index.ts';
+import { buildFailurePage, buildHomePage, createAuthorizationServer } from './authorization-server/index.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createMcpEndpoint, type McpServerSource, type ScopeRules } from './mcp/index.ts';
 import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
@@ -136,6 +136,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       scopesSupported: baselineScopes,
       name: protectedServer.name,
     }),
+    homePage: buildHomePage({ name: protectedServer.name, mcpUrl }),
+    renderErrorPage: buildFailurePage,
     authorizationServer: authorizationServer.middleware,
     requireBearer: createRequireBearer({
       verifier: createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now }),

@@ -5,9 +5,11 @@ import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findClientAddress } from './client-address.ts';
 import { allowAnyOrigin, allowKnownOrigins } from './cors.ts';
-import { answerErrors, answerNotFound } from './errors.ts';
+import { answerErrors, answerNotFound, type ErrorOptions } from './errors.ts';
 import { answerHealth } from './health.ts';
+import { serveHome } from './home.ts';
 import { type GuardOptions, guardHost } from './host-guard.ts';
+import type { Page } from './page.ts';
 import { paths, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
 import { nameRequests } from './request-id.ts';
@@ -22,6 +24,9 @@ export interface AppOptions extends GuardOptions {
   logger: Logger;
   /** RFC 9728 document of the MCP endpoint. */
   protectedResource: ProtectedResourceMetadata;
+  /** What a person finds at the public URL. */
+  homePage: Page;
+  renderErrorPage: ErrorOptions['renderErrorPage'];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
   requireBearer: Middleware;
   mcpEndpoint: { refuseOversized: Middleware; middleware: Middleware };
@@ -41,9 +46,12 @@ export function createApp(options: AppOptions): Koa {
     return async (ctx, next) => {
       if (ctx.path !== path) return next();
       const run = (index: number): Promise<unknown> =>
-        Promise.resolve(steps[index]?.(ctx, () => run(index + 1)));
+        Promise.resolve(index < steps.length ? steps[index]?.(ctx, () => run(index + 1)) : next());
       await run(0);
     };
+  };
+  const below = (folder: string, step: Middleware): Middleware => {
+    return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
   const serveProtectedResource: Middleware = async (ctx) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
@@ -57,13 +65,12 @@ export function createApp(options: AppOptions): Koa {
 
   const steps: Middleware[] = [
     nameRequests(logger),
-    answerErrors(logger),
+    answerErrors({ logger, renderErrorPage: options.renderErrorPage, mcpPath: `${base}${paths.mcp}` }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     guardHost(options),
     pinPublicOrigin(publicUrl),
     resolveAliases(buildAliases(publicUrl, slashTolerantPaths)),
-    at(wellKnown.protectedResource, documentCors, serveProtectedResource),
     at(`${wellKnown.protectedResource}${base}${paths.mcp}`, documentCors, serveProtectedResource),
     at(
       `${base}${paths.mcp}`,
@@ -76,7 +83,9 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}${wellKnown.openidConfiguration}`, documentCors, options.authorizationServer),
     at(`${base}/jwks`, documentCors, options.authorizationServer),
     at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
+    at(`${base}/`, serveHome(options.homePage)),
     options.authorizationServer,
+    below('/.well-known/', documentCors),
     answerNotFound,
   ];
   for (const step of steps) app.use(step);

@@ -1,6 +1,7 @@
 import type { Context, Next } from 'koa';
 import type { Logger } from '../observability/logger.ts';
 import { StorageUnavailable } from '../storage/storage.ts';
+import { type Page, sendPage, wantsPage } from './page.ts';
 
 /** An error that Koa or a middleware meant for the client. */
 interface Exposed {
@@ -14,39 +15,68 @@ function isExposed(error: unknown): error is Exposed {
   return expose === true && typeof status === 'number' && status >= 400 && status < 500;
 }
 
+/** A failure of ours, by the name it has on the wire. */
+interface Failure {
+  status: 500 | 503;
+  code: 'server_error' | 'temporarily_unavailable';
+  description: string;
+}
+
+/** What the error step is made of. */
+export interface ErrorOptions {
+  logger: Logger;
+  /** Gives the page for a person whose browser met a failure. */
+  renderErrorPage: (failure: { status: number; code: string; requestId: string }) => Page;
+  /** The path that is for programs whatever they accept. */
+  mcpPath: string;
+}
+
+/** How long a client should wait before it tries the database again, in seconds. */
+const retryAfterSeconds = '2';
+
+function nameFailure(error: unknown, requestId: string): Failure {
+  return error instanceof StorageUnavailable
+    ? {
+        status: 503,
+        code: 'temporarily_unavailable',
+        description: 'The server cannot store anything at the moment. Try again in a few seconds.',
+      }
+    : {
+        status: 500,
+        code: 'server_error',
+        description: `The server failed. Its log has the reason under request ${requestId}.`,
+      };
+}
+
 /**
  * Middleware: the only place where an error becomes a response. What was meant for the client is told to it; of
- * everything else it learns that it happened and under which id, and the log gets the rest (T-196, T-199).
+ * everything else it learns that it happened and under which id, and the log gets the rest (T-196, T-199). A browser
+ * gets a page, every other client JSON. Nothing that was prepared before goes out: no redirect, no cookie.
  */
-export function answerErrors(logger: Logger) {
+export function answerErrors({ logger, renderErrorPage, mcpPath }: ErrorOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
     } catch (error) {
       ctx.remove('Location');
+      ctx.remove('Set-Cookie');
       ctx.set('Cache-Control', 'no-store');
       if (isExposed(error)) {
         ctx.status = error.status;
         ctx.body = { error: 'invalid_request', error_description: error.message };
-      } else if (error instanceof StorageUnavailable) {
-        logger.error(
-          { requestId: ctx.state.requestId, err: error, cause: error.cause },
-          'the database is unavailable',
-        );
-        ctx.status = 503;
-        ctx.set('Retry-After', '2');
-        ctx.body = {
-          error: 'temporarily_unavailable',
-          error_description: 'The server cannot store anything at the moment. Try again in a few seconds.',
-        };
-      } else {
-        logger.error({ requestId: ctx.state.requestId, err: error }, 'a request failed');
-        ctx.status = 500;
-        ctx.body = {
-          error: 'server_error',
-          error_description: `The server failed. Its log has the reason under request ${ctx.state.requestId}.`,
-        };
+        return;
       }
+      const requestId = String(ctx.state.requestId);
+      const { status, code, description } = nameFailure(error, requestId);
+      const cause = status === 503 ? { cause: (error as Error).cause } : undefined;
+      logger.error(
+        { requestId, err: error, ...cause },
+        status === 503 ? 'the database is unavailable' : 'a request failed',
+      );
+      ctx.status = status;
+      if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
+      if (ctx.path !== mcpPath && wantsPage(ctx)) sendPage(ctx, renderErrorPage({ status, code, requestId }));
+      else ctx.body = { error: code, error_description: description };
     }
   };
 }

@@ -1,12 +1,14 @@
 import type { Context, Next } from 'koa';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
+import { paths } from './paths.ts';
 
 /** Aliases of paths: where clients look, and what is served there. */
 export type Aliases = ReadonlyMap<string, string>;
 
 /**
  * The places where clients of all revisions look for our documents and endpoints, and the paths that serve them:
- * metadata in path-inserted and appended form, and, for a public URL with a path, the endpoints of 2025-03-26 at
+ * metadata in path-inserted and appended form, for the issuer and for the MCP endpoint taken for one, each with or
+ * without a slash at its end, and, for a public URL with a path, the endpoints of 2025-03-26 at
  * the origin (A2-03, A2-04, A4-01, A4-10).
  * @param publicUrl the issuer
  * @param endpoints endpoint paths below the issuer that are also served with a trailing slash
@@ -14,15 +16,24 @@ export type Aliases = ReadonlyMap<string, string>;
 export function buildAliases(publicUrl: string, endpoints: readonly string[]): Aliases {
   const base = pathOf(publicUrl);
   const aliases = new Map<string, string>();
+  const alias = (path: string, target: string): void => {
+    aliases.set(path, target);
+    aliases.set(`${path}/`, target);
+  };
   for (const document of [wellKnown.authorizationServer, wellKnown.openidConfiguration]) {
-    for (const path of [document, `${document}${base}`, `${base}${document}`])
-      aliases.set(path, `${base}${document}`);
+    const inserted = [document, `${document}${base}`, `${document}${base}${paths.mcp}`];
+    for (const path of [...inserted, `${base}${document}`, `${base}${paths.mcp}${document}`])
+      alias(path, `${base}${document}`);
   }
+  const resource = `${wellKnown.protectedResource}${base}${paths.mcp}`;
+  for (const path of [
+    wellKnown.protectedResource,
+    resource,
+    `${base}${paths.mcp}${wellKnown.protectedResource}`,
+  ])
+    alias(path, resource);
   for (const endpoint of endpoints) {
-    for (const path of [endpoint, `${base}${endpoint}`]) {
-      aliases.set(path, `${base}${endpoint}`);
-      aliases.set(`${path}/`, `${base}${endpoint}`);
-    }
+    for (const path of [endpoint, `${base}${endpoint}`]) alias(path, `${base}${endpoint}`);
   }
   return aliases;
 }

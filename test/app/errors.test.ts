@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net';
 import Koa, { type Context } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerErrors, answerNotFound } from '../../src/app/errors.ts';
+import { buildFailurePage } from '../../src/authorization-server/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 
 /** Serves one handler behind the error step; gives what a client sees and what is logged. */
 async function serve(
   handler: (ctx: Context) => unknown,
+  request: { path?: string; accept?: string } = {},
 ): Promise<{ response: Response; text: string; log: string }> {
   const lines: string[] = [];
   const app = new Koa();
@@ -16,14 +18,24 @@ async function serve(
     ctx.state.requestId = 'request-1';
     await next();
   });
-  app.use(answerErrors(createLogger('debug', (line) => lines.push(line))));
+  app.use(
+    answerErrors({
+      logger: createLogger('debug', (line) => lines.push(line)),
+      renderErrorPage: buildFailurePage,
+      mcpPath: '/mcp',
+    }),
+  );
   app.use(handler);
   const server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, {
-    redirect: 'manual',
-  });
+  const response = await fetch(
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}${request.path ?? '/'}`,
+    {
+      redirect: 'manual',
+      headers: { accept: request.accept ?? '*/*' },
+    },
+  );
   return { response, text: await response.text(), log: lines.join('') };
 }
 
@@ -73,14 +85,51 @@ describe('an error', () => {
     expect(log).toContain('SQLITE_BUSY');
   });
 
-  it('lets through nothing that the step before it had prepared: no redirect, nothing to be stored', async () => {
+  it('lets through nothing that the step before it had prepared: no redirect, no cookie, nothing to be stored', async () => {
     const { response } = await serve((ctx) => {
       ctx.redirect('https://client.example/cb?code=secret');
       ctx.set('Cache-Control', 'public, max-age=300');
+      ctx.cookies.set('session', 'secret');
       throw new Error('late');
     });
     expect([response.status, response.headers.get('location')]).toEqual([500, null]);
     expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.getSetCookie()).toEqual([]);
+  });
+
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it.each([
+    [500, new Error('inner'), null],
+    [503, new StorageUnavailable('inner'), '2'],
+  ])(
+    'of status %i is a page in a browser, with the headers of pages (T-017, T-196)',
+    async (status, thrown, wait) => {
+      const { response, text } = await serve(
+        () => {
+          throw thrown;
+        },
+        { accept: browser },
+      );
+      expect([response.status, response.headers.get('retry-after')]).toEqual([status, wait]);
+      expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+      expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(response.headers.get('x-frame-options')).toBe('DENY');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(text).toContain('request-1');
+      expect(text).not.toContain('inner');
+    },
+  );
+
+  it.each([
+    ['at the MCP endpoint', { path: '/mcp', accept: browser }],
+    ['where JSON is taken', { accept: 'application/json, text/html' }],
+    ['where anything is taken', { accept: '*/*' }],
+  ])('%s is JSON', async (_where, request) => {
+    const { response } = await serve(() => {
+      throw new Error('inner');
+    }, request);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   });
 });
 

@@ -1,30 +1,40 @@
 import { describe, expect, it } from 'vitest';
 import { buildAliases } from '../../src/app/well-known.ts';
 
+const documents = ['oauth-authorization-server', 'openid-configuration'];
+
 describe('the aliases', () => {
-  it('of an origin are the documents themselves and the endpoints with a slash (A4-01)', () => {
+  it('of an origin are where clients look for the documents, and the endpoints with a slash (A4-01, A3-03)', () => {
     const aliases = buildAliases('https://mcp.example.com', ['/token']);
-    expect(Object.fromEntries(aliases)).toEqual({
-      '/.well-known/oauth-authorization-server': '/.well-known/oauth-authorization-server',
-      '/.well-known/openid-configuration': '/.well-known/openid-configuration',
-      '/token': '/token',
-      '/token/': '/token',
-    });
+    const expected = new Map<string, string>();
+    for (const name of documents)
+      for (const path of [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`])
+        for (const slash of ['', '/']) expected.set(`${path}${slash}`, `/.well-known/${name}`);
+    const resource = '/.well-known/oauth-protected-resource';
+    for (const path of [resource, `${resource}/mcp`, `/mcp${resource}`])
+      for (const slash of ['', '/']) expected.set(`${path}${slash}`, `${resource}/mcp`);
+    for (const path of ['/token', '/token/']) expected.set(path, '/token');
+    expect(Object.fromEntries(aliases)).toEqual(Object.fromEntries(expected));
   });
 
-  it('of an issuer with a path are path-inserted, appended and at the root (A4-10, A2-03, A2-07)', () => {
+  it.each(documents)(
+    'of %s for an issuer with a path are inserted, appended and at the root (A4-10, A2-03, A2-07)',
+    (name) => {
+      const aliases = buildAliases('https://mcp.example.com/tools', []);
+      const served = [...aliases].filter(([, target]) => target === `/tools/.well-known/${name}`);
+      expect(served.map(([path]) => path).filter((path) => !path.endsWith('/'))).toEqual([
+        `/.well-known/${name}`,
+        `/.well-known/${name}/tools`,
+        `/.well-known/${name}/tools/mcp`,
+        `/tools/.well-known/${name}`,
+        `/tools/mcp/.well-known/${name}`,
+      ]);
+    },
+  );
+
+  it('of endpoints of an issuer with a path are at the origin as well (A2-05)', () => {
     const aliases = buildAliases('https://mcp.example.com/tools', ['/token']);
-    expect(Object.fromEntries(aliases)).toEqual({
-      '/.well-known/oauth-authorization-server': '/tools/.well-known/oauth-authorization-server',
-      '/.well-known/oauth-authorization-server/tools': '/tools/.well-known/oauth-authorization-server',
-      '/tools/.well-known/oauth-authorization-server': '/tools/.well-known/oauth-authorization-server',
-      '/.well-known/openid-configuration': '/tools/.well-known/openid-configuration',
-      '/.well-known/openid-configuration/tools': '/tools/.well-known/openid-configuration',
-      '/tools/.well-known/openid-configuration': '/tools/.well-known/openid-configuration',
-      '/token': '/tools/token',
-      '/token/': '/tools/token',
-      '/tools/token': '/tools/token',
-      '/tools/token/': '/tools/token',
-    });
+    for (const path of ['/token', '/token/', '/tools/token', '/tools/token/'])
+      expect(aliases.get(path)).toBe('/tools/token');
   });
 });

@@ -29,6 +29,10 @@ describe.each([
       `${origin}/.well-known/${name}`,
       `${origin}/.well-known/${name}${publicPath}`,
       `${origin}${publicPath}/.well-known/${name}`,
+      `${origin}/.well-known/${name}${publicPath}/mcp`,
+      `${origin}${publicPath}/mcp/.well-known/${name}`,
+      `${origin}${publicPath}/mcp/.well-known/${name}/`,
+      `${origin}/.well-known/${name}/`,
     ]);
   }
 

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { buildFailurePage, buildHomePage } from '../../src/authorization-server/plain-pages.ts';
+
+const pages = [
+  buildHomePage({ name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp' }),
+  buildFailurePage({ status: 500, code: 'server_error', requestId: 'request-1' }),
+  buildFailurePage({ status: 503, code: 'temporarily_unavailable', requestId: 'request-1' }),
+];
+
+describe('pages outside of a login', () => {
+  it('come with the headers of all pages, and load nothing (T-017)', () => {
+    for (const { headers, html } of pages) {
+      expect(headers).toMatchObject({ 'Cache-Control': 'no-store', 'X-Frame-Options': 'DENY' });
+      expect(headers['Content-Security-Policy']).toContain("default-src 'none'");
+      expect(html).toMatch(/^<!DOCTYPE html>/);
+    }
+  });
+
+  it('of failures say whether waiting helps, and give the request id (T-196)', () => {
+    const [, failed, busy] = pages;
+    expect(busy?.html).toContain('Wait a few seconds');
+    expect(failed?.html).not.toContain('Wait a few seconds');
+    for (const page of [failed, busy]) expect(page?.html).toContain('request-1');
+  });
+});
