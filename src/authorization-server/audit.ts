@@ -35,7 +35,7 @@ export function createAuditLog(logger: Logger): AuditLog {
       requestId: ctx.state.requestId,
       address: ctx.state.clientAddress,
       clientId: entities?.Client?.clientId,
-      accountId: entities?.Account?.accountId,
+      accountId: (entities?.Account ?? entities?.RefreshToken ?? entities?.AccessToken)?.accountId,
       ...Object.fromEntries(Object.entries(details).map(([name, value]) => [name, loggable(value)])),
     });
   };

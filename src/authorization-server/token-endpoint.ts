@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import type { ArtifactStore, Conflict } from '../storage/artifacts.ts';
@@ -28,6 +29,17 @@ const maxFormBytes = 56 * 1024;
 
 /** More parameters than any grant type has. The engine's parser looks at the first thousand only (T-054). */
 const maxFormParameters = 100;
+
+const codeKind = 'AuthorizationCode';
+
+/** What the engine keeps of a code, and whether it was redeemed. */
+interface IssuedCode {
+  clientId: string;
+  accountId: string;
+  grantId: string;
+  codeChallenge: string;
+  used: boolean;
+}
 
 /** Wrong verifiers or redirect URIs a code survives (T-035). */
 const maxCodeFailures = 5;
@@ -102,18 +114,27 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
    * A fresh code has few tries. A used one that its own client sends again, verifier and all, ends its grant also after
    * it has expired, when the engine no longer looks whether it was used.
    */
-  async function noteFailedCode(code: string, form: URLSearchParams): Promise<void> {
-    const kind = 'AuthorizationCode';
-    const id = hashSecret(kind, code);
-    const row = await artifacts.find(kind, id);
-    if (!row || row.consumedAt === undefined)
-      return void (await artifacts.countFailure(kind, id, maxCodeFailures));
-    const issued = JSON.parse(box.open(row.payload, payloadContext(kind, id)));
+  async function noteFailedCode(ctx: Context, code: string, form: URLSearchParams): Promise<void> {
+    const issued = await openCode(code);
+    if (!issued?.used) {
+      await artifacts.countFailure(codeKind, hashSecret(codeKind, code), maxCodeFailures);
+      return;
+    }
+    const client = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.Client;
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    if (issued.clientId !== form.get('client_id') || issued.codeChallenge !== challenge) return;
+    if (issued.clientId !== client?.clientId || issued.codeChallenge !== challenge) return;
     await artifacts.revokeGrant(grantKey(issued.grantId));
+    audit('token.reuse_detected', ctx, { kind: codeKind, accountId: issued.accountId });
+  }
+
+  async function openCode(code: string): Promise<IssuedCode | undefined> {
+    const id = hashSecret(codeKind, code);
+    const row = await artifacts.find(codeKind, id);
+    if (!row) return undefined;
+    const payload = JSON.parse(box.open(row.payload, payloadContext(codeKind, id)));
+    return { ...payload, used: row.consumedAt !== undefined };
   }
 
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -124,16 +145,19 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
+    let victim: string | undefined;
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
+      if (collecting.endsGrant && code !== null) victim = (await openCode(code))?.accountId;
       if (ctx.status >= 400) collecting.dropWrites();
       else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
       return ctx.status < 500;
     });
 
     if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
-    else if (writes.endsGrant) audit('token.reuse_detected', ctx);
+    else if (writes.endsGrant)
+      audit('token.reuse_detected', ctx, victim === undefined ? {} : { kind: codeKind, accountId: victim });
     else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
-    if (code !== null && ctx.status === 400) await noteFailedCode(code, form);
+    if (code !== null && ctx.status === 400) await noteFailedCode(ctx, code, form);
   };
 }

@@ -28,6 +28,8 @@ describe('guessing', () => {
     expect(counts[400]).toBeLessThanOrEqual(400);
     const last = await refresh(gatehouse.url, clientId, 'one more');
     expect(last.status).toBe(429);
+    expect(last.headers.get('access-control-allow-origin')).toBe('*');
+    expect(last.headers.get('access-control-expose-headers')).toContain('Retry-After');
     const seconds = Number(last.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);

@@ -1,0 +1,100 @@
+// Flows of src/authorization-server/adapter.ts.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
+import { createVisitor } from '../../support/visitor.ts';
+import { expectTokens, generousLimits } from './subject.ts';
+
+let gatehouse: RunningGatehouse;
+/** Everything secret that has passed: by what it is. */
+let secrets: Record<string, string>;
+
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ limits: generousLimits });
+  const client = await register(gatehouse.url, { token_endpoint_auth_method: 'client_secret_post' });
+  const secret = { client_secret: String(client.client_secret) };
+  const visitor = createVisitor();
+  const flow = authorization(gatehouse, client.client_id, { scope: 'openid notes:read notes:write' });
+  const code = (await approve(flow, { visitor })).searchParams.get('code') ?? '';
+  const waiting = authorization(gatehouse, client.client_id);
+  const waitingCode = (await approve(waiting, { visitor })).searchParams.get('code') ?? '';
+  await visitor.open(authorization(gatehouse, client.client_id).url);
+  const first = await expectTokens(await redeem(gatehouse.url, flow, code, secret));
+  const second = await expectTokens(await refresh(gatehouse.url, flow.clientId, first.refresh_token, secret));
+  expect(await tryAccess(gatehouse.mcpUrl, second.access_token)).toBe(200);
+  await refresh(gatehouse.url, flow.clientId, 'wrong-refresh-token', secret);
+  await refresh(gatehouse.url, flow.clientId, first.refresh_token, { client_secret: 'wrong-client-secret' });
+  secrets = {
+    password: ada.password,
+    'client secret': secret.client_secret,
+    'used code': code,
+    'fresh code': waitingCode,
+    verifier: flow.verifier,
+    'first access token': first.access_token,
+    'first refresh token': first.refresh_token,
+    'second access token': second.access_token,
+    'second refresh token': second.refresh_token,
+    'ID token': String((first as typeof first & { id_token?: string }).id_token),
+    'session cookie': visitor.cookies.get('gatehouse-session') ?? '',
+    // The value is the page's own path; without its signature it opens nothing (T-015).
+    'interaction cookie': visitor.cookies.get('gatehouse-interaction.sig') ?? '',
+    'wrong refresh token': 'wrong-refresh-token',
+    'wrong client secret': 'wrong-client-secret',
+  };
+});
+afterAll(() => gatehouse.stop());
+
+function expectNone(where: string, bytes: Buffer | string): void {
+  for (const [what, secret] of Object.entries(secrets)) {
+    expect(secret.length, what).toBeGreaterThan(10);
+    expect(bytes.includes(secret), `${what} in ${where}`).toBe(false);
+  }
+}
+
+describe('secrets', () => {
+  it('stand in no file beside the key file, the write-ahead log included (T-194, A9-04)', () => {
+    const files = readdirSync(gatehouse.folder).filter((name) => name !== 'gatehouse.keys.json');
+    expect(files).toEqual(expect.arrayContaining(['gatehouse.db', 'gatehouse.db-wal']));
+    for (const name of files) expectNone(name, readFileSync(join(gatehouse.folder, name)));
+  });
+
+  it('stand in no row, not even what the engine keeps about them (T-194, A9-04)', () => {
+    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
+    try {
+      const rows = database
+        .prepare('SELECT id, payload FROM artifacts UNION ALL SELECT id, payload FROM clients')
+        .all();
+      expect(rows.length).toBeGreaterThan(5);
+      for (const { payload } of rows as { payload: Buffer }[]) {
+        expect(payload.toString('latin1')).not.toMatch(/"(?:jti|accountId|scope|client_secret|kind)"/);
+      }
+      const hash = database.prepare('SELECT password_hash FROM accounts').pluck().get();
+      expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    } finally {
+      database.close();
+    }
+  });
+
+  it('stand in no log line at the most talkative level (T-194, A9-04)', () => {
+    expect(gatehouse.log.length).toBeGreaterThan(10);
+    expectNone('the log', gatehouse.log.join(''));
+  });
+
+  it('are of no use by the names they are stored under (T-194)', async () => {
+    const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
+    const ids = database
+      .prepare("SELECT id FROM artifacts WHERE kind IN ('AccessToken', 'RefreshToken')")
+      .pluck()
+      .all();
+    database.close();
+    expect(ids.length).toBeGreaterThanOrEqual(4);
+    const open = await register(gatehouse.url);
+    for (const id of ids as string[]) {
+      expect(await tryAccess(gatehouse.mcpUrl, id)).toBe(401);
+      expect((await refresh(gatehouse.url, open.client_id, id)).status).toBe(400);
+    }
+  });
+});
