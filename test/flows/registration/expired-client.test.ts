@@ -3,7 +3,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { authorization, obtainTokens, post, refresh, register } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/storage/sqlite/sweep.ts.
+// Over src/storage/clients.ts and src/storage/sqlite/sweep.ts.
 
 const day = 86_400;
 

@@ -45,6 +45,8 @@ describe('registrations from one address', () => {
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(60);
       expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(response.headers.get('access-control-expose-headers')).toContain('Retry-After');
     }
     expect(countIssued(gatehouse.folder).clients).toBe(3);
   });
