@@ -3,6 +3,7 @@ import type Provider from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
 import type { Login } from '../login.ts';
 import { renderLogin } from '../views/login.ts';
+import { currentWriteSet } from '../write-set.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { showPage } from './page.ts';
@@ -73,6 +74,11 @@ export async function submitLogin(
   switch (result.outcome) {
     case 'accepted':
       audit('login.succeeded', ctx, { accountId: result.account.id, clientId: asked.clientId });
+      currentWriteSet()?.add({
+        type: 'requirePassword',
+        accountId: result.account.id,
+        passwordHash: result.account.passwordHash,
+      });
       await leaveOtherAccount(ctx, provider, interaction, result.account.id);
       return finishInteraction(ctx, interaction, { login: { accountId: result.account.id, amr: ['pwd'] } });
     case 'refused':
