@@ -76,9 +76,15 @@ export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limi
     const matches = await hasher.verify(password, account?.passwordHash);
     if (!account) return { outcome: 'refused' };
     if (!matches) return { outcome: 'refused', accountId: account.id };
-    if (hasher.isOutdated(account.passwordHash))
-      await accounts.rehash(account.id, account.passwordHash, await hasher.hash(password));
-    return { outcome: 'accepted', account };
+    return { outcome: 'accepted', account: await withCurrentHash(account, password) };
+  }
+
+  /** The account as it is stored once its hash has today's parameters. */
+  async function withCurrentHash(account: Account, password: string): Promise<Account> {
+    if (!hasher.isOutdated(account.passwordHash)) return account;
+    const passwordHash = await hasher.hash(password);
+    const replaced = await accounts.rehash(account.id, account.passwordHash, passwordHash);
+    return replaced ? { ...account, passwordHash } : account;
   }
 
   return async (email, password, address) => {
