@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hash } from '@node-rs/argon2';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogin, type Login, type LoginLimits } from '../../src/authorization-server/login.ts';
 import { createPasswordHasher, type PasswordHasher } from '../../src/crypto/password.ts';
@@ -107,6 +108,20 @@ describe('failed logins', () => {
     expect(await login(ada, 'wrong', home)).toEqual({ outcome: 'refused', accountId: 'ada' });
     expect(await login(ada, 'x'.repeat(2000), home)).toEqual({ outcome: 'refused', accountId: 'ada' });
     expect(await login('nobody@example.com', 'wrong', home)).toEqual({ outcome: 'refused' });
+  });
+});
+
+describe('a right login', () => {
+  it('replaces a hash of former parameters, and gives the account as it is then stored (T-120)', async () => {
+    const { login, storage } = await create();
+    const former = await hash(password, { memoryCost: 8192, timeCost: 1, parallelism: 1 });
+    await storage.accounts.setPassword('ada', former);
+    const result = await login(ada, password, home);
+    const stored = await storage.accounts.find('ada');
+    expect(stored?.passwordHash).not.toBe(former);
+    expect(createPasswordHasher().isOutdated(stored?.passwordHash ?? '')).toBe(false);
+    expect(result).toEqual({ outcome: 'accepted', account: stored });
+    expect(await login(ada, password, home)).toEqual(result);
   });
 });
 
