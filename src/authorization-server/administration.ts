@@ -28,13 +28,23 @@ export class AdministrationRefused extends Error {
   override name = 'AdministrationRefused';
 }
 
-const emailShape = /^[^\s@]+@[^\s@]+$/;
+/** One `@`, no blanks, nothing a terminal or a page would act on (T-190). */
+const emailShape = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
+
+/** An address as it may stand in a message to a terminal without what hides or acts (T-190). */
+function printableEmail(email: string): string {
+  return email.slice(0, 100).replace(/\p{C}/gu, '');
+}
 
 /**
  * What an operator does to accounts and clients, on the database of a running server or of one that is stopped.
  * Whatever is removed takes its sessions, grants and tokens along, at once and in every process.
+ * @param now epoch seconds; the clock of the machine by default
  */
-export function createAdministration({ storage, keys }: { storage: Storage; keys: KeySet }) {
+export function createAdministration(
+  { storage, keys }: { storage: Storage; keys: KeySet },
+  now: () => number = () => Math.floor(Date.now() / 1000),
+) {
   const hasher = createPasswordHasher();
   const box = createSealedBox(keys.sealing);
 
@@ -46,7 +56,8 @@ export function createAdministration({ storage, keys }: { storage: Storage; keys
 
   async function byEmail(email: string): Promise<string> {
     const account = await storage.accounts.findByEmail(email);
-    if (!account) throw new AdministrationRefused(`There is no account ${normalizeEmail(email)}.`);
+    if (!account)
+      throw new AdministrationRefused(`There is no account ${printableEmail(normalizeEmail(email))}.`);
     return account.id;
   }
 
@@ -58,8 +69,8 @@ export function createAdministration({ storage, keys }: { storage: Storage; keys
       async add(email: string, password: string): Promise<AccountSummary> {
         const name = normalizeEmail(email);
         if (name.length > 254 || !emailShape.test(name))
-          throw new AdministrationRefused(`${JSON.stringify(email.slice(0, 100))} is not an e-mail address.`);
-        const account = { id: `acct_${randomUUID()}`, email: name, createdAt: Math.floor(Date.now() / 1000) };
+          throw new AdministrationRefused(`"${printableEmail(email)}" is not an e-mail address.`);
+        const account = { id: `acct_${randomUUID()}`, email: name, createdAt: now() };
         if (!(await storage.accounts.add({ ...account, passwordHash: await hash(password) })))
           throw new AdministrationRefused(`There is an account ${name} already.`);
         return account;

@@ -30,6 +30,13 @@ const secretNames = [
   'registration_access_token',
 ];
 
+/** An error in a log line. Its own code (SQLITE_FULL, ENOTFOUND) stands as `errorCode`: `code` is the name of a secret. */
+function describeError(error: Error): object {
+  const { code, ...described } = pino.stdSerializers.err(error);
+  const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code);
+  return named ? { ...described, errorCode: code } : described;
+}
+
 /**
  * Cuts what others chose (a User-Agent, a client name) to a length that a log line can bear (T-195).
  * @param value any string, or undefined
@@ -52,6 +59,7 @@ export function createLogger(level: LogLevel, write?: (line: string) => void): L
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, cause: describeError },
       redact: { paths: secretNames.flatMap((name) => [name, `*.${name}`]), censor: '[redacted]' },
     },
     write ? { write } : pino.destination({ fd: 2, sync: true }),

@@ -31,7 +31,7 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
     .action(async (email: string, options: AccountOptions) => {
       const password = await readNewPassword(options.passwordStdin === true, io.stdin);
       const added = await withAdministration(options, true, ({ accounts }) => accounts.add(email, password));
-      say(options, added, `Added ${added.email}.`);
+      say(options, added, `Added ${printableLine(added.email)}.`);
     });
 
   command('list', 'list the accounts').action(async (options: AccountOptions) => {
