@@ -71,10 +71,14 @@ function artifactAdapter(
     return JSON.parse(box.open(payload, payloadContext(kind, id))) as AdapterPayload;
   }
 
-  /** Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer. */
-  function looksConsumed(row: ArtifactRow): boolean {
-    if (row.consumedAt === undefined) return false;
-    return kind !== 'RefreshToken' || now() >= row.consumedAt + refreshGraceSeconds;
+  /**
+   * Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer.
+   * A clock that was set back does not open the window again (T-176).
+   */
+  function looksConsumed({ consumedAt }: ArtifactRow): boolean {
+    if (consumedAt === undefined) return false;
+    const age = now() - consumedAt;
+    return kind !== 'RefreshToken' || age >= refreshGraceSeconds || age < -maxClockSkewSeconds;
   }
 
   return {
@@ -156,6 +160,7 @@ function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {
         writes.add({
           type: 'putGrant',
           id,
+          at: now(),
           accountId,
           clientId,
           payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),

@@ -19,6 +19,8 @@ export interface ArtifactRow {
 export interface PutGrant {
   type: 'putGrant';
   id: string;
+  /** When it is written, epoch seconds: from then on its client counts as used. */
+  at: number;
   accountId: string;
   clientId: string;
   payload: Uint8Array;

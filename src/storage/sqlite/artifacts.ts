@@ -51,7 +51,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     `INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (@id, @accountId, @clientId, @payload, @expiresAt)
      ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`,
   );
-  const useClient = db.prepare('UPDATE clients SET used_at = unixepoch() WHERE id = ?');
+  const useClient = db.prepare('UPDATE clients SET used_at = ? WHERE id = ?');
   const useClientOfArtifact = db.prepare(
     `UPDATE clients SET used_at = @at
      WHERE id = (SELECT grants.client_id FROM artifacts JOIN grants ON grants.id = artifacts.grant_id
@@ -93,7 +93,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     switch (change.type) {
       case 'putGrant':
         putGrant.run(change);
-        useClient.run(change.clientId);
+        useClient.run(change.at, change.clientId);
         return;
       case 'put':
         putArtifact(change);

@@ -31,6 +31,7 @@ export function grant(id: string, accountId = 'ada', clientId = 'client'): PutGr
   return {
     type: 'putGrant',
     id,
+    at: startOfTime,
     accountId,
     clientId,
     payload: payload(`grant ${id}`),
