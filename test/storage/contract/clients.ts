@@ -76,7 +76,7 @@ export function describeClients(open: OpenStorage): void {
 
     it('stay while they have a grant, and ninety days after their last use without one (T-061)', async () => {
       const { accounts, artifacts, clients, sweepExpired } = await openForTest(open);
-      const [day, now] = [86_400, Math.floor(Date.now() / 1000)];
+      const [day, now] = [86_400, startOfTime];
       await accounts.add(account('ada'));
       for (const id of ['revoked', 'refreshed', 'granted']) {
         await clients.put({ id, payload: payload(id), createdAt: now - 5 * day });
