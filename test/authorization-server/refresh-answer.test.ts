@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { grantKey } from '../../src/authorization-server/adapter.ts';
+import { findAnswer, keepAnswer } from '../../src/authorization-server/refresh-answer.ts';
+import { startOfTime } from '../storage/contract/subject.ts';
+import { startAdapters } from './storage-subject.ts';
+
+const answer = {
+  access_token: 'the access token',
+  refresh_token: 'the refresh token',
+  token_type: 'Bearer',
+  expires_in: 100,
+  scope: 'a b',
+};
+
+async function keep() {
+  const { storage, box, adapter } = await startAdapters();
+  await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
+  const change = keepAnswer(box, {
+    id: 'used',
+    grantId: grantKey('g'),
+    answer,
+    nowSeconds: startOfTime,
+    graceSeconds: 120,
+  });
+  await storage.artifacts.commit([change]);
+  const find = (nowSeconds: number, scope = 'a b') =>
+    findAnswer(storage.artifacts, box, 'used', { ...answer, scope }, nowSeconds);
+  return { storage, box, adapter, change, find };
+}
+
+describe('the answer to a refresh', () => {
+  it('is kept sealed (T-194)', async () => {
+    const { change } = await keep();
+    expect(Buffer.from(change.payload).toString('latin1')).not.toContain('token');
+  });
+
+  it('is given until the window is over, with what is left of its life, and never less than a second', async () => {
+    const { find } = await keep();
+    expect(await find(startOfTime)).toEqual(answer);
+    expect(await find(startOfTime + 40)).toEqual({ ...answer, expires_in: 60 });
+    expect(await find(startOfTime + 119)).toEqual({ ...answer, expires_in: 1 });
+    expect(await find(startOfTime + 120)).toBeUndefined();
+  });
+
+  it('is not given for other scopes', async () => {
+    const { find } = await keep();
+    expect(await find(startOfTime, 'a')).toBe('other_scopes');
+  });
+
+  it('is not given to another token, nor after the grant has ended (T-044)', async () => {
+    const { storage, box, adapter, find } = await keep();
+    expect(await findAnswer(storage.artifacts, box, 'another', answer, startOfTime)).toBeUndefined();
+    await adapter('Grant').destroy('g');
+    expect(await find(startOfTime)).toBeUndefined();
+  });
+});
