@@ -74,7 +74,7 @@ describe('a person with a real browser, JavaScript off', () => {
     await page.goto(flow.url);
     await logIn(page, { ...ada, password: 'wrong horse' });
     expect(await page.getByRole('alert').textContent()).toMatch(/do not belong together/);
-    expect(await page.getByLabel('Email').inputValue()).toBe(ada.email);
+    expect(await page.getByLabel('E-mail').inputValue()).toBe(ada.email);
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await logIn(page, ada, 'Enter');
     expect(await page.title()).toMatch(/^Allow Notes on my laptop\?/);

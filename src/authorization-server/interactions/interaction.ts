@@ -53,7 +53,6 @@ export async function readRequest(
     client: {
       name: client.clientName ?? '',
       clientId: client.clientId,
-      identity: 'self-declared',
       ...(client.clientUri ? { uri: client.clientUri } : undefined),
     },
     redirectUri: String(redirectUri),

@@ -86,7 +86,7 @@ export async function submitLogin(
       ctx.status = 401;
       return showLogin(ctx, options, interaction, asked, {
         email,
-        problem: 'That email address and password do not belong together.',
+        problem: 'That e-mail address and password do not belong together.',
       });
     case 'throttled':
     case 'busy':

@@ -1,12 +1,10 @@
 import { displayText } from './display-text.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** What a page may say about a client. Every text in it may be hostile. */
+/** What a page may say about a client: all of it the client said itself, and every text in it may be hostile. */
 export interface ClientSummary {
   name: string;
   clientId: string;
-  /** Whether an operator entered the client, or the client described itself (registration or metadata document). */
-  identity: 'self-declared' | 'pre-registered';
   uri?: string;
 }
 

@@ -9,7 +9,7 @@ export interface ConsentPage {
   action: string;
   csrf: string;
   client: ClientSummary;
-  /** How the signed-in account is called, usually its email address. */
+  /** How the logged-in account is called, usually its e-mail address. */
   account: string;
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
@@ -24,7 +24,7 @@ export interface ConsentPage {
 
 function renderAccount(page: ConsentPage): Markup {
   return markup`<div class="account">
-<p>Signed in as <bdi class="name">${displayText(page.account, 254)}</bdi></p>${
+<p>Logged in as <bdi class="name">${displayText(page.account, 254)}</bdi></p>${
     page.switchAccountAction !== undefined &&
     markup`
 <form method="post" action="${page.switchAccountAction}">
@@ -37,11 +37,6 @@ function renderAccount(page: ConsentPage): Markup {
 
 function renderIdentity(client: ClientSummary, target: RedirectTarget): Markup {
   const caution = target.caution !== undefined && markup`<p>${target.caution}</p>`;
-  if (client.identity === 'pre-registered') {
-    return markup`<p class="muted">This app was registered by the operator of this server.</p>${
-      caution && markup`<div class="notice caution">${caution}</div>`
-    }`;
-  }
   return markup`<div class="notice caution">
 <p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. Your approval goes to <strong>${target.words}</strong> – only that is certain.</p>
 ${caution}</div>`;
@@ -59,7 +54,7 @@ function renderFacts(page: ConsentPage, target: RedirectTarget): Markup {
 <dd>${publisher} <span class="detail">${displayText(page.client.clientId, 300)}</span></dd>${
     website !== undefined &&
     markup`
-<dt>Website the app names${page.client.identity === 'self-declared' && ' (not checked)'}</dt>
+<dt>Website the app names (not checked)</dt>
 <dd>${website}</dd>`
   }
 </dl>`;

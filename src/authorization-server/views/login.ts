@@ -28,25 +28,22 @@ export function renderLogin(page: LoginPage): string {
   const resourceName = displayText(page.resourceName);
   const problem = page.problem === undefined ? '' : displayText(page.problem, 300);
   const faulty = problem !== '' && problemAttributes;
-  const unchecked =
-    page.client.identity === 'self-declared' &&
-    markup`
-<p class="muted">The app chose this name itself. It has not been checked.</p>`;
   return renderLayout(
-    `Sign in – ${resourceName}`,
-    markup`<h1>Sign in</h1>
-<p>${quotedClientName(page.client)} asks to use <bdi class="name">${resourceName}</bdi> for you. Sign in to decide.</p>${unchecked}${
+    `Log in – ${resourceName}`,
+    markup`<h1>Log in</h1>
+<p>${quotedClientName(page.client)} asks to use <bdi class="name">${resourceName}</bdi> for you. Log in to decide.</p>
+<p class="muted">The app chose this name itself. It has not been checked.</p>${
       problem !== '' &&
       markup`
 <div class="notice problem" id="problem" role="alert"><p>${problem}</p></div>`
     }
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-<div class="field"><label for="email">Email</label>
+<div class="field"><label for="email">E-mail</label>
 <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${page.email ?? ''}"${faulty}${!page.email && autofocus}></div>
 <div class="field"><label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required${faulty}${page.email !== undefined && page.email !== '' && autofocus}></div>
-<button class="primary" type="submit">Sign in</button>
+<button class="primary" type="submit">Log in</button>
 </form>
 <form class="cancel" method="post" action="${page.cancelAction}">
 <input type="hidden" name="csrf" value="${page.csrf}">

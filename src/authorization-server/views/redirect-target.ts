@@ -2,7 +2,6 @@ import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../.
 
 /** Where the authorization code goes, in words for the person who decides. */
 export interface RedirectTarget {
-  kind: 'loopback' | 'web' | 'app';
   /** Fits after "sent to"; plain text, to be escaped. */
   words: string;
   /** What to check first, for targets that any app on the device could be listening on. */
@@ -25,7 +24,6 @@ export function describeRedirectTarget(redirectUri: string): RedirectTarget {
   const url = new URL(redirectUri);
   if (isLoopbackRedirect(redirectUri)) {
     return {
-      kind: 'loopback',
       words: `an app on this computer (${url.hostname})`,
       caution: 'Only continue if you just started this login from an app on this computer.',
     };
@@ -33,10 +31,9 @@ export function describeRedirectTarget(redirectUri: string): RedirectTarget {
   if (isPrivateUseRedirect(redirectUri)) {
     const slashes = url.href.startsWith(`${url.protocol}//`) ? '//' : '';
     return {
-      kind: 'app',
       words: `the app registered for ${url.protocol}${slashes}`,
       caution: 'Only continue if you just started this login from that app on this device.',
     };
   }
-  return { kind: 'web', words: url.host };
+  return { words: url.host };
 }

@@ -6,7 +6,7 @@ import {
   quotedClientName,
 } from '../../../src/authorization-server/views/client-summary.ts';
 
-const client: ClientSummary = { name: 'Claude Code', clientId: 'c1', identity: 'self-declared' };
+const client: ClientSummary = { name: 'Claude Code', clientId: 'c1' };
 
 describe('client summary', () => {
   it('makes the name inert (T-060)', () => {

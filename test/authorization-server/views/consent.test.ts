@@ -8,7 +8,6 @@ const page: ConsentPage = {
   client: {
     name: 'Claude Code',
     clientId: 'https://claude.ai/oauth/client.json',
-    identity: 'self-declared',
     uri: 'https://anthropic.com/claude',
   },
   account: 'ada@example.com',
@@ -21,11 +20,6 @@ const page: ConsentPage = {
   ],
   offlineAccess: true,
   switchAccountAction: '/interaction/i1/switch',
-};
-const known: ConsentPage = {
-  ...page,
-  client: { name: 'Build bot', clientId: 'build-bot', identity: 'pre-registered' },
-  redirectUri: 'https://ci.example.com/cb',
 };
 
 function decisionForm(html: string): string {
@@ -77,7 +71,7 @@ describe('renderConsent', () => {
     expect(html).not.toContain('<fieldset');
   });
 
-  it('warns that a self-declared name was not checked and says what is certain (A5-09, T-060)', () => {
+  it('warns that a name was not checked and says what is certain (A5-09, T-060)', () => {
     const html = renderConsent({ ...page, redirectUri: 'https://evil.example/cb' });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
     expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
@@ -89,18 +83,10 @@ describe('renderConsent', () => {
     expect(html).toContain('<strong>an app on this computer (127.0.0.1)</strong>');
   });
 
-  it('warns more for a loopback redirect, for any identity (A5-09, T-077)', () => {
+  it('warns more for a loopback redirect (A5-09, T-077)', () => {
     const caution = 'Only continue if you just started this login from an app on this computer.';
     expect(renderConsent(page)).toContain(caution);
-    expect(renderConsent({ ...known, redirectUri: page.redirectUri })).toContain(caution);
-    expect(renderConsent(known)).not.toContain(caution);
-  });
-
-  it('says of a pre-registered client that the operator registered it, without the warning', () => {
-    const html = renderConsent(known);
-    expect(html).toContain('This app was registered by the operator of this server.');
-    expect(html).not.toContain('Not checked');
-    expect(html).toContain('<strong>ci.example.com</strong>');
+    expect(renderConsent({ ...page, redirectUri: 'https://ci.example.com/cb' })).not.toContain(caution);
   });
 
   it('shows the website a client names as a host, never as a link', () => {
@@ -142,7 +128,7 @@ describe('renderConsent', () => {
     const attacked: ConsentPage = {
       action: hostile,
       csrf: hostile,
-      client: { name: hostile, clientId: hostile, identity: 'self-declared', uri: hostile },
+      client: { name: hostile, clientId: hostile, uri: hostile },
       account: hostile,
       resourceName: hostile,
       resource: hostile,
@@ -153,7 +139,7 @@ describe('renderConsent', () => {
     };
     const ordinary: ConsentPage = {
       ...page,
-      client: { name: 'A', clientId: 'a', identity: 'self-declared' },
+      client: { name: 'A', clientId: 'a' },
       scopes: [{ scope: 'a', description: 'A' }],
     };
     expect(pageStructure(renderConsent(attacked))).toEqual(pageStructure(renderConsent(ordinary)));

@@ -4,15 +4,15 @@ import { markup } from '../../../src/authorization-server/views/markup.ts';
 import { hostile, pageStructure } from './page-structure.ts';
 
 describe('renderLayout', () => {
-  const page = renderLayout('Sign in', markup`<h1>Sign in</h1>`);
+  const page = renderLayout('Log in', markup`<h1>Log in</h1>`);
 
   it('gives a primitive string that is a whole document with language, character set, viewport and title', () => {
     expect(typeof page).toBe('string');
     expect(page.startsWith('<!DOCTYPE html>\n<html lang="en">')).toBe(true);
     expect(page).toContain('<meta charset="utf-8">');
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
-    expect(page).toContain('<title>Sign in</title>');
-    expect(page).toContain('<main>\n<h1>Sign in</h1>\n</main>');
+    expect(page).toContain('<title>Log in</title>');
+    expect(page).toContain('<main>\n<h1>Log in</h1>\n</main>');
   });
 
   it('refers to nothing outside the page and carries no script or style attribute (T-017, T-198)', () => {
@@ -20,6 +20,6 @@ describe('renderLayout', () => {
   });
 
   it('keeps a hostile title inside its element (T-059)', () => {
-    expect(pageStructure(renderLayout(hostile, markup`<h1>Sign in</h1>`))).toEqual(pageStructure(page));
+    expect(pageStructure(renderLayout(hostile, markup`<h1>Log in</h1>`))).toEqual(pageStructure(page));
   });
 });

@@ -5,7 +5,7 @@ import { hostile, pageStructure, tagWith } from './page-structure.ts';
 const page: LoginPage = {
   action: '/interaction/i1/login',
   csrf: 'csrf-1',
-  client: { name: 'Claude Code', clientId: 'c1', identity: 'self-declared' },
+  client: { name: 'Claude Code', clientId: 'c1' },
   resourceName: 'Team notes',
   cancelAction: '/interaction/i1/cancel',
 };
@@ -39,7 +39,7 @@ describe('renderLogin', () => {
 
   it('binds a label to each field', () => {
     const html = renderLogin(page);
-    expect(html).toContain('<label for="email">Email</label>');
+    expect(html).toContain('<label for="email">E-mail</label>');
     expect(tagWith(html, 'name="email"')).toContain('id="email"');
     expect(html).toContain('<label for="password">Password</label>');
     expect(tagWith(html, 'name="password"')).toContain('id="password"');
@@ -49,9 +49,9 @@ describe('renderLogin', () => {
     const html = renderLogin({
       ...page,
       email: 'ada@example.com',
-      problem: 'Email or password is wrong.',
+      problem: 'E-mail or password is wrong.',
     });
-    expect(html).toContain('id="problem" role="alert"><p>Email or password is wrong.</p>');
+    expect(html).toContain('id="problem" role="alert"><p>E-mail or password is wrong.</p>');
     for (const name of ['email', 'password']) {
       expect(tagWith(html, `name="${name}"`)).toContain('aria-invalid="true" aria-describedby="problem"');
     }
@@ -71,18 +71,14 @@ describe('renderLogin', () => {
     expect(tagWith(known, 'name="password"')).toContain(' autofocus');
   });
 
-  it('says of a self-declared name that it was not checked, and only of that', () => {
-    const sentence = 'The app chose this name itself. It has not been checked.';
-    expect(renderLogin(page)).toContain(sentence);
-    expect(renderLogin({ ...page, client: { ...page.client, identity: 'pre-registered' } })).not.toContain(
-      sentence,
-    );
+  it('says of the name that it was not checked', () => {
+    expect(renderLogin(page)).toContain('The app chose this name itself. It has not been checked.');
   });
 
   it('has one heading and a title that names the page', () => {
     const html = renderLogin(page);
     expect(html.match(/<h1/g)).toHaveLength(1);
-    expect(html).toContain('<title>Sign in – Team notes</title>');
+    expect(html).toContain('<title>Log in – Team notes</title>');
   });
 
   it('keeps the same tags and attributes whatever the texts hold (T-059)', () => {
@@ -90,7 +86,7 @@ describe('renderLogin', () => {
     const attacked: LoginPage = {
       action: hostile,
       csrf: hostile,
-      client: { name: hostile, clientId: hostile, identity: 'self-declared', uri: hostile },
+      client: { name: hostile, clientId: hostile, uri: hostile },
       resourceName: hostile,
       email: hostile,
       problem: hostile,

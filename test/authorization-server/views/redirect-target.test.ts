@@ -9,7 +9,6 @@ describe('describeRedirectTarget', () => {
       ['http://[::1]:8080/cb', '[::1]'],
     ]) {
       const target = describeRedirectTarget(String(uri));
-      expect(target.kind).toBe('loopback');
       expect(target.words).toBe(`an app on this computer (${host})`);
       expect(target.caution).toBe(
         'Only continue if you just started this login from an app on this computer.',
@@ -19,7 +18,6 @@ describe('describeRedirectTarget', () => {
 
   it('names the host of an https redirect, with a port that is not the default, and no caution (A5-09)', () => {
     expect(describeRedirectTarget('https://claude.ai/api/mcp/auth_callback')).toEqual({
-      kind: 'web',
       words: 'claude.ai',
     });
     expect(describeRedirectTarget('https://app.example.com:8443/cb').words).toBe('app.example.com:8443');
@@ -33,8 +31,8 @@ describe('describeRedirectTarget', () => {
     expect(describeRedirectTarget('https://evil.example/claude.ai?to=https://claude.ai').words).toBe(
       'evil.example',
     );
-    expect(describeRedirectTarget('https://127.0.0.1.evil.example/cb').kind).toBe('web');
-    expect(describeRedirectTarget('https://localhost.evil.example/cb').kind).toBe('web');
+    expect(describeRedirectTarget('https://127.0.0.1.evil.example/cb').words).toBe('127.0.0.1.evil.example');
+    expect(describeRedirectTarget('https://localhost.evil.example/cb').words).toBe('localhost.evil.example');
   });
 
   it('never shortens a host, so that its registrable end stays in sight', () => {
@@ -44,7 +42,6 @@ describe('describeRedirectTarget', () => {
 
   it('names the scheme of a private-use redirect as it is written', () => {
     expect(describeRedirectTarget('cursor://anysphere.cursor-retrieval/oauth/callback')).toMatchObject({
-      kind: 'app',
       words: 'the app registered for cursor://',
     });
     expect(describeRedirectTarget('com.example.app:/oauth').words).toBe(

@@ -56,8 +56,8 @@ export async function logIn(
   { email, password }: { email: string; password: string } = ada,
   by: 'button' | 'Enter' = 'button',
 ): Promise<void> {
-  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
-  if (by === 'button') await page.getByRole('button', { name: 'Sign in' }).click();
+  if (by === 'button') await page.getByRole('button', { name: 'Log in' }).click();
   else await page.getByLabel('Password').press('Enter');
 }
