@@ -1,0 +1,8 @@
+import { describe, expect, it } from 'vitest';
+import { clientLifetimes } from '../../src/storage/clients.ts';
+
+describe('clients', () => {
+  it('that nobody consented to are kept for a day, used ones for ninety (T-061)', () => {
+    expect(clientLifetimes).toEqual({ neverUsedSeconds: 24 * 3600, afterUseSeconds: 90 * 24 * 3600 });
+  });
+});
