@@ -25,6 +25,16 @@ describe('the command line', () => {
   });
 
   it.each([
+    ['login', 'notes:read'],
+    ['tools', '/mcp'],
+    ['call', `add_note '{"text":`],
+  ])('shows an example of %s (%s)', async (command, part) => {
+    const { stdout } = await gatehouse([command, '--help']);
+    expect(stdout).toMatch(/\nExample:\n {2}scripts\/gatehouse /);
+    expect(stdout).toContain(part);
+  });
+
+  it.each([
     ['no such command', ['srve'], /unknown command 'srve'/],
     ['an option that does not exist', ['serve', '--prot', '1'], /unknown option '--prot'.*\n.*--port/],
     ['a port that is none', ['serve', '--port', '70000'], /A port is a number from 0 to 65535/],

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, formatJson, printable, printableLine, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
 import { withServer } from './with-server.ts';
 
 function parseArguments(text: string | undefined): Record<string, unknown> {
@@ -78,6 +79,10 @@ export function registerCall(program: Command, io: CommandIo = processIo()): voi
     .argument('<tool>', 'name of the tool')
     .argument('[arguments]', 'arguments as a JSON object')
     .option('--json', 'print the whole result as JSON')
+    .addHelpText(
+      'after',
+      `\nExample:\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,
+    )
     .action((url: string, tool: string, json: string | undefined, options: { json?: boolean }) =>
       runCall({ url, tool, json }, options, io),
     );

@@ -10,6 +10,7 @@ import {
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 
 /** Options of `gatehouse login`, as commander gives them. */
@@ -148,5 +149,6 @@ export function registerLogin(program: Command, io: CommandIo = processIo()): vo
       parseOriginOption,
     )
     .option('--json', 'print what was logged in to as JSON')
+    .addHelpText('after', `\nExample:\n  ${programName} login http://localhost:3000/mcp --scope "notes:read"`)
     .action((url: string, options: LoginCommandOptions) => runLogin(url, options, io));
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
 import { withServer } from './with-server.ts';
 
 /** Longest description shown in the table, in characters. */
@@ -62,5 +63,6 @@ export function registerTools(program: Command, io: CommandIo = processIo()): vo
     .description('List the tools of an MCP server you are logged in to')
     .argument('<url>', 'URL of the MCP server')
     .option('--json', 'print them as JSON')
+    .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`)
     .action((url: string, options: { json?: boolean }) => runTools(url, options, io));
 }
