@@ -1,6 +1,8 @@
-import Provider from 'oidc-provider';
+import Provider, { type JWK } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
+import { generateKeySet } from '../../../src/crypto/keys.ts';
 import { equalSecrets } from '../../../src/crypto/secret.ts';
+import { startAdapters } from '../../authorization-server/storage-subject.ts';
 
 const secret = 'a'.repeat(86);
 const wrongFirst = `b${secret.slice(1)}`;
@@ -8,8 +10,22 @@ const wrongLast = `${secret.slice(0, -1)}b`;
 
 /** The client of the engine that compares what a confidential client sends. */
 async function engineClient() {
+  const { adapter } = await startAdapters();
+  await adapter('Client').upsert(
+    'c',
+    {
+      client_id: 'c',
+      client_secret: secret,
+      redirect_uris: ['https://app.example.com/cb'],
+      id_token_signed_response_alg: 'ES256',
+    },
+    0,
+  );
+  const { signing } = await generateKeySet();
   const provider = new Provider('http://localhost', {
-    clients: [{ client_id: 'c', client_secret: secret, redirect_uris: ['http://localhost/cb'] }],
+    adapter,
+    jwks: { keys: signing as JWK[] },
+    features: { devInteractions: { enabled: false } },
   });
   const client = await provider.Client.find('c');
   if (!client) throw new Error('the client is not there');
