@@ -2,7 +2,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactStore } from '../storage/artifacts.ts';
-import { payloadContext } from './adapter.ts';
+import { payloadContext } from './engine/adapter.ts';
 
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {

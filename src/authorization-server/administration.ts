@@ -4,7 +4,7 @@ import { checkPassword, createPasswordHasher, randomPassword } from '../crypto/p
 import { createSealedBox } from '../crypto/sealed-box.ts';
 import { normalizeEmail } from '../storage/accounts.ts';
 import type { Storage } from '../storage/storage.ts';
-import { payloadContext } from './adapter.ts';
+import { payloadContext } from './engine/adapter.ts';
 
 /** An account as an operator sees it. */
 export interface AccountSummary {

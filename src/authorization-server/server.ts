@@ -12,16 +12,15 @@ import {
   checkResponseParameters,
   createAuthorizationEndpoint,
   showErrorBeforeRedirect,
-} from './authorization-endpoint.ts';
-import { limitAuthorizations } from './authorization-limit.ts';
-import { prepareAuthorization } from './authorization-request.ts';
-import { buildConfiguration, enginePaths, identityScopes, type Lifetimes } from './configuration.ts';
+} from './endpoints/authorization-endpoint.ts';
+import { limitAuthorizations } from './endpoints/authorization-limit.ts';
+import { prepareAuthorization } from './endpoints/authorization-request.ts';
 import {
   auditRegistration,
   auditTokenRefusal,
   completeMetadata,
   publishForAMoment,
-} from './endpoint-answers.ts';
+} from './endpoints/endpoint-answers.ts';
 import {
   limitFailures,
   limitRequests,
@@ -29,17 +28,18 @@ import {
   neverStore,
   refuseOpaqueOrigin,
   type Step,
-} from './endpoint-guards.ts';
-import { createEngine } from './engine.ts';
+} from './endpoints/endpoint-guards.ts';
+import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
+import { prepareRegistration } from './endpoints/registration-request.ts';
+import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
+import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
+import { buildConfiguration, enginePaths, identityScopes, type Lifetimes } from './engine/configuration.ts';
+import { createEngine } from './engine/engine.ts';
+import { commitWrites } from './engine/write-set.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
 import { createLogin, type LoginLimits } from './login.ts';
-import { answerWithOAuthError } from './oauth-answer.ts';
-import { prepareRegistration } from './registration-request.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
-import { createRevocationEndpoint } from './revocation-endpoint.ts';
-import { createTokenEndpoint } from './token-endpoint.ts';
-import { commitWrites } from './write-set.ts';
 
 /** What an authorization server is made of. */
 export interface AuthorizationServerOptions {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Adapter } from 'oidc-provider';
-import { createAdapters } from '../../src/authorization-server/adapter.ts';
+import { createAdapters } from '../../src/authorization-server/engine/adapter.ts';
 import { createSealedBox, type SealedBox } from '../../src/crypto/sealed-box.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { account, openForTest, startOfTime } from '../storage/contract/subject.ts';

@@ -31,7 +31,7 @@ describe('who may import whom', () => {
     ['src/client/token.ts', "import './node/loopback.ts';", 'client may not import client/node'],
     ['src/mcp/notes/a.ts', "import { type N, n } from '../../storage/notes.ts';", 'only types of storage'],
     ['src/cli/main.ts', "export * from '../mcp/endpoint.ts';", 'cli may not import mcp'],
-    ['src/oauth/a.ts', "import '../../test/support/a.ts';", 'stands in no room'],
+    ['src/oauth/a.ts', "import '../support/a.ts';", 'stands in no room'],
     ['src/shed/a.ts', '', 'stands in no room'],
   ])('catches %s with %s', (path, text, sentence) => {
     const [found, ...more] = forbiddenImports(rooms, [parseSource(path, text)]);

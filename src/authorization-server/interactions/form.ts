@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { equalSecrets, keyedDigest } from '../../crypto/secret.ts';
-import { BodyRefused, readBody } from '../request-body.ts';
+import { BodyRefused, readBody } from '../endpoints/request-body.ts';
 
 /** A form of ours has a few short fields. */
 const maxFormBytes = 16 * 1024;

@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
 import type { Login } from '../login.ts';
 import { renderLogin } from '../views/login.ts';
-import { currentWriteSet } from '../write-set.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { showPage } from './page.ts';

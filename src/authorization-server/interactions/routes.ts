@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
-import { answerWithErrorPage } from '../error-page.ts';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
-import { commitWrites } from '../write-set.ts';
 import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
 import { csrfToken, FormRefused, readForm } from './form.ts';
 import {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { exportSPKI, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { payloadContext } from '../../../src/authorization-server/adapter.ts';
+import { payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
 import type { KeySet } from '../../../src/crypto/keys.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';

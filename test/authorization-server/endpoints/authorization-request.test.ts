@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   canonicalizeResources,
   prepareAuthorization,
-} from '../../src/authorization-server/authorization-request.ts';
-import { createResourceRegistry } from '../../src/authorization-server/resources.ts';
-import { serveSteps } from '../support/koa-step.ts';
+} from '../../../src/authorization-server/endpoints/authorization-request.ts';
+import { createResourceRegistry } from '../../../src/authorization-server/resources.ts';
+import { serveSteps } from '../../support/koa-step.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 const registry = createResourceRegistry([

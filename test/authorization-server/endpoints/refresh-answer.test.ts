@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { grantKey } from '../../src/authorization-server/adapter.ts';
-import { findAnswer, keepAnswer } from '../../src/authorization-server/refresh-answer.ts';
-import { startOfTime } from '../storage/contract/subject.ts';
-import { startAdapters } from './storage-subject.ts';
+import { findAnswer, keepAnswer } from '../../../src/authorization-server/endpoints/refresh-answer.ts';
+import { grantKey } from '../../../src/authorization-server/engine/adapter.ts';
+import { startOfTime } from '../../storage/contract/subject.ts';
+import { startAdapters } from '../storage-subject.ts';
 
 const answer = {
   access_token: 'the access token',

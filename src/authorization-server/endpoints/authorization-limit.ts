@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
+import { createLimiter, type Limit } from '../limits.ts';
 import { answerWithErrorPage } from './error-page.ts';
-import { createLimiter, type Limit } from './limits.ts';
 
 const page = {
   title: 'Too many logins were begun',

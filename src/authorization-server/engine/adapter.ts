@@ -1,8 +1,8 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import type { SealedBox } from '../crypto/sealed-box.ts';
-import { hashSecret } from '../crypto/secret.ts';
-import type { ArtifactRow, ArtifactStore, Change } from '../storage/artifacts.ts';
-import type { ClientStore } from '../storage/clients.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+import type { ArtifactRow, ArtifactStore, Change } from '../../storage/artifacts.ts';
+import type { ClientStore } from '../../storage/clients.ts';
 import { currentWriteSet, type Guard, WriteSet } from './write-set.ts';
 
 /** What the adapter works on. */

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import type { Limiter } from './limits.ts';
+import type { Limiter } from '../limits.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** A step of an endpoint: answers, or hands on to the next. */

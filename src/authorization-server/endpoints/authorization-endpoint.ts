@@ -1,8 +1,8 @@
 import type { Context, Next } from 'koa';
-import type { ArtifactStore } from '../storage/artifacts.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { commitWrites } from '../engine/write-set.ts';
 import type { Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
-import { commitWrites } from './write-set.ts';
 
 /** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
 export const responseModes = ['query'] as const;

@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
-import { formatScope, parseScope } from '../oauth/scope.ts';
-import type { ResourceRegistry } from './resources.ts';
+import { formatScope, parseScope } from '../../oauth/scope.ts';
+import type { ResourceRegistry } from '../resources.ts';
 
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
 const maxQueryLength = 16_384;

@@ -1,11 +1,11 @@
 import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider';
-import type { KeySet } from '../crypto/keys.ts';
-import { randomSecret } from '../crypto/secret.ts';
-import type { AccountStore } from '../storage/accounts.ts';
+import type { KeySet } from '../../crypto/keys.ts';
+import { randomSecret } from '../../crypto/secret.ts';
+import type { AccountStore } from '../../storage/accounts.ts';
+import { createErrorRenderer } from '../endpoints/error-page.ts';
+import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
-import { createErrorRenderer } from './error-page.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
-import { type ResourceRegistry, toResourceServer } from './resources.ts';
 
 /** How long what is issued lives, in seconds. */
 export interface Lifetimes {

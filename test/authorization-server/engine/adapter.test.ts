@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { grantKey, payloadContext } from '../../src/authorization-server/adapter.ts';
-import { commitWrites } from '../../src/authorization-server/write-set.ts';
-import { hashSecret } from '../../src/crypto/secret.ts';
-import { startOfTime } from '../storage/contract/subject.ts';
-import { startAdapters } from './storage-subject.ts';
+import { grantKey, payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
+import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
+import { hashSecret } from '../../../src/crypto/secret.ts';
+import { startOfTime } from '../../storage/contract/subject.ts';
+import { startAdapters } from '../storage-subject.ts';
 
 const grant = { accountId: 'ada', clientId: 'c' };
 

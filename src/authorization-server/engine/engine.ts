@@ -1,9 +1,9 @@
 import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
-import { pathOf } from '../oauth/well-known.ts';
-import type { Logger } from '../observability/logger.ts';
-import { StorageUnavailable } from '../storage/storage.ts';
+import { pathOf } from '../../oauth/well-known.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { StorageUnavailable } from '../../storage/storage.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {

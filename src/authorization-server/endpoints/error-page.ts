@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
-import { contentSecurityPolicy, pageHeaders } from './views/content-security-policy.ts';
-import { type ErrorPage, renderError } from './views/error.ts';
+import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
+import { type ErrorPage, renderError } from '../views/error.ts';
 
 /** Routes of the engine that a browser comes to. */
 const pageRoutes = new Set(['authorization', 'resume']);

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../oauth/redirect-uri.ts';
+import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
 
 /** Limits of a registration (T-058, T-060, T-062). */

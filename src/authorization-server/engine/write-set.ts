@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../storage/artifacts.ts';
+import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../../storage/artifacts.ts';
 
 /**
  * What must hold for a row that the request has read, when its write is committed: nothing, that it was not ended

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { answerWithErrorPage } from '../../src/authorization-server/error-page.ts';
-import { serveSteps } from '../support/koa-step.ts';
-import { shownCode } from '../support/refusal.ts';
+import { answerWithErrorPage } from '../../../src/authorization-server/endpoints/error-page.ts';
+import { serveSteps } from '../../support/koa-step.ts';
+import { shownCode } from '../../support/refusal.ts';
 
 type Page = Parameters<typeof answerWithErrorPage>[3];
 

@@ -1,6 +1,6 @@
-import type { SealedBox } from '../crypto/sealed-box.ts';
-import type { ArtifactStore, PutArtifact } from '../storage/artifacts.ts';
-import { payloadContext } from './adapter.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
+import { payloadContext } from '../engine/adapter.ts';
 
 const kind = 'RefreshAnswer';
 

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { commitWrites, currentWriteSet, WriteSet } from '../../src/authorization-server/write-set.ts';
-import type { ArtifactStore, Change } from '../../src/storage/artifacts.ts';
-import { artifact, payload } from '../storage/contract/subject.ts';
+import {
+  commitWrites,
+  currentWriteSet,
+  WriteSet,
+} from '../../../src/authorization-server/engine/write-set.ts';
+import type { ArtifactStore, Change } from '../../../src/storage/artifacts.ts';
+import { artifact, payload } from '../../storage/contract/subject.ts';
 
 /** A store that remembers what was committed. */
 function startStore(result: Awaited<ReturnType<ArtifactStore['commit']>> = { committed: true }) {

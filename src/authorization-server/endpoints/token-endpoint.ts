@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { SealedBox } from '../crypto/sealed-box.ts';
-import { hashSecret } from '../crypto/secret.ts';
-import type { ArtifactStore, Conflict } from '../storage/artifacts.ts';
-import { grantKey, payloadContext } from './adapter.ts';
-import type { AuditLog } from './audit.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
+import type { AuditLog } from '../audit.ts';
+import { grantKey, payloadContext } from '../engine/adapter.ts';
+import { commitWrites, type WriteSet } from '../engine/write-set.ts';
+import type { ResourceRegistry } from '../resources.ts';
 import { canonicalizeResources } from './authorization-request.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
-import type { ResourceRegistry } from './resources.ts';
-import { commitWrites, type WriteSet } from './write-set.ts';
 
 /** What the token endpoint works with. */
 export interface TokenEndpointOptions {

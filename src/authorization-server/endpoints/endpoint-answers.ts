@@ -1,4 +1,4 @@
-import type { AuditLog } from './audit.ts';
+import type { AuditLog } from '../audit.ts';
 import { responseModes } from './authorization-endpoint.ts';
 import type { Step } from './endpoint-guards.ts';
 
