@@ -34,9 +34,12 @@ export function formatBearerChallenge(challenge: BearerChallenge): string {
 
 const tchar = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
 
+/** The other form of a challenge, `Negotiate YII=`: one value instead of parameters (RFC 9110 section 11.2). */
+const token68 = /[ \t]+[A-Za-z0-9\-._~+/]+=*[ \t]*(?=,|$)/y;
+
 /**
  * Reads `WWW-Authenticate` field values: several challenges, parameters in any order, quoted strings with escapes.
- * What does not parse is skipped; nothing throws.
+ * A token68 and what does not parse are skipped; nothing throws.
  * @param value the header, several fields joined by a comma
  * @returns the challenges in their order
  * @see RFC 9110 section 11.6.1 (A3-06)
@@ -81,7 +84,8 @@ export function parseChallenges(value: string): Challenge[] {
       if (!Object.hasOwn(current.parameters, name)) current.parameters[name] = content;
       continue;
     }
-    at = afterWord;
+    token68.lastIndex = afterWord;
+    at = token68.test(value) ? token68.lastIndex : afterWord;
     challenges.push({
       scheme: word.toLowerCase(),
       parameters: Object.create(null) as Record<string, string>,

@@ -1,5 +1,5 @@
 /** The endpoint paths a 2025-03-26 client uses at the authorization base URL when it finds no metadata (A2-05). */
-export const defaultEndpoints = {
+const defaultEndpoints = {
   authorization: '/authorize',
   token: '/token',
   registration: '/register',

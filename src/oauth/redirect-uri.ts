@@ -27,7 +27,10 @@ export type RedirectUriFault =
   | 'http_not_loopback';
 
 /** Longest redirect URI accepted, in characters. */
-export const maxRedirectUriLength = 2048;
+const maxRedirectUriLength = 2048;
+
+/** The authority as written. The URL parser also reads `https:host` and `https:///host`, which RFC 3986 has no host in. */
+const writtenAuthority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i;
 
 /**
  * @param hostname `hostname` of a parsed URL
@@ -51,6 +54,7 @@ export function isPrivateUseRedirect(uri: string): boolean {
 
 /**
  * One rule list for redirect URIs at registration: https anywhere, http on loopback only, private-use schemes that cannot run code.
+ * A loopback host counts as written: `0x7f.1` reaches the same machine, but compares as another string (T-002).
  * @param value an entry of `redirect_uris`
  * @returns the first fault, or undefined for a URI that may be registered
  * @see RFC 7591 section 5; RFC 8252 section 7; MCP authorization "Redirect URIs" (A6-02, T-003, T-058)
@@ -64,8 +68,11 @@ export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
   if (!url) return 'not_absolute';
   if (forbiddenSchemes.has(url.protocol)) return 'forbidden_scheme';
   if (value.includes('#')) return 'fragment';
-  if (url.username !== '' || url.password !== '') return 'userinfo';
+  const authority = writtenAuthority.exec(value)?.[1] ?? '';
+  if (authority === '' && !isPrivateUseRedirect(value)) return 'not_absolute';
+  if (authority.includes('@')) return 'userinfo';
   if (value.includes('*')) return 'wildcard';
-  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) return 'http_not_loopback';
+  const host = authority.replace(/:\d*$/, '').toLowerCase();
+  if (url.protocol === 'http:' && !isLoopbackHost(host)) return 'http_not_loopback';
   return undefined;
 }

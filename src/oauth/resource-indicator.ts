@@ -1,3 +1,5 @@
+import { pathOf } from './well-known.ts';
+
 /**
  * The canonical form of a resource indicator: lower-case scheme and host, no default port, no trailing slash.
  * Clients send `https://x/mcp/`, `HTTPS://X/mcp` and `https://x/mcp` and mean one server (A7-01, A7-02).
@@ -9,20 +11,21 @@ export function canonicalResource(value: string): string | undefined {
   const url = URL.parse(value);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
   if (value.includes('#') || url.username !== '' || url.password !== '') return undefined;
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}${url.search}`;
+  return `${url.origin}${pathOf(url)}${url.search}`;
 }
 
 /**
  * Whether metadata for `resource` may be used for calls to `url`: the same URL, or a parent of it on the same origin (A3-07).
+ * A `resource` with a query is the parent of nothing.
  * @param resource the `resource` of a metadata document
  * @param url the URL being called
  * @see RFC 9728 section 3.3
  */
 export function resourceCovers(resource: string, url: string): boolean {
-  const wide = URL.parse(resource);
-  const narrow = URL.parse(url);
-  if (!wide || !narrow || wide.origin !== narrow.origin || wide.search !== '') return false;
-  const prefix = wide.pathname.replace(/\/+$/, '');
-  const path = narrow.pathname.replace(/\/+$/, '');
-  return path === prefix || path.startsWith(`${prefix}/`);
+  const wide = canonicalResource(resource);
+  const narrow = canonicalResource(url);
+  if (wide === undefined || narrow === undefined) return false;
+  if (wide === narrow) return true;
+  const [path = ''] = narrow.split('?');
+  return !wide.includes('?') && `${path}/`.startsWith(`${wide}/`);
 }

@@ -8,9 +8,9 @@ export const wellKnown = {
   protectedResource: '/.well-known/oauth-protected-resource',
 } as const;
 
-/** The path of a URL without its trailing slash: `''` for an origin. */
+/** The path of a URL without its trailing slashes: `''` for an origin. Linear in its length, whatever the slashes. */
 export function pathOf(url: string | URL): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
+  return new URL(url).pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 /**
@@ -32,13 +32,13 @@ export function authorizationServerMetadataUrls(issuer: string): string[] {
 }
 
 /**
- * The places of a protected resource's metadata: path-inserted form, then root.
+ * The places of a protected resource's metadata: path-inserted form (a query stays behind the path), then root.
  * @param resource URL of the protected resource
  * @see RFC 9728 section 3.1 (A3-03, A3-05)
  */
 export function protectedResourceMetadataUrls(resource: string): string[] {
-  const { origin } = new URL(resource);
-  const path = pathOf(resource);
+  const { origin, search } = new URL(resource);
+  const inserted = `${pathOf(resource)}${search}`;
   const root = `${origin}${wellKnown.protectedResource}`;
-  return path === '' ? [root] : [`${root}${path}`, root];
+  return inserted === '' ? [root] : [`${root}${inserted}`, root];
 }

@@ -13,7 +13,7 @@ import { shownCode } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
 // Over src/authorization-server/interactions/consent.ts, src/authorization-server/interactions/routes.ts and
-// src/authorization-server/authorization-endpoint.ts.
+// src/authorization-server/endpoints/authorization-endpoint.ts.
 
 let gatehouse: RunningGatehouse;
 let client: string;

@@ -3,7 +3,7 @@ import { ada, type RunningGatehouse, startGatehouse } from '../../support/gateho
 import { authorization, openConsent, register } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/page.ts and src/authorization-server/error-page.ts.
+// Over src/authorization-server/interactions/page.ts and src/authorization-server/endpoints/error-page.ts.
 
 let gatehouse: RunningGatehouse;
 let client: string;

@@ -7,7 +7,7 @@ import { approve, authorization, post, redeem, register, type Tokens } from '../
 import { expectAccepted, expectErrorPage, shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/server.ts and the engine as src/authorization-server/configuration.ts sets it up.
+// Over src/authorization-server/server.ts and the engine as src/authorization-server/engine/configuration.ts sets it up.
 
 let gatehouse: RunningGatehouse;
 let client: string;

@@ -6,7 +6,7 @@ import { approve, authorization, redeem, redirectUri, register } from '../../sup
 import { expectErrorPage } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// What each request has to ask is decided in src/authorization-server/interaction-policy.ts.
+// What each request has to ask is decided in src/authorization-server/engine/interaction-policy.ts.
 
 let gatehouse: RunningGatehouse;
 let native: string;

@@ -1,4 +1,4 @@
-// What survives a `kill -9` (flows of src/authorization-server/write-set.ts and src/storage/sqlite/writer.ts).
+// What survives a `kill -9` (flows of src/authorization-server/engine/write-set.ts and src/storage/sqlite/writer.ts).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testFolderForFile } from '../../support/folder.ts';
 import {

@@ -1,4 +1,4 @@
-// Flows of src/app/errors.ts and src/authorization-server/engine.ts.
+// Flows of src/app/errors.ts and src/authorization-server/engine/engine.ts.
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startGatehouse } from '../../support/gatehouse.ts';

@@ -3,7 +3,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { countIssued } from '../../support/issued.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
-// Over src/authorization-server/request-body.ts and src/authorization-server/registration-request.ts.
+// Over src/authorization-server/endpoints/request-body.ts and src/authorization-server/endpoints/registration-request.ts.
 
 let gatehouse: RunningGatehouse;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoint-answers.ts and src/observability/logger.ts.
+// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoints/endpoint-answers.ts and src/observability/logger.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {

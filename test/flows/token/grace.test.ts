@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/refresh-answer.ts.
+// Flows of src/authorization-server/endpoints/refresh-answer.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';

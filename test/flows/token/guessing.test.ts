@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoint-guards.ts.
+// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoints/endpoint-guards.ts.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, refresh, tryAccess } from '../../support/oauth.ts';

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/token-endpoint.ts.
+// Flows of src/authorization-server/endpoints/token-endpoint.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';

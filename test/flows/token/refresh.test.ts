@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/token-endpoint.ts.
+// Flows of src/authorization-server/endpoints/token-endpoint.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

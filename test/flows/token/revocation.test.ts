@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/revocation-endpoint.ts.
+// Flows of src/authorization-server/endpoints/revocation-endpoint.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
