@@ -29,6 +29,7 @@ import {
   refuseOpaqueOrigin,
   type Step,
 } from './endpoints/endpoint-guards.ts';
+import { createErrorRenderer } from './endpoints/error-page.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
 import { prepareRegistration } from './endpoints/registration-request.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
@@ -83,7 +84,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const resources = createResourceRegistry(options.resources);
   const audit = createAuditLog(logger);
   const adapter = { artifacts, clients, box, now, refreshGraceSeconds };
-  const configuration = buildConfiguration({ issuer, keys, accounts, resources, lifetimes, now, adapter });
+  const renderError = createErrorRenderer();
+  const configuration = buildConfiguration({
+    issuer,
+    keys,
+    accounts,
+    resources,
+    lifetimes,
+    renderError,
+    now,
+    adapter,
+  });
   const engine = createEngine(issuer, configuration, logger);
   const at =
     (path: string): Step =>

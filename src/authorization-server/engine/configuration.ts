@@ -2,7 +2,6 @@ import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider'
 import type { KeySet } from '../../crypto/keys.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
-import { createErrorRenderer } from '../endpoints/error-page.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
@@ -28,6 +27,8 @@ export interface ConfigurationOptions {
   adapter: AdapterOptions;
   resources: ResourceRegistry;
   lifetimes: Lifetimes;
+  /** Tells a person what cannot be told to a client. */
+  renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -57,7 +58,7 @@ const clientDefaults: Partial<ClientMetadata> = {
  * place; field experience with MCP clients is behind most.
  */
 export function buildConfiguration(options: ConfigurationOptions): Configuration {
-  const { issuer, keys, accounts, resources, lifetimes, now } = options;
+  const { issuer, keys, accounts, resources, lifetimes, renderError, now } = options;
   const secure = issuer.startsWith('https:');
 
   return {
@@ -119,7 +120,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       url: (_ctx, interaction) => `${issuer}/interaction/${interaction.uid}`,
       policy: buildInteractionPolicy(),
     },
-    renderError: createErrorRenderer(),
+    renderError,
 
     features: {
       devInteractions: { enabled: false },
