@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { principalKey } from '../../src/oauth/auth-info.ts';
+
+const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
+
+describe('the key of a principal', () => {
+  it('is the same for the same issuer, subject and client, whatever else the token says', () => {
+    const token = { ...caller, scopes: ['a'], audience: 'https://mcp.example.com', expiresAt: 1 };
+    expect(principalKey(token)).toBe(principalKey(caller));
+  });
+
+  it.each([
+    ['issuer', { ...caller, issuer: 'https://other.example.com' }],
+    ['subject', { ...caller, subject: 'Ann' }],
+    ['client', { ...caller, clientId: 'app2' }],
+  ])('differs with the %s (T-104)', (_part, other) => {
+    expect(principalKey(other)).not.toBe(principalKey(caller));
+  });
+
+  it('has parts that cannot run into their neighbours, whatever characters they hold (T-104)', () => {
+    const pieces = [
+      '',
+      'a',
+      ':',
+      'a:',
+      ':a',
+      '\0',
+      'a\0',
+      '","',
+      'a","a',
+      '"',
+      '\\',
+      '\\"',
+      ',',
+      '\ud800',
+      '\\ud800',
+    ];
+    const keys = pieces.flatMap((issuer) =>
+      pieces.flatMap((subject) => pieces.map((clientId) => principalKey({ issuer, subject, clientId }))),
+    );
+    expect(new Set(keys).size).toBe(pieces.length ** 3);
+  });
+});
