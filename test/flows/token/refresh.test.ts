@@ -117,9 +117,9 @@ describe('the life of refresh tokens', () => {
         moveClock(300);
         refreshToken = (await expectTokens(await refresh(short.url, clientId, refreshToken))).refresh_token;
       }
-      moveClock(99);
+      moveClock(80);
       refreshToken = (await expectTokens(await refresh(short.url, clientId, refreshToken))).refresh_token;
-      moveClock(2);
+      moveClock(30);
       await expectRefused(await refresh(short.url, clientId, refreshToken), 'invalid_grant');
     } finally {
       await short.stop();
