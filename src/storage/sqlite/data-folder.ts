@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { loadKeyFile } from '../../crypto/key-file.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageFault } from '../storage.ts';
@@ -14,6 +14,17 @@ export interface DataFolder {
 /** What a folder that cannot be made or written fails with. */
 const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', 'ENOENT', 'EISDIR']);
 
+/** Makes a folder and what is missing above it. Node's own recursive way never ends where a parent takes no folders (/proc). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
 /**
  * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
  * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
@@ -23,7 +34,7 @@ const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', '
 export async function openDataFolder(folder: string): Promise<DataFolder> {
   const database = join(folder, 'gatehouse.db');
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const keys = await loadKeyFile(join(folder, 'gatehouse.keys.json'), !existsSync(database));
     return { keys, storage: openSqliteStorage(database, keys) };
   } catch (error) {

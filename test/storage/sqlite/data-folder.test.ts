@@ -75,4 +75,9 @@ describe('a data folder', () => {
     await expect(refusal).rejects.toThrow(StorageFault);
     await expect(refusal).rejects.toThrow(/The data folder cannot be written.*--data/);
   });
+
+  it('in a place that takes no folders is refused at once', async () => {
+    const refusal = openDataFolder('/proc/gatehouse-data');
+    await expect(refusal).rejects.toThrow(/The data folder cannot be written.*--data/);
+  });
 });
