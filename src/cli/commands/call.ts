@@ -74,7 +74,7 @@ export async function runCall(
 export function registerCall(program: Command, io: CommandIo = processIo()): void {
   program
     .command('call')
-    .description('Call a tool of an MCP server you are logged in to')
+    .description('call a tool of an MCP server you are logged in to')
     .argument('<url>', 'URL of the MCP server')
     .argument('<tool>', 'name of the tool')
     .argument('[arguments]', 'arguments as a JSON object')

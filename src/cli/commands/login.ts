@@ -137,7 +137,7 @@ function parseOriginOption(value: string, earlier: string[] = []): string[] {
 export function registerLogin(program: Command, io: CommandIo = processIo()): void {
   program
     .command('login')
-    .description('Log in to an MCP server with your browser')
+    .description('log in to an MCP server with your browser')
     .argument('<url>', 'URL of the MCP server')
     .option('--client-id <id>', 'use this client id instead of registering')
     .option('--client-secret-stdin', 'read the secret of that client from standard input')

@@ -60,7 +60,7 @@ export async function runTools(url: string, options: { json?: boolean }, io: Com
 export function registerTools(program: Command, io: CommandIo = processIo()): void {
   program
     .command('tools')
-    .description('List the tools of an MCP server you are logged in to')
+    .description('list the tools of an MCP server you are logged in to')
     .argument('<url>', 'URL of the MCP server')
     .option('--json', 'print them as JSON')
     .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`)
