@@ -1,22 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import type { Reply } from './streams/reply.ts';
 
-/** One HTTP request at the MCP endpoint, and who sent it. */
+/** One HTTP request at an MCP endpoint, who sent it, and where its answer goes. */
 export interface Exchange {
   method: string;
   headers: IncomingHttpHeaders;
+  /** The query string, without `?`. */
+  query: string;
   /** The unread body. */
   body: Readable;
   authInfo: AuthInfo;
-  /** Aborts when the client is gone. */
-  gone: AbortSignal;
-}
-
-/** The answer, and what to do once its last byte is out or the client is gone. */
-export interface Answer {
-  response: Response;
-  ended?: () => void;
+  reply: Reply;
 }
 
 /** Headers that stay at the gate: they carry credentials, or frame a body that was read already. */
@@ -30,16 +26,13 @@ const keptAtTheGate = new Set([
 ]);
 
 /**
- * Gives an MCP server the request without its credentials (T-105).
+ * Gives an MCP server the request without its credentials and its body (T-105).
  * @param url the endpoint's public URL
- * @param signal aborts the request; none where a lost connection means nothing
  */
-export function toWebRequest({ method, headers }: Exchange, url: URL, signal?: AbortSignal): Request {
+export function toWebRequest({ method, headers }: Exchange, url: URL): Request {
   const passed = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (!keptAtTheGate.has(name) && value !== undefined) passed.set(name, String(value));
   }
-  // The SDK looks for both types by name; what the client takes was checked, wildcards included.
-  passed.set('accept', 'application/json, text/event-stream');
-  return new Request(url, { method, headers: passed, ...(signal ? { signal } : {}) });
+  return new Request(url, { method, headers: passed });
 }

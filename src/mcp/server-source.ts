@@ -9,11 +9,19 @@ export interface McpLike {
 
 /** For whom a server is made. */
 export interface ServerContext {
-  /** `legacy`: a session of a revision up to 2025-11-25; `modern`: one request of 2026-07-28. */
+  /** `legacy`: revisions up to 2025-11-25; `modern`: 2026-07-28. */
   era: 'legacy' | 'modern';
-  /** Who opened the session, or sent the request. */
-  authInfo: AuthInfo;
+  /** Who opened the session, or sent the request. Absent where one server is made for all callers. */
+  authInfo?: AuthInfo;
 }
 
-/** Makes a new MCP server for a session or a request; never gives the same one twice. */
-export type McpServerSource = (context: ServerContext) => McpLike | Promise<McpLike>;
+/**
+ * Where MCP servers come from, and who shares one.
+ * - `each`: every session, and every request without a session, has a server of its own.
+ * - `shared`: one server an era answers all callers; who calls comes with each message.
+ * - `single`: one server that was brought ready-made answers all callers; it cannot be made again.
+ */
+export interface ServerSource {
+  sharing: 'each' | 'shared' | 'single';
+  create(context: ServerContext): McpLike | Promise<McpLike>;
+}
