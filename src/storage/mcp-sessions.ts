@@ -1,0 +1,95 @@
+/** An MCP session as it is kept, so that it outlives the process (B3-10). */
+export interface StoredSession {
+  /** SHA-256 of the session id; the id itself is only the client's. */
+  key: string;
+  /** Whose it is: `principalKey` of who opened it. */
+  principal: string;
+  /** Params of the client's `initialize`, as JSON. */
+  initialize: string;
+  /** Revision agreed on. */
+  protocolVersion: string;
+  /** Whether the client said `notifications/initialized`. */
+  isInitialized: boolean;
+  /** Level of `logging/setLevel`, once the client set one. */
+  logLevel: string | null;
+  /** URIs of `resources/subscribe`. */
+  subscriptions: readonly string[];
+  /** Epoch seconds. */
+  createdAt: number;
+  /** Epoch seconds; may lag behind by a minute. */
+  usedAt: number;
+}
+
+/** What of a session may change. */
+export type SessionChange = Partial<
+  Pick<StoredSession, 'isInitialized' | 'logLevel' | 'subscriptions' | 'usedAt'>
+>;
+
+/** A stream of a session that can be resumed: one a POST began, or the session's own (GET). */
+export interface StoredStream {
+  /** Name of the stream, unique in its session. */
+  stream: string;
+  /** JSON of each request id (`1`, `"1"`) the stream still owes an answer; empty for the session's own stream. */
+  owed: readonly string[];
+}
+
+/** An event of a stream. */
+export interface StoredEvent {
+  stream: string;
+  /** Position in the stream, from 1. */
+  position: number;
+  /** The JSON-RPC message. */
+  data: string;
+  /** JSON of the request id the message answers, where it is an answer. */
+  answers?: string;
+}
+
+/** Bounds of what is kept of a session's events; the oldest go first. */
+export interface EventRetention {
+  maxEvents: number;
+  maxBytes: number;
+}
+
+/** How many sessions may be kept. */
+export interface SessionCaps {
+  maxPerPrincipal: number;
+  maxTotal: number;
+}
+
+/** Sessions of the MCP endpoint, their streams and undelivered events. All writes are durable when they resolve. */
+export interface McpSessionStore {
+  /** Keeps a new session; at a cap nothing is kept. */
+  open(session: StoredSession, caps: SessionCaps): Promise<'opened' | 'principal_full' | 'full'>;
+  /** Gives a session; undefined where there is none. */
+  find(key: string): Promise<StoredSession | undefined>;
+  /** Gives the keys of a principal's sessions, longest unused first. */
+  listOf(principal: string): Promise<string[]>;
+  /** Changes a session; nothing happens where it is gone. */
+  change(key: string, change: SessionChange): Promise<void>;
+  /** Notes that sessions were used. */
+  touch(keys: readonly string[], usedAt: number): Promise<void>;
+  /** Ends a session with all its streams and events; false where there was none. */
+  end(key: string): Promise<boolean>;
+  /** Keeps a new stream; nothing happens where the session is gone. */
+  openStream(key: string, stream: StoredStream, createdAt: number): Promise<void>;
+  /** Keeps events, strikes what they answer from what their streams owe, and drops the oldest over the bounds. */
+  append(
+    key: string,
+    events: readonly StoredEvent[],
+    retention: EventRetention,
+    createdAt: number,
+  ): Promise<void>;
+  /** Gives a stream with its events behind a position, in order; undefined for a stream this session does not have. */
+  resume(
+    key: string,
+    stream: string,
+    after: number,
+  ): Promise<(StoredStream & { events: StoredEvent[] }) | undefined>;
+  /** Forgets a stream and its events. */
+  closeStream(key: string, stream: string): Promise<void>;
+  /**
+   * Ends sessions unused since `usedBefore`, but for those named; and forgets streams and events begun before
+   * `eventsBefore`. In bounded batches. Gives the keys of the ended sessions.
+   */
+  sweep(bounds: { usedBefore: number; eventsBefore: number; keep: readonly string[] }): Promise<string[]>;
+}
