@@ -30,7 +30,11 @@ export interface Sender {
   /** Absent where nobody is identified: a local host over stdio. */
   authInfo?: AuthInfo;
   /** Builds the HTTP request a tool may see; called when a tool looks, which most never do. */
-  request?: () => Request;
+  request?(): Request;
+  /** Ends the stream the answer would go to, so that the client comes back for it later (B4-02). */
+  closeSSEStream?(): void;
+  /** Ends the session's own stream in the same way. */
+  closeStandaloneSSEStream?(): void;
 }
 
 /** Takes what a server says in a conversation. */
