@@ -6,59 +6,7 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-
-const image = {
-  type: 'image' as const,
-  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
-  mimeType: 'image/png',
-};
-const audio = {
-  type: 'audio' as const,
-  data: 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=',
-  mimeType: 'audio/wav',
-};
-const embedded = {
-  type: 'resource' as const,
-  resource: {
-    uri: 'test://embedded-resource',
-    mimeType: 'text/plain',
-    text: 'This is an embedded resource content.',
-  },
-};
-const mixed = {
-  type: 'resource' as const,
-  resource: {
-    uri: 'test://mixed-content-resource',
-    mimeType: 'application/json',
-    text: JSON.stringify({ test: 'data', value: 123 }),
-  },
-};
-
-/** What the suite asks `json_schema_2020_12_tool` to publish (SEP-1613, SEP-2106). */
-const schema2020 = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  type: 'object',
-  $defs: {
-    address: {
-      $anchor: 'addressDef',
-      type: 'object',
-      properties: { street: { type: 'string' }, city: { type: 'string' } },
-    },
-  },
-  properties: {
-    name: { type: 'string' },
-    address: { $ref: '#/$defs/address' },
-    contactMethod: { type: 'string', enum: ['phone', 'email'] },
-    phone: { type: 'string' },
-    email: { type: 'string' },
-  },
-  allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
-  if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  then: { required: ['phone'] },
-  else: { required: ['email'] },
-  additionalProperties: false,
-} as const;
+import { audio, embedded, image, mixed, schema2020 } from './samples.ts';
 
 /** A text as a tool's result. */
 export function textResult(text: string): CallToolResult {

@@ -1,51 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CallToolResult, ElicitRequestFormParams, McpServer } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { textResult } from './content.ts';
-
-type Schema = ElicitRequestFormParams['requestedSchema'];
-
-const userSchema: Schema = {
-  type: 'object',
-  properties: {
-    username: { type: 'string', description: "User's response" },
-    email: { type: 'string', description: "User's email address" },
-  },
-  required: ['username', 'email'],
-};
-
-/** A default of every primitive type (SEP-1034). */
-const defaults: Schema = {
-  type: 'object',
-  properties: {
-    name: { type: 'string', default: 'John Doe' },
-    age: { type: 'integer', default: 30 },
-    score: { type: 'number', default: 95.5 },
-    status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
-    verified: { type: 'boolean', default: true },
-  },
-};
-
-const titled = ['First', 'Second', 'Third'].map((word, at) => ({
-  const: `value${at + 1}`,
-  title: `${word} Option`,
-}));
-
-/** Every form of an enumeration (SEP-1330). */
-const enumerations: Schema = {
-  type: 'object',
-  properties: {
-    untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
-    titledSingle: { type: 'string', oneOf: titled },
-    legacyEnum: {
-      type: 'string',
-      enum: ['opt1', 'opt2', 'opt3'],
-      enumNames: ['Option One', 'Option Two', 'Option Three'],
-    },
-    untitledMulti: { type: 'array', items: { type: 'string', enum: ['option1', 'option2', 'option3'] } },
-    titledMulti: { type: 'array', items: { anyOf: titled } },
-  },
-};
+import { defaultsForm, enumerationsForm, userForm } from './samples.ts';
 
 /** Registers the tools with which a server of the legacy era turns to its client while a call runs. */
 export function registerRequests(server: McpServer): void {
@@ -86,11 +43,14 @@ export function registerRequests(server: McpServer): void {
     'test_elicitation',
     { description: 'asks the person', inputSchema: z.object({ message: z.string() }) },
     async ({ message }, context) => {
-      const { action, content } = await context.mcpReq.elicitInput({ message, requestedSchema: userSchema });
+      const { action, content } = await context.mcpReq.elicitInput({ message, requestedSchema: userForm });
       return textResult(`User response: action=${action}, content=${JSON.stringify(content ?? {})}`);
     },
   );
-  const forms = { test_elicitation_sep1034_defaults: defaults, test_elicitation_sep1330_enums: enumerations };
+  const forms = {
+    test_elicitation_sep1034_defaults: defaultsForm,
+    test_elicitation_sep1330_enums: enumerationsForm,
+  };
   for (const [name, requestedSchema] of Object.entries(forms)) {
     server.registerTool(name, { description: 'asks the person with a form' }, async (context) => {
       const { action, content } = await context.mcpReq.elicitInput({
