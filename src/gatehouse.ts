@@ -4,27 +4,14 @@ import { createApp } from './app/app.ts';
 import { paths } from './app/paths.ts';
 import { buildFailurePage, buildHomePage, createAuthorizationServer } from './authorization-server/index.ts';
 import type { KeySet } from './crypto/keys.ts';
-import { createMcpEndpoint, type McpServerSource, type ScopeRules } from './mcp/index.ts';
+import { createMcpEndpoint } from './mcp/index.ts';
 import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
 import { pathOf, wellKnown } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
+import { type OwnServer, readOwnServer } from './protected-server.ts';
 import { buildProtectedResource, createLocalVerifier, createRequireBearer } from './resource-server/index.ts';
 import type { Storage } from './storage/storage.ts';
-
-/** An MCP server to put behind the gate. */
-export interface ProtectedServer {
-  /** What people call it; stands on the consent page. */
-  name: string;
-  /** Makes a server for a caller. */
-  create: McpServerSource;
-  /** Its scopes, each with the sentence the consent page shows. */
-  scopes: Record<string, string>;
-  /** What a client gets that asks for nothing in particular; all scopes by default. */
-  baselineScopes?: readonly string[];
-  /** Which scopes its tools, prompts and resources need. */
-  scopeRules?: ScopeRules;
-}
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
 export interface GatehouseOptions extends SettingsInput {
@@ -33,7 +20,7 @@ export interface GatehouseOptions extends SettingsInput {
   storage: Storage;
   keys: KeySet;
   /** The MCP server behind the gate; a server of notes where none is given. */
-  server?: ProtectedServer;
+  server?: OwnServer;
   /** Takes the log; JSON lines on standard error by default. */
   logger?: Logger;
 }
@@ -73,13 +60,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       'publicUrl is https, so a proxy is in front, but trustedProxies is empty: all clients count as one address. List the proxy there.',
     );
 
-  const protectedServer: ProtectedServer = server ?? {
+  const notes: OwnServer = {
     name: 'Gatehouse notes',
-    create: createNotesServer({ notes: storage.notes, now }),
+    ...createNotesServer({ notes: storage.notes, now }),
     scopes: notesScopes,
     scopeRules: notesScopeRules,
   };
-  const baselineScopes = protectedServer.baselineScopes ?? Object.keys(protectedServer.scopes);
+  const protectedServer = readOwnServer(server ?? notes, issuer);
+  const { baselineScopes } = protectedServer;
   const mcpUrl = `${issuer}${paths.mcp}`;
   const resourceMetadataUrl = `${new URL(issuer).origin}${wellKnown.protectedResource}${pathOf(mcpUrl)}`;
 
@@ -110,8 +98,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
   });
   const mcp = createMcpEndpoint({
-    server: protectedServer.create,
-    scopeRules: protectedServer.scopeRules ?? {},
+    server: protectedServer.source.create,
+    scopeRules: protectedServer.scopeRules,
     resourceMetadataUrl,
     maxBodyBytes: settings.mcp.maxBodyBytes,
     sessions: {

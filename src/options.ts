@@ -172,7 +172,11 @@ function shapeOf(schema: unknown): Record<string, unknown> | undefined {
   return inner?.shape;
 }
 
-function nearest(name: string, names: readonly string[]): string | undefined {
+/**
+ * Finds the name that was probably meant.
+ * @returns undefined where none of the names is near
+ */
+export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names.map((known) => ({ known, distance: leven(name.toLowerCase(), known.toLowerCase()) }));
   ranked.sort((a, b) => a.distance - b.distance);
   const best = ranked[0];

@@ -1,5 +1,7 @@
 export { type CallContext, callerOf } from './caller.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
-export type { ScopeRules } from './scope-rules.ts';
-export type { McpLike, McpServerSource, ServerContext } from './server-source.ts';
+export { fromFactory, fromServer, isServer, type ServerFactory } from './own-server.ts';
+export { declareScopes } from './scopes/declared-scopes.ts';
+export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';
+export type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 export type { SessionLimits } from './sessions.ts';

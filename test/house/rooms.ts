@@ -88,6 +88,11 @@ export const rooms: readonly Room[] = [
     neverPackages: nativePackages,
   },
   {
+    name: 'protected-server.ts',
+    may: ['mcp', 'oauth', 'options.ts'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'gatehouse.ts',
     may: [
       'oauth',
@@ -100,6 +105,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'options.ts',
+      'protected-server.ts',
     ],
     neverPackages: nativePackages,
   },
@@ -108,6 +114,7 @@ export const rooms: readonly Room[] = [
     may: [
       'gatehouse.ts',
       'options.ts',
+      'protected-server.ts',
       'oauth',
       'crypto',
       'net',

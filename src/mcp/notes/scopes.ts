@@ -1,4 +1,4 @@
-import type { ScopeRules } from '../scope-rules.ts';
+import type { ScopeRules } from '../scopes/scope-rules.ts';
 
 /** The scopes of the notes server, each with the sentence the consent page shows. */
 export const notesScopes: Record<'notes:read' | 'notes:write', string> = {

@@ -1,6 +1,7 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { NoteStore } from '../../storage/notes.ts';
-import type { McpServerSource } from '../server-source.ts';
+import { fromFactory } from '../own-server.ts';
+import type { ServerSource } from '../server-source.ts';
 import { registerPrompts } from './prompts.ts';
 import { registerResources } from './resources.ts';
 import { registerTools } from './tools.ts';
@@ -8,17 +9,28 @@ import { registerTools } from './tools.ts';
 /** Most array elements and object members of a tool's arguments together; ours have a handful (T-135). */
 const maxToolInputElements = 100;
 
+/** All revisions; a server that lists the newest answers all its callers without being made anew for each. */
+const supportedProtocolVersions = ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS];
+
 /**
- * Creates the source of the server that ships: notes, each account its own.
+ * Creates the source of the server that ships: notes, each account its own. Who calls comes with each call, so one
+ * server answers everybody.
  * @param notes where they are kept
  * @param now epoch seconds
  */
-export function createNotesServer({ notes, now }: { notes: NoteStore; now: () => number }): McpServerSource {
-  return () => {
+export function createNotesServer({
+  notes,
+  now,
+}: {
+  notes: NoteStore;
+  now: () => number;
+}): ServerSource & { sharing: 'shared' } {
+  return fromFactory(() => {
     const server = new McpServer(
       { name: 'gatehouse-notes', title: 'Gatehouse notes', version: '0.1.0' },
       {
         maxToolInputElements,
+        supportedProtocolVersions,
         instructions:
           'Keeps short notes for the account that is logged in. Notes are private to the account.',
       },
@@ -27,5 +39,5 @@ export function createNotesServer({ notes, now }: { notes: NoteStore; now: () =>
     registerResources(server, notes);
     registerPrompts(server, notes);
     return server;
-  };
+  }, 'shared');
 }

@@ -72,7 +72,7 @@ export async function startGate(options: Partial<McpEndpointOptions> = {}): Prom
     now,
   });
   const endpoint = createMcpEndpoint({
-    server: createNotesServer({ notes: createMemoryNotes(), now }),
+    server: createNotesServer({ notes: createMemoryNotes(), now }).create,
     scopeRules: notesScopeRules,
     resourceMetadataUrl,
     now,

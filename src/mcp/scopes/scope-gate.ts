@@ -1,0 +1,84 @@
+import type { ScopeChallenge } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
+import { toSdkAuthInfo } from '../caller.ts';
+import type { Messages } from '../checks/messages.ts';
+import type { Refusal } from '../refusal.ts';
+import type { McpLike } from '../server-source.ts';
+import { declaredScopes } from './declared-scopes.ts';
+import { createScopeHierarchy } from './implied-scopes.ts';
+import { refuseForScopes } from './insufficient-scope.ts';
+import { createListFilter, type FilterResult } from './list-filter.ts';
+import { type Operation, operationsOf } from './operations.ts';
+import { createRuleTable, type NeededScopes } from './rule-table.ts';
+import { findScopeChallenge, hasScopeRules } from './scope-challenge.ts';
+import type { ScopeRules } from './scope-rules.ts';
+
+/** The gate in front of tools, prompts and resources. */
+export interface ScopeGate {
+  /** Gives the caller with the scopes theirs include, too. Comes once, before anything else looks at the caller. */
+  effective(authInfo: AuthInfo): AuthInfo;
+  /**
+   * Judges messages before a server gets any of them: by the rules, and by what the server declares itself. The
+   * refusal names all scopes the refused messages need, held ones included, in one go (A8-04, T-102).
+   * @param server the one that will answer; without it only the rules count
+   * @throws what the server's own rules throw; nothing of the messages may reach it then
+   */
+  check(
+    messages: Messages,
+    authInfo: AuthInfo,
+    server?: McpLike,
+  ): Refusal | undefined | Promise<Refusal | undefined>;
+  /** Takes out of a list what the caller may not use, where the rules say so. */
+  filterResult: FilterResult;
+}
+
+/**
+ * Creates the gate in front of tools, prompts and resources.
+ * @param resourceMetadataUrl stands in the challenge
+ * @see MCP authorization "Scope Challenge Handling"; RFC 6750 section 3.1
+ */
+export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string): ScopeGate {
+  const { otherwise = [], implies = {}, lists = 'all' } = rules;
+  const table = createRuleTable(rules);
+  const hierarchy = createScopeHierarchy(implies);
+
+  const needed: NeededScopes = (operation, server) => {
+    const byRule = table(operation);
+    const beside = server && declaredScopes(server)?.(operation);
+    return byRule && beside ? scopeUnion(byRule, beside) : (byRule ?? beside ?? otherwise);
+  };
+  const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] =>
+    scopeUnion(
+      ...operations
+        .map((operation) => needed(operation, server))
+        .filter((scopes) => missingScopes(authInfo.scopes, scopes).length > 0),
+    );
+
+  return {
+    effective(authInfo) {
+      const scopes = hierarchy(authInfo.scopes);
+      return scopes === authInfo.scopes ? authInfo : { ...authInfo, scopes };
+    },
+    check(messages, authInfo, server) {
+      const operations = messages.list.flatMap(operationsOf);
+      if (operations.length === 0) return undefined;
+      const scopes = lacking(operations, authInfo, server);
+      const conclude = (challenges: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
+        const found = challenges.filter((challenge) => challenge !== undefined);
+        const all = scopeUnion(scopes, ...found.map((challenge) => challenge.scopes));
+        if (all.length === 0) return undefined;
+        const description = found.find(({ errorDescription }) => errorDescription)?.errorDescription;
+        return refuseForScopes({ scopes: all, description, resourceMetadataUrl }, messages);
+      };
+      if (!server || !hasScopeRules(server)) return conclude([]);
+      const sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
+      const answers = operations.map(({ request }) => findScopeChallenge(server, request, sdkAuthInfo));
+      return answers.some((answer) => answer instanceof Promise)
+        ? Promise.all(answers).then(conclude)
+        : conclude(answers as (ScopeChallenge | undefined)[]);
+    },
+    filterResult:
+      lists === 'granted' ? createListFilter(needed, resourceMetadataUrl) : (_method, result) => result,
+  };
+}
