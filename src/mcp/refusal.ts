@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import type { Reply } from './streams/reply.ts';
 
 /** Why a request is refused before any MCP server sees it. */
 export type RefusalReason =
@@ -21,7 +22,10 @@ export type RefusalReason =
   | 'initialize_incomplete'
   | 'session_missing'
   | 'session_unknown'
+  | 'event_unknown'
+  | 'protocol_version_unknown'
   | 'too_many_sessions'
+  | 'too_many_calls'
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
@@ -107,10 +111,25 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: -32001,
     message: 'There is no such session. Start a new one with initialize.',
   },
+  event_unknown: {
+    status: 400,
+    code: -32000,
+    message: 'This session has no event with that Last-Event-ID any more. Open the stream without it.',
+  },
+  protocol_version_unknown: {
+    status: 400,
+    code: -32000,
+    message: 'The MCP-Protocol-Version header names no revision that is served here.',
+  },
   too_many_sessions: {
     status: 429,
     code: -32000,
     message: 'Too many sessions of this client are busy. End one with DELETE, or try again later.',
+  },
+  too_many_calls: {
+    status: 429,
+    code: -32000,
+    message: 'Too many calls of this client are running. Wait for some to end.',
   },
   sessions_exhausted: {
     status: 503,
@@ -139,8 +158,8 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
  * Writes a refusal as a JSON-RPC error with its HTTP status.
  * @see MCP transports "Sending Messages to the Server"; JSON-RPC 2.0 section 5.1
  */
-export function refusalResponse({ reason, id, headers = {}, data }: Refusal): Response {
+export function sendRefusal({ reason, id, headers = {}, data }: Refusal, reply: Pick<Reply, 'json'>): void {
   const { status, code, message } = rows[reason];
   const error = { code, message, ...(data === undefined ? {} : { data }) };
-  return Response.json({ jsonrpc: '2.0', id: id ?? null, error }, { status, headers });
+  reply.json(status, { jsonrpc: '2.0', id: id ?? null, error }, headers);
 }

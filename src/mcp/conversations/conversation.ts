@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message } from '../checks/messages.ts';
+import type { McpLike } from '../server-source.ts';
 
 /** What a client says of itself in `initialize`. */
 export interface InitializeParams {
@@ -54,6 +55,8 @@ export interface Listener {
  * every transport, whether the server behind it is its own or serves others too.
  */
 export interface Conversation {
+  /** The server that answers; it may declare which scopes its tools need. */
+  readonly server: McpLike;
   /**
    * Hands the server a message of the client: a request, a notification, or the answer to a request of the server.
    * An answer nobody waits for is dropped (T-128).

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import type { Posted } from '../transports/transport.ts';
+
+/** Revisions that begin with `initialize`, newest first. */
+export const legacyRevisions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+
+/**
+ * Tells whether a POST is of a revision up to 2025-11-25. What it says of itself decides; a header that is left out
+ * never leads to weaker checks, only to the rules of the other era (B5-16, T-133). Two plain cases are decided here,
+ * because the SDK's classification parses the whole message.
+ * @see MCP 2026-07-28 lifecycle "Dual-era servers"
+ */
+export function isLegacyPost(headers: IncomingHttpHeaders, { value, messages }: Posted): boolean {
+  const version = headers['mcp-protocol-version'];
+  const [message] = messages.list;
+  if (!messages.isBatch && message?.method !== undefined) {
+    const meta = message.params?._meta as Record<string, unknown> | undefined;
+    const claimsModern = typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta;
+    const namesLegacy = version === undefined || legacyRevisions.includes(String(version));
+    if (claimsModern && !namesLegacy) return false;
+    if (!claimsModern && namesLegacy && headers['mcp-method'] === undefined) return true;
+  }
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body: value,
+    ...(version === undefined ? {} : { protocolVersionHeader: String(version) }),
+    ...(headers['mcp-method'] === undefined ? {} : { mcpMethodHeader: String(headers['mcp-method']) }),
+    ...(headers['mcp-name'] === undefined ? {} : { mcpNameHeader: String(headers['mcp-name']) }),
+  });
+  return outcome.kind === 'legacy';
+}

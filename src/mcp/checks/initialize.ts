@@ -1,0 +1,22 @@
+import type { InitializeParams } from '../conversations/conversation.ts';
+import type { RequestMessage } from './messages.ts';
+
+/**
+ * Reads the params of an `initialize` request.
+ * @returns undefined where something is missing
+ * @see MCP 2025-11-25 lifecycle "Initialization" (C2-01)
+ */
+export function readInitialize({ params }: RequestMessage): InitializeParams | undefined {
+  const { protocolVersion, capabilities, clientInfo } = params ?? {};
+  const isComplete =
+    typeof protocolVersion === 'string' &&
+    isRecord(capabilities) &&
+    isRecord(clientInfo) &&
+    typeof clientInfo.name === 'string' &&
+    typeof clientInfo.version === 'string';
+  return isComplete ? (params as InitializeParams) : undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,65 @@
+import type { Logger } from '../../observability/logger.ts';
+import type { EventRetention, McpSessionStore, StoredEvent, StoredStream } from '../../storage/mcp-sessions.ts';
+
+/** The events of one session, on their way into the storage. */
+export interface EventLog {
+  /** Keeps a stream. */
+  open(stream: StoredStream): void;
+  /** Keeps an event. */
+  append(event: StoredEvent): void;
+  /** Forgets a stream. */
+  close(stream: string): void;
+  /**
+   * Gives a stream with its events behind a position, those on their way included.
+   * @returns undefined where this session has no such stream
+   */
+  resume(stream: string, after: number): Promise<(StoredStream & { events: StoredEvent[] }) | undefined>;
+}
+
+/** What event logs are made of. */
+export interface EventLogOptions {
+  store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
+  retention: EventRetention;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/**
+ * Creates the log of one session's events. Writes go to the storage in their order and behind the back of who sends:
+ * a client that is there gets an event at once. Events that come while a write is under way share the next one.
+ * What a crash cuts off was never acknowledged to anybody; its calls count as unanswered.
+ * @param key of the session in the storage
+ */
+export function createEventLog(key: string, { store, retention, now, logger }: EventLogOptions): EventLog {
+  let queued: StoredEvent[] = [];
+  let last: Promise<void> = Promise.resolve();
+
+  const inTurn = (write: () => Promise<void>): void => {
+    last = last.then(write).catch((error: unknown) => {
+      logger.warn({ err: error }, 'an event of an MCP session could not be kept; it cannot be resumed');
+    });
+  };
+  const flush = async (): Promise<void> => {
+    const events = queued;
+    queued = [];
+    if (events.length > 0) await store.append(key, events, retention, now());
+  };
+
+  return {
+    open(stream) {
+      inTurn(() => store.openStream(key, stream, now()));
+    },
+    append(event) {
+      queued.push(event);
+      if (queued.length === 1) inTurn(flush);
+    },
+    close(stream) {
+      inTurn(() => store.closeStream(key, stream));
+    },
+    async resume(stream, after) {
+      await last;
+      return store.resume(key, stream, after);
+    },
+  };
+}

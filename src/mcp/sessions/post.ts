@@ -1,0 +1,114 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { Sender } from '../conversations/conversation.ts';
+import { type Exchange, toWebRequest } from '../exchange.ts';
+import type { SessionStream } from './session-stream.ts';
+import type { SessionStreams } from './session-streams.ts';
+
+/** A key for a request id in which 1 and "1" differ. */
+export function idKey(id: RequestId): string {
+  return JSON.stringify(id);
+}
+
+/**
+ * A POST of a session whose requests wait for answers. Answers that come soon and alone go out as JSON; a message
+ * before them, or a long wait, makes it a stream that can be resumed (B3-04, B3-05). It is the sender of its messages.
+ */
+export class Post implements Sender {
+  readonly #exchange: Exchange;
+  readonly #url: URL;
+  readonly #streams: SessionStreams;
+  readonly #isBatch: boolean;
+  readonly #waiting: Map<string, RequestMessage>;
+  #answers: Message[] = [];
+  #stream: SessionStream | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param url the endpoint's public URL
+   * @param waiting its requests, by {@link idKey}
+   */
+  constructor(
+    exchange: Exchange,
+    url: URL,
+    streams: SessionStreams,
+    isBatch: boolean,
+    waiting: Map<string, RequestMessage>,
+  ) {
+    this.#exchange = exchange;
+    this.#url = url;
+    this.#streams = streams;
+    this.#isBatch = isBatch;
+    this.#waiting = waiting;
+  }
+
+  get authInfo(): AuthInfo {
+    return this.#exchange.authInfo;
+  }
+
+  request(): Request {
+    return toWebRequest(this.#exchange, this.#url);
+  }
+
+  // Handlers are given these by themselves, without the object they belong to.
+  closeSSEStream = (): void => this.#openStream().release();
+  closeStandaloneSSEStream = (): void => this.#streams.release();
+
+  /** Becomes a stream after a while, so that the connection of a long call is kept alive and can be resumed. */
+  streamAfter(milliseconds: number): void {
+    if (this.#waiting.size === 0 || this.#stream) return;
+    this.#timer = setTimeout(() => this.#openStream(), milliseconds);
+    this.#timer.unref();
+  }
+
+  /** The request a key stands for, as long as it waits. */
+  requestOf(key: string): RequestMessage | undefined {
+    return this.#waiting.get(key);
+  }
+
+  /** Sends a message that comes before an answer. */
+  tell(message: Message): void {
+    this.#openStream().write(message);
+  }
+
+  /** Sends an answer; with the last one the POST is answered. */
+  answer(key: string, message: Message): void {
+    this.#waiting.delete(key);
+    if (this.#stream) this.#stream.write(message, key);
+    else this.#answers.push(message);
+    this.#endWhenNothingWaits();
+  }
+
+  /** Gives up on a request its sender cancelled; nothing is sent for it (T-141). */
+  forget(key: string): void {
+    this.#waiting.delete(key);
+    this.#endWhenNothingWaits();
+  }
+
+  /** Ends without the answers that are missing: the session is over. */
+  abandon(): void {
+    this.#waiting.clear();
+    this.#endWhenNothingWaits();
+  }
+
+  #endWhenNothingWaits(): void {
+    if (this.#waiting.size > 0) return;
+    clearTimeout(this.#timer);
+    const { reply } = this.#exchange;
+    if (this.#stream) this.#streams.finish(this.#stream);
+    else if (reply.isClosed) return;
+    else if (this.#answers.length === 0) reply.empty(202);
+    else reply.json(200, this.#isBatch ? this.#answers : this.#answers[0]);
+  }
+
+  #openStream(): SessionStream {
+    if (this.#stream) return this.#stream;
+    clearTimeout(this.#timer);
+    const answered = this.#answers.map((message) => ({ message, key: idKey(message.id as RequestId) }));
+    this.#answers = [];
+    this.#stream = this.#streams.begin(this.#exchange, [...answered.map(({ key }) => key), ...this.#waiting.keys()]);
+    for (const { message, key } of answered) this.#stream.write(message, key);
+    return this.#stream;
+  }
+}

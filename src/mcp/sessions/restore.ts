@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import type { StoredSession } from '../../storage/mcp-sessions.ts';
+import type { Conversation, Conversations, Listener, Sender } from '../conversations/conversation.ts';
+
+/**
+ * Begins the conversation of a session anew after a restart, and tells the server again what the client had told it:
+ * `initialize` with its params, its log level, its subscriptions. What the server answers to that was answered before,
+ * and is not heard.
+ * @throws Error where the server does not begin it any more
+ */
+export async function restoreConversation(
+  conversations: Conversations,
+  stored: StoredSession,
+  listener: Listener,
+  sender: Sender,
+): Promise<Conversation> {
+  const opening = await conversations.open(JSON.parse(stored.initialize), sender, listener);
+  if ('error' in opening) throw new Error(`An MCP session could not be brought back: ${opening.error.message}`);
+  const { conversation } = opening;
+  if (stored.isInitialized) conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, sender);
+
+  const told = [
+    ...(stored.logLevel === null ? [] : [{ method: 'logging/setLevel', params: { level: stored.logLevel } }]),
+    ...stored.subscriptions.map((uri) => ({ method: 'resources/subscribe', params: { uri } })),
+  ];
+  for (const request of told)
+    conversation.say({ jsonrpc: '2.0', id: randomUUID(), ...request }, sender);
+  return conversation;
+}

@@ -1,0 +1,233 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import type { AccessWatch } from '../access-watch.ts';
+import type { CallLimit } from '../call-limit.ts';
+import type {
+  Conversation,
+  Conversations,
+  InitializeParams,
+  InitializeResult,
+  JsonRpcError,
+  Sender,
+} from '../conversations/conversation.ts';
+import { createEventLog } from './event-log.ts';
+import { restoreConversation } from './restore.ts';
+import { Session } from './session.ts';
+import { SessionStreams } from './session-streams.ts';
+
+/** How many sessions there may be, how long they live unused, and what is kept of their events. */
+export interface SessionLimits extends EventRetention {
+  maxPerPrincipal: number;
+  maxTotal: number;
+  idleSeconds: number;
+  /** How long events are kept for a client to come back. */
+  eventSeconds: number;
+}
+
+/** What the registry is made of. */
+export interface SessionRegistryOptions {
+  conversations: Conversations;
+  store: McpSessionStore;
+  access: AccessWatch;
+  limits: SessionLimits;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** How long a POST waits for its answers before it becomes a stream, in milliseconds. */
+  streamAfterMs: number;
+  calls: CallLimit;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/** What came of an attempt to open a session. */
+export type OpenedSession =
+  | { session: Session; result: InitializeResult }
+  | { error: JsonRpcError }
+  | { reason: 'too_many_sessions' | 'sessions_exhausted' };
+
+/** The sessions of an endpoint: those in use in memory, all of them in the storage. */
+export interface SessionRegistry {
+  /** Has the server answer `initialize` and opens a session for who sent it (T-144). */
+  open(initialize: InitializeParams, sender: Sender & { authInfo: AuthInfo }): Promise<OpenedSession>;
+  /**
+   * Gives a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
+   * not hold is brought back from the storage. Using it keeps it alive.
+   */
+  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
+  /** Ends a session for good. */
+  end(session: Session): Promise<void>;
+  /** Ends sessions that were unused for too long, and forgets old events. */
+  sweep(): Promise<void>;
+  /** Lets go of all sessions; they stay in the storage. */
+  close(): Promise<void>;
+}
+
+const sweepIntervalMs = 60_000;
+
+/** How often the longest unused session of a principal is asked to give way before a new one is refused. */
+const maxAttempts = 3;
+
+/**
+ * Creates the registry of sessions. Ids are 256 random bits (B3-10, A12-04); the storage knows their SHA-256 only.
+ */
+export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
+  const { conversations, store, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const held = new Map<string, Session>();
+  const comingBack = new Map<string, Promise<Session | undefined>>();
+
+  const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
+    const log = createEventLog(stored.key, { store, retention: limits, now, logger });
+    const session: Session = new Session({
+      ...stored,
+      id,
+      url,
+      streamAfterMs,
+      calls,
+      streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
+      onChange: (change) =>
+        void store
+          .change(stored.key, change)
+          .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
+      onEnded: () => void end(session),
+    });
+    return session;
+  };
+
+  const letGo = async (session: Session): Promise<void> => {
+    held.delete(session.id);
+    await session.end().catch((error: unknown) => {
+      logger.warn({ err: error }, 'an MCP server failed to close');
+    });
+  };
+  const end = async (session: Session): Promise<void> => {
+    await Promise.all([letGo(session), store.end(session.key)]);
+  };
+
+  const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const stored = await store.find(hashId(id));
+    if (stored?.principal !== principalKey(authInfo)) return undefined;
+    if (now() - stored.usedAt >= limits.idleSeconds) {
+      await store.end(stored.key);
+      return undefined;
+    }
+    const session = build(id, stored, true);
+    session.carry(await restoreConversation(conversations, stored, session, { authInfo }));
+    held.set(id, session);
+    return session;
+  };
+
+  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+    const session = held.get(id);
+    if (session) return session.principal === principalKey(authInfo) ? session : undefined;
+    // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
+    // what another may have.
+    const name = `${id} ${principalKey(authInfo)}`;
+    const running = comingBack.get(name) ?? bringBack(id, authInfo).finally(() => comingBack.delete(name));
+    comingBack.set(name, running);
+    return running;
+  };
+
+  /** The longest unused session of a principal gives way to a new one, one in use never does. */
+  const giveWay = async (principal: string): Promise<boolean> => {
+    const inUse = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
+    const key = (await store.listOf(principal)).find((candidate) => !inUse.has(candidate));
+    if (key === undefined) return false;
+    const session = [...held.values()].find((candidate) => candidate.key === key);
+    await (session ? end(session) : store.end(key));
+    return true;
+  };
+
+  const keep = async (stored: StoredSession): Promise<'opened' | 'too_many_sessions' | 'sessions_exhausted'> => {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const outcome = await store.open(stored, limits);
+      if (outcome === 'opened') return 'opened';
+      if (outcome === 'full' && attempt === 0) await sweep();
+      if (!(await giveWay(stored.principal)))
+        return outcome === 'full' ? 'sessions_exhausted' : 'too_many_sessions';
+    }
+    return 'too_many_sessions';
+  };
+
+  const sweep = async (): Promise<void> => {
+    const used = [...held.values()];
+    const idleSince = now() - limits.idleSeconds;
+    const inUse = used.filter(({ isInUse }) => isInUse);
+    for (const session of inUse) session.usedAt = now();
+    await store.touch(
+      used.filter(({ usedAt }) => usedAt > idleSince).map(({ key }) => key),
+      now(),
+    );
+    const bounds = { usedBefore: idleSince, eventsBefore: now() - limits.eventSeconds };
+    const ended = new Set(await store.sweep({ ...bounds, keep: inUse.map(({ key }) => key) }));
+    await Promise.all(used.filter(({ key }) => ended.has(key)).map(letGo));
+  };
+  const sweeper = setInterval(() => {
+    sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
+  }, sweepIntervalMs);
+  sweeper.unref();
+
+  return {
+    async open(initialize, sender) {
+      const id = randomBytes(32).toString('base64url');
+      const stored: StoredSession = {
+        key: hashId(id),
+        principal: principalKey(sender.authInfo),
+        initialize: JSON.stringify(initialize),
+        protocolVersion: initialize.protocolVersion,
+        isInitialized: false,
+        logLevel: null,
+        subscriptions: [],
+        createdAt: now(),
+        usedAt: now(),
+      };
+      let conversation: Conversation | undefined;
+      const early: Parameters<Session['hear']>[] = [];
+      let session: Session | undefined;
+      const opening = await conversations.open(initialize, sender, {
+        hear: (message, relatedTo) =>
+          session ? session.hear(message, relatedTo) : void early.push([message, relatedTo]),
+        ended: () => session?.ended(),
+      });
+      if ('error' in opening) return opening;
+      conversation = opening.conversation;
+      stored.protocolVersion = opening.result.protocolVersion;
+      const outcome = await keep(stored).catch(async (error: unknown) => {
+        await conversation?.end();
+        throw error;
+      });
+      if (outcome !== 'opened') {
+        await conversation.end();
+        return { reason: outcome };
+      }
+      session = build(id, stored, false);
+      session.carry(conversation);
+      held.set(id, session);
+      for (const [message, relatedTo] of early) session.hear(message, relatedTo);
+      return { session, result: opening.result };
+    },
+    async use(id, authInfo) {
+      const session = await find(id, authInfo);
+      if (!session) return undefined;
+      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
+        await end(session);
+        return undefined;
+      }
+      session.usedAt = now();
+      return session;
+    },
+    end,
+    sweep,
+    async close() {
+      clearInterval(sweeper);
+      await Promise.all([...held.values()].map(letGo));
+    },
+  };
+}
+
+function hashId(id: string): string {
+  return createHash('sha256').update(id).digest('base64url');
+}

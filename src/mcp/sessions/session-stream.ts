@@ -1,0 +1,72 @@
+import type { Message } from '../checks/messages.ts';
+import type { EventStream } from '../streams/reply.ts';
+import { formatEventId } from './event-id.ts';
+import type { EventLog } from './event-log.ts';
+
+/** How long a client should wait before it comes back for the rest of a stream, in milliseconds. */
+const retryMs = 1000;
+
+/**
+ * A stream of a session: every message becomes an event in the log and goes to whoever listens. It outlives the
+ * connection of its listener (B3-06, B3-09).
+ */
+export class SessionStream {
+  readonly name: string;
+  readonly #log: EventLog;
+  #position = 0;
+  #listener: EventStream | undefined;
+
+  /**
+   * @param name unique in the session
+   * @param owed keys of the requests that are answered on it; none on a session's own stream
+   */
+  constructor(name: string, log: EventLog, owed: readonly string[]) {
+    this.name = name;
+    this.#log = log;
+    log.open({ stream: name, owed });
+  }
+
+  /** Position of its last event. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Whether somebody listens. */
+  get isHeard(): boolean {
+    return this.#listener?.isOpen === true;
+  }
+
+  /** Sends what comes to a listener; one before it is let go. */
+  attach(listener: EventStream): void {
+    this.#listener?.end();
+    this.#listener = listener;
+  }
+
+  /** Gives the listener an event without data, with which it can come back before the first message (B4-01). */
+  prime(): void {
+    this.#listener?.send('', formatEventId(this.name, this.#position));
+    this.#listener?.retry(retryMs);
+  }
+
+  /**
+   * Sends a message.
+   * @param answers key of the request it answers
+   */
+  write(message: Message, answers?: string): void {
+    const event = { stream: this.name, position: ++this.#position, data: JSON.stringify(message) };
+    this.#log.append(answers === undefined ? event : { ...event, answers });
+    this.#listener?.send(event.data, formatEventId(event.stream, event.position));
+  }
+
+  /** Lets the listener go, to come back later (B4-02). */
+  release(): void {
+    this.#listener?.retry(retryMs);
+    this.finish();
+  }
+
+  /** Lets the listener go: everything was said. */
+  finish(): void {
+    this.#listener?.end();
+    this.#listener = undefined;
+  }
+}

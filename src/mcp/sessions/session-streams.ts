@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import type { AccessWatch } from '../access-watch.ts';
+import type { Message } from '../checks/messages.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Refusal } from '../refusal.ts';
+import type { EventStream } from '../streams/reply.ts';
+import { type EventPlace, formatEventId } from './event-id.ts';
+import type { EventLog } from './event-log.ts';
+import { SessionStream } from './session-stream.ts';
+
+/** Names of streams of the session itself begin so; those of streams a POST began do not. */
+const ownPrefix = 'own-';
+
+/** Where messages of the session itself wait while nobody listens. */
+const waitingStream = 'waiting';
+
+/** First revision whose streams begin with an event to come back with (B4-01). */
+const firstRevisionWithPriming = '2025-11-25';
+
+/** What a call gets whose server process ended while it ran. */
+const interrupted = {
+  code: -32603,
+  message: 'The server restarted while this call ran. It may have taken effect; check before calling again.',
+};
+
+/** What the streams of a session are made of. */
+export interface SessionStreamsOptions {
+  log: EventLog;
+  access: AccessWatch;
+  protocolVersion: string;
+  /** Whether messages may wait from before a restart. */
+  isRestored: boolean;
+}
+
+/**
+ * The streams of one session: its own (GET), and those of POSTs. Each message goes to exactly one of them (B3-08), and
+ * each can be resumed, also after a restart of the process.
+ * @see MCP 2025-11-25 transports "Resumability and Redelivery"
+ */
+export class SessionStreams {
+  readonly #log: EventLog;
+  readonly #access: AccessWatch;
+  readonly #isPrimed: boolean;
+  readonly #begun = new Map<string, SessionStream>();
+  #own: SessionStream | undefined;
+  #mayWait: boolean;
+  // Later than all positions before a restart.
+  readonly #firstWaitingPosition = Date.now();
+  #waitingPosition = this.#firstWaitingPosition;
+  #openCount = 0;
+
+  constructor({ log, access, protocolVersion, isRestored }: SessionStreamsOptions) {
+    this.#log = log;
+    this.#access = access;
+    this.#isPrimed = protocolVersion >= firstRevisionWithPriming;
+    this.#mayWait = isRestored;
+  }
+
+  /** Open connections. */
+  get openCount(): number {
+    return this.#openCount;
+  }
+
+  /** Begins the stream of a POST. Nobody listens where its client is gone already. */
+  begin(exchange: Exchange, owed: readonly string[]): SessionStream {
+    const stream = new SessionStream(randomBytes(9).toString('base64url'), this.#log, owed);
+    this.#begun.set(stream.name, stream);
+    if (!exchange.reply.isClosed) {
+      stream.attach(this.#open(exchange));
+      if (this.#isPrimed) stream.prime();
+    }
+    return stream;
+  }
+
+  /** Ends the stream of a POST: it owes nothing more. */
+  finish(stream: SessionStream): void {
+    this.#begun.delete(stream.name);
+    stream.finish();
+  }
+
+  /** Opens the session's own stream, with what waits for a listener (B3-07). */
+  async listen(exchange: Exchange): Promise<void> {
+    const own = this.#ownStream();
+    own.attach(this.#open(exchange));
+    if (this.#isPrimed) own.prime();
+    await this.#sendWaiting(own);
+  }
+
+  /** Sends a message that belongs to no POST. */
+  tell(message: Message): void {
+    if (this.#own?.isHeard) return this.#own.write(message);
+    if (!this.#mayWait) this.#log.open({ stream: waitingStream, owed: [] });
+    this.#mayWait = true;
+    this.#log.append({ stream: waitingStream, position: ++this.#waitingPosition, data: JSON.stringify(message) });
+  }
+
+  /** Ends the connection of the session's own stream; the client comes back for it. */
+  release(): void {
+    this.#own?.release();
+  }
+
+  /** Sends what a client missed of a stream, and goes on where the stream goes on. */
+  async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
+    const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
+    let kept = await this.#log.resume(name, position);
+    while (kept && live && live.position > (kept.events.at(-1)?.position ?? position))
+      kept = await this.#log.resume(name, position);
+    if (!kept) return { reason: 'event_unknown' };
+    const listener = this.#open(exchange);
+    for (const { data, position: at } of kept.events)
+      if (live || !isRequest(data)) listener.send(data, formatEventId(name, at));
+
+    if (name.startsWith(ownPrefix)) {
+      const own = this.#ownStream();
+      own.attach(listener);
+      await this.#sendWaiting(own);
+    } else if (live && this.#begun.has(name)) live.attach(listener);
+    else this.#answerOwed(listener, name, kept.owed, kept.events.at(-1)?.position ?? position);
+    return undefined;
+  }
+
+  /** Ends all of them. */
+  end(): void {
+    this.#own?.finish();
+    for (const stream of this.#begun.values()) stream.finish();
+    this.#begun.clear();
+  }
+
+  #ownStream(): SessionStream {
+    this.#own ??= new SessionStream(`${ownPrefix}${randomBytes(6).toString('base64url')}`, this.#log, []);
+    return this.#own;
+  }
+
+  /** A stream ends with the access of who opened it (A12-04). */
+  #open(exchange: Exchange): EventStream {
+    const listener = exchange.reply.stream();
+    const unwatch = this.#access.watch(exchange.authInfo, () => listener.end());
+    this.#openCount++;
+    listener.onClose(() => {
+      this.#openCount--;
+      unwatch();
+    });
+    return listener;
+  }
+
+  async #sendWaiting(own: SessionStream): Promise<void> {
+    if (!this.#mayWait) return;
+    this.#mayWait = false;
+    const kept = await this.#log.resume(waitingStream, 0);
+    this.#log.close(waitingStream);
+    for (const { data, position } of kept?.events ?? []) {
+      // Nobody waits any more for the answer to a question from before a restart.
+      if (position > this.#firstWaitingPosition || !isRequest(data)) own.write(JSON.parse(data));
+    }
+  }
+
+  /** Answers what a process that ended left unanswered, once. */
+  #answerOwed(listener: EventStream, stream: string, owed: readonly string[], last: number): void {
+    owed.forEach((answers, index) => {
+      const data = JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers), error: interrupted });
+      const position = last + index + 1;
+      this.#log.append({ stream, position, data, answers });
+      listener.send(data, formatEventId(stream, position));
+    });
+    listener.end();
+  }
+}
+
+function isRequest(data: string): boolean {
+  const { id, method } = JSON.parse(data) as Message;
+  return id !== undefined && method !== undefined;
+}

@@ -1,0 +1,170 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { SessionChange } from '../../storage/mcp-sessions.ts';
+import type { CallLimit } from '../call-limit.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { Conversation, Listener, Sender } from '../conversations/conversation.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Refusal } from '../refusal.ts';
+import type { McpLike } from '../server-source.ts';
+import type { Posted } from '../transports/transport.ts';
+import { idKey, Post } from './post.ts';
+import type { SessionStreams } from './session-streams.ts';
+
+/** What a session is made of. */
+export interface SessionOptions {
+  id: string;
+  /** Of the session in the storage. */
+  key: string;
+  principal: string;
+  protocolVersion: string;
+  /** URIs the client subscribed to. */
+  subscriptions: readonly string[];
+  streams: SessionStreams;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** How long a POST waits for its answers before it becomes a stream, in milliseconds. */
+  streamAfterMs: number;
+  calls: CallLimit;
+  /** Epoch seconds. */
+  usedAt: number;
+  /** Takes note of what a restart must bring back. */
+  onChange: (change: SessionChange) => void;
+  /** Takes note that the server ended it. */
+  onEnded: () => void;
+}
+
+/**
+ * A session of the revisions 2025-03-26 to 2025-11-25: the running requests of one client and what comes back for
+ * them. It belongs to the principal that opened it (T-125, T-126).
+ * @see MCP 2025-11-25 transports "Session Management"
+ */
+export class Session implements Listener {
+  readonly id: string;
+  readonly key: string;
+  readonly principal: string;
+  readonly protocolVersion: string;
+  readonly streams: SessionStreams;
+  /** Epoch seconds. */
+  usedAt: number;
+  readonly #url: URL;
+  readonly #streamAfterMs: number;
+  readonly #calls: CallLimit;
+  readonly #onChange: (change: SessionChange) => void;
+  readonly #onEnded: () => void;
+  readonly #subscriptions: Set<string>;
+  readonly #running = new Map<string, Post>();
+  #conversation: Conversation | undefined;
+
+  constructor(options: SessionOptions) {
+    this.id = options.id;
+    this.key = options.key;
+    this.principal = options.principal;
+    this.protocolVersion = options.protocolVersion;
+    this.streams = options.streams;
+    this.usedAt = options.usedAt;
+    this.#url = options.url;
+    this.#streamAfterMs = options.streamAfterMs;
+    this.#calls = options.calls;
+    this.#onChange = options.onChange;
+    this.#onEnded = options.onEnded;
+    this.#subscriptions = new Set(options.subscriptions);
+  }
+
+  /** Whether a request runs or a stream is open. */
+  get isInUse(): boolean {
+    return this.#running.size > 0 || this.streams.openCount > 0;
+  }
+
+  /** The server behind it. */
+  get server(): McpLike | undefined {
+    return this.#conversation?.server;
+  }
+
+  /** Gives it the conversation it carries. */
+  carry(conversation: Conversation): void {
+    this.#conversation = conversation;
+  }
+
+  /** Takes the messages of a POST. An id cannot be used twice at once and lose an answer (T-142). */
+  post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
+    const waiting = new Map<string, RequestMessage>();
+    for (const request of messages.requests) {
+      const key = idKey(request.id);
+      if (waiting.has(key) || this.#running.has(key)) return { reason: 'request_id_in_use' };
+      waiting.set(key, request);
+    }
+    if (!this.#count(waiting.size)) return { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
+    if (waiting.size === 0) exchange.reply.empty(202);
+    const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
+    for (const key of waiting.keys()) this.#running.set(key, post);
+    for (const message of messages.list) this.say(message, post);
+    post.streamAfter(this.#streamAfterMs);
+    return undefined;
+  }
+
+  /** Hands a message of the client to the server. */
+  say(message: Message, sender: Sender): void {
+    this.#conversation?.say(message, sender);
+    if (message.method === 'notifications/initialized') this.#onChange({ isInitialized: true });
+    if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId);
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    if (message.method === undefined) return this.#answer(message);
+    const post = relatedTo === undefined ? undefined : this.#running.get(idKey(relatedTo));
+    if (post) post.tell(message);
+    else this.streams.tell(message);
+  }
+
+  ended(): void {
+    this.#onEnded();
+  }
+
+  /** Ends it: running calls are cancelled and its streams closed. */
+  async end(): Promise<void> {
+    const posts = new Set(this.#running.values());
+    for (const _ of this.#running) this.#calls.end(this.principal);
+    this.#running.clear();
+    for (const post of posts) post.abandon();
+    this.streams.end();
+    await this.#conversation?.end();
+  }
+
+  #answer(message: Message): void {
+    const key = idKey(message.id as RequestId);
+    const post = this.#running.get(key);
+    const request = post?.requestOf(key);
+    if (!post || !request) return;
+    this.#running.delete(key);
+    this.#calls.end(this.principal);
+    if (!('error' in message)) this.#remember(request);
+    post.answer(key, message);
+  }
+
+  /** Takes note of what the server would have to be told again. */
+  #remember({ method, params }: RequestMessage): void {
+    if (method === 'logging/setLevel') this.#onChange({ logLevel: String(params?.level) });
+    if (method === 'resources/subscribe') this.#subscriptions.add(String(params?.uri));
+    if (method === 'resources/unsubscribe') this.#subscriptions.delete(String(params?.uri));
+    if (method.endsWith('subscribe')) this.#onChange({ subscriptions: [...this.#subscriptions] });
+  }
+
+  #forget(id: unknown): void {
+    if (typeof id !== 'string' && typeof id !== 'number') return;
+    const key = idKey(id);
+    const post = this.#running.get(key);
+    if (!this.#running.delete(key)) return;
+    this.#calls.end(this.principal);
+    post?.forget(key);
+  }
+
+  /** Counts calls that begin: all of them, or none where that would be too many. */
+  #count(calls: number): boolean {
+    for (let begun = 0; begun < calls; begun++) {
+      if (this.#calls.begin(this.principal)) continue;
+      for (; begun > 0; begun--) this.#calls.end(this.principal);
+      return false;
+    }
+    return true;
+  }
+}

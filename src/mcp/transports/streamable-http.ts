@@ -1,0 +1,96 @@
+import { legacyRevisions } from '../checks/era.ts';
+import { readInitialize } from '../checks/initialize.ts';
+import { type Exchange, toWebRequest } from '../exchange.ts';
+import type { Refusal } from '../refusal.ts';
+import { parseEventId } from '../sessions/event-id.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionRegistry } from '../sessions/session-registry.ts';
+import type { Posted, Serve } from './transport.ts';
+
+/** Streamable HTTP of 2025-03-26 to 2025-11-25, with sessions. */
+export interface StreamableHttp {
+  /** Answers a request, whatever its method. */
+  serve: Serve;
+}
+
+/** What the transport is made of. */
+export interface StreamableHttpOptions {
+  sessions: SessionRegistry;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Judges messages of a session by the scopes of who sends them. */
+  gate: Pick<ScopeGate, 'check'>;
+}
+
+/** The one revision with batches. */
+const revisionWithBatches = '2025-03-26';
+
+/**
+ * Creates the transport of 2025-03-26 to 2025-11-25: POST, the GET stream and DELETE on one path, in sessions that
+ * survive a restart.
+ * @see MCP 2025-11-25 transports "Streamable HTTP"
+ */
+export function createStreamableHttp({ sessions, url, gate }: StreamableHttpOptions): StreamableHttp {
+  const initialize = async (exchange: Exchange, posted: Posted): Promise<Refusal | undefined> => {
+    const [request] = posted.messages.requests;
+    const params = request && readInitialize(request);
+    if (!params) return { reason: 'initialize_incomplete', ...(request ? { id: request.id } : {}) };
+    const { authInfo, reply } = exchange;
+    const opened = await sessions.open(params, { authInfo, request: () => toWebRequest(exchange, url) });
+    if ('reason' in opened) return { reason: opened.reason, headers: { 'Retry-After': '60' }, id: request.id };
+    const answer = { jsonrpc: '2.0', id: request.id };
+    if ('error' in opened) reply.json(200, { ...answer, error: opened.error });
+    else reply.json(200, { ...answer, result: opened.result }, { 'Mcp-Session-Id': opened.session.id });
+    return undefined;
+  };
+
+  /** A header that is absent says nothing; the session knows its revision (B3-17). */
+  const checkVersion = ({ headers }: Exchange): Refusal | undefined => {
+    const version = headers['mcp-protocol-version'];
+    if (version === undefined || legacyRevisions.includes(String(version).trim())) return undefined;
+    return { reason: 'protocol_version_unknown', data: { supported: legacyRevisions } };
+  };
+
+  const findSession = async ({ headers, authInfo }: Exchange): Promise<Session | Refusal> => {
+    const id = headers['mcp-session-id'];
+    if (id === undefined) return { reason: 'session_missing' };
+    return (await sessions.use(String(id), authInfo)) ?? { reason: 'session_unknown' };
+  };
+
+  const openStream = async (session: Session, exchange: Exchange): Promise<Refusal | undefined> => {
+    const last = exchange.headers['last-event-id'];
+    if (last === undefined) {
+      await session.streams.listen(exchange);
+      return undefined;
+    }
+    const place = parseEventId(String(last));
+    return place ? session.streams.resume(exchange, place) : { reason: 'event_unknown' };
+  };
+
+  return {
+    async serve(exchange, posted) {
+      if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
+      const refusal = checkVersion(exchange);
+      if (refusal) return refusal;
+      const session = await findSession(exchange);
+      if ('reason' in session) return session;
+      if (posted) {
+        if (posted.messages.isBatch && !mayBatch(session, exchange))
+          return { reason: 'batch_not_in_this_revision' };
+        const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
+        return (lacked instanceof Promise ? await lacked : lacked) ?? session.post(exchange, posted);
+      }
+      if (exchange.method === 'GET') return openStream(session, exchange);
+      await sessions.end(session);
+      exchange.reply.empty(200);
+      return undefined;
+    },
+  };
+}
+
+/** Batches are of 2025-03-26 alone; leaving the version header out does not bring them back (B3-13, B3-14, T-133). */
+function mayBatch({ protocolVersion }: Session, { headers }: Exchange): boolean {
+  const named = headers['mcp-protocol-version'] ?? protocolVersion;
+  return protocolVersion === revisionWithBatches && named === revisionWithBatches;
+}
