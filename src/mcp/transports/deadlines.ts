@@ -1,0 +1,44 @@
+/** Coarseness: a deadline is met at most this part of its time too late. */
+const ticksPerTimeout = 20;
+
+/**
+ * Deadlines that all lie equally far ahead, kept by one coarse timer, so that a call costs no timer of its own. The
+ * timer runs while there is something to watch and does not keep the process alive.
+ */
+export class Deadlines {
+  readonly #tickMs: number;
+  /** In the order in which they end. */
+  readonly #pending = new Set<{ endsAtTick: number; onEnd: () => void }>();
+  #tick = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param timeoutMs how far ahead each deadline lies, in milliseconds */
+  constructor(timeoutMs: number) {
+    this.#tickMs = Math.max(1, Math.ceil(timeoutMs / ticksPerTimeout));
+  }
+
+  /**
+   * Sets a deadline.
+   * @param onEnd called once when it has passed
+   * @returns takes it back
+   */
+  set(onEnd: () => void): () => void {
+    // The running tick has begun already, so that one more makes the time whole.
+    const deadline = { endsAtTick: this.#tick + ticksPerTimeout + 1, onEnd };
+    this.#pending.add(deadline);
+    this.#timer ??= setInterval(() => this.#next(), this.#tickMs).unref();
+    return () => this.#pending.delete(deadline);
+  }
+
+  #next(): void {
+    this.#tick++;
+    for (const deadline of this.#pending) {
+      if (deadline.endsAtTick > this.#tick) break;
+      this.#pending.delete(deadline);
+      deadline.onEnd();
+    }
+    if (this.#pending.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Names of this machine. */
+export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Checks that a request is meant for this server and comes from none but its own pages: whoever makes a browser
+ * resolve a foreign name to this machine is refused (DNS rebinding; B3-12, T-131).
+ * @param allowedHosts names without ports
+ */
+export function checkRestAddress(
+  { host, origin }: IncomingHttpHeaders,
+  allowedHosts: readonly string[],
+): boolean {
+  const isAllowed = (url: string): boolean => {
+    const hostname = URL.parse(url)?.hostname;
+    return hostname !== undefined && allowedHosts.includes(hostname);
+  };
+  return isAllowed(`http://${host ?? ''}`) && (origin === undefined || isAllowed(origin));
+}

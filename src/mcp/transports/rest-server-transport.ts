@@ -1,0 +1,240 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AuthInfo, JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { checkContentEncoding, checkContentType } from '../checks/body-headers.ts';
+import { parseJson } from '../checks/json.ts';
+import { type Message, type Messages, readMessages } from '../checks/messages.ts';
+import { readBody } from '../read-body.ts';
+import { isRefusal } from '../refusal.ts';
+import { hasRepeatedId } from './collected-answers.ts';
+import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './rest.ts';
+import { checkRestAddress, loopbackHosts } from './rest-address.ts';
+import { RestPosts } from './rest-posts.ts';
+
+/** How a Rest server listens, and who may call it. */
+export interface RestServerTransportOptions {
+  /** Path it serves; `/rest` by default. */
+  endpoint?: string;
+  /** Port to listen on; 9593 by default, 0 for any free one. */
+  port?: string | number;
+  /** Address to listen on; 127.0.0.1 by default. */
+  host?: string;
+  /** Names under which clients reach it: others in `Host` or `Origin` are refused. Those of this machine by default. */
+  allowedHosts?: readonly string[];
+  /** Says who sends a request; undefined refuses it with 401. Without it everybody who reaches the port may call. */
+  authenticate?(request: IncomingMessage): AuthInfo | undefined | Promise<AuthInfo | undefined>;
+  /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
+  timeoutMs?: number;
+  /** Answers `[]` after the time limit, as the first implementations did (B7-09). */
+  legacyTimeoutBody?: boolean;
+  /** Largest request body; 4 MiB by default. */
+  maxBodyBytes?: number;
+  /** Takes a line when it listens; standard error by default. */
+  log?(line: string): void;
+}
+
+/**
+ * A Rest server for one MCP server of the SDK, version 2 or 1: `await server.connect(transport)`, then
+ * `await transport.startServer()`. Ids are rewritten, so that clients that choose the same ones never get each
+ * other's answers (B7-13, T-127). For a server behind OAuth use the gated endpoint instead.
+ * @see docs/rest.md (B7-01 to B7-14)
+ */
+export class RestServerTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  readonly #options: RestServerTransportOptions;
+  readonly #posts: RestPosts;
+  #server: Server | undefined;
+
+  /** @param options where to listen and whom to serve */
+  constructor(options: RestServerTransportOptions = {}) {
+    this.#options = options;
+    this.#posts = new RestPosts(options.timeoutMs ?? defaultRestTimeoutMs, (message, extra) => {
+      if (!this.onmessage) throw new Error('No MCP server is connected to this transport.');
+      this.onmessage(message as JSONRPCMessage, extra);
+    });
+  }
+
+  /** The URL it listens at; undefined while it does not. */
+  get url(): string | undefined {
+    const address = this.#server?.address() as AddressInfo | null | undefined;
+    if (!address) return undefined;
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return `http://${host}:${address.port}${this.#endpoint}`;
+  }
+
+  get #endpoint(): string {
+    return this.#options.endpoint ?? '/rest';
+  }
+
+  /** Part of the SDK's interface; requests come when `startServer` listens, or through `handleRequest`. */
+  async start(): Promise<void> {}
+
+  /**
+   * Listens, and says where.
+   * @throws Error "Server is already running"; what Node says where the port cannot be taken (B7-02)
+   */
+  async startServer(): Promise<void> {
+    if (this.#server) throw new Error('Server is already running');
+    const {
+      host = '127.0.0.1',
+      port = 9593,
+      log = (line) => void process.stderr.write(`${line}\n`),
+    } = this.#options;
+    const server = createServer((request, response) => {
+      if (request.url?.split('?')[0] === this.#endpoint) void this.handleRequest(request, response);
+      else this.#reply(response, 404, errorBody(-32000, 'Not found'));
+    });
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(Number(port), host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    }).catch((error) => {
+      this.#server = undefined;
+      throw error;
+    });
+    server.on('error', (error) => this.onerror?.(error));
+    log(`MCP Rest server listens at ${this.url}`);
+  }
+
+  /** Stops listening; what is being answered gets an error, and connections end (B7-12). */
+  async stopServer(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#posts.endAll();
+    if (!server) return;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    await closed;
+  }
+
+  /**
+   * Answers one request, of this transport's own HTTP server or of another one.
+   * @param parsedBody the body as JSON, where another handler read it already
+   */
+  async handleRequest(
+    request: IncomingMessage,
+    response: ServerResponse,
+    parsedBody?: unknown,
+  ): Promise<void> {
+    try {
+      await this.#handle(request, response, parsedBody);
+    } catch (error) {
+      this.onerror?.(error as Error);
+      if (!response.headersSent) this.#reply(response, 500, errorBody(-32603, 'Internal error'));
+    }
+  }
+
+  /** Takes an answer of the server to whom it belongs. Notifications are dropped, requests refused (B7-11, B7-14). */
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#posts.hear(message as Message);
+  }
+
+  /** Stops listening, and tells the server that it is over (B7-12). */
+  async close(): Promise<void> {
+    await this.stopServer();
+    this.onclose?.();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, parsedBody: unknown): Promise<void> {
+    const { host = '127.0.0.1', allowedHosts = [...loopbackHosts, host], authenticate } = this.#options;
+    if (!checkRestAddress(request.headers, allowedHosts))
+      return this.#reply(response, 403, errorBody(-32000, 'Forbidden: list this host in allowedHosts'));
+    if (checkRestMethod(request.method ?? ''))
+      return this.#reply(response, 405, errorBody(-32000, 'Method not allowed'), { Allow: 'POST' });
+    const authInfo = await authenticate?.(request);
+    if (authenticate && !authInfo)
+      return this.#reply(response, 401, errorBody(-32000, 'Unauthorized'), { 'WWW-Authenticate': 'Bearer' });
+    if (!acceptsJson(request.headers.accept))
+      return this.#reply(
+        response,
+        406,
+        errorBody(-32000, 'Not Acceptable: Client must accept application/json'),
+      );
+    if (
+      checkContentType(request.headers['content-type']) ??
+      checkContentEncoding(request.headers['content-encoding'])
+    )
+      return this.#reply(
+        response,
+        415,
+        errorBody(-32000, 'Unsupported Media Type: Content-Type must be application/json'),
+      );
+    const messages = await this.#read(request, response, parsedBody);
+    if (!messages) return;
+    await this.#dispatch(messages, authInfo, response);
+  }
+
+  async #read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    parsedBody: unknown,
+  ): Promise<Messages | undefined> {
+    const { maxBodyBytes = 4 * 1024 * 1024 } = this.#options;
+    let value = parsedBody;
+    if (value === undefined) {
+      const bytes = await readBody(request, request.headers['content-length'], maxBodyBytes);
+      if (isRefusal(bytes)) {
+        const isTooLarge = bytes.reason === 'body_too_large';
+        this.#reply(
+          response,
+          isTooLarge ? 413 : 400,
+          isTooLarge ? errorBody(-32000, 'Payload too large') : parseError,
+        );
+        return undefined;
+      }
+      const json = parseJson(bytes);
+      if (isRefusal(json)) return this.#refuseUnread(response, json.reason);
+      value = json.value;
+    }
+    const messages = readMessages(value);
+    if (isRefusal(messages)) return this.#refuseUnread(response, messages.reason);
+    return hasRepeatedId(messages.requests) ? this.#refuseUnread(response, 'request_id_in_use') : messages;
+  }
+
+  /** B7-10: every body that is not what it should be is a parse error; the reason goes to `onerror`, not to the caller. */
+  #refuseUnread(response: ServerResponse, reason: string): undefined {
+    this.onerror?.(new Error(`A Rest request could not be read: ${reason}`));
+    this.#reply(response, 400, parseError);
+  }
+
+  async #dispatch(
+    messages: Messages,
+    authInfo: AuthInfo | undefined,
+    response: ServerResponse,
+  ): Promise<void> {
+    const onGone = (callback: () => void): void => void response.once('close', callback);
+    const { answers, timedOut } = await this.#posts.answer(messages, authInfo ? { authInfo } : {}, onGone);
+    if (response.destroyed) return;
+    const body = timedOut && this.#options.legacyTimeoutBody ? [] : restBody(answers);
+    this.#reply(response, body === undefined ? 202 : 200, body);
+  }
+
+  /** The connection ends with the answer (B7-01). */
+  #reply(
+    response: ServerResponse,
+    status: number,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): void {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const typed = text === '' ? {} : { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+    response.writeHead(status, {
+      ...typed,
+      'Content-Length': Buffer.byteLength(text),
+      Connection: 'close',
+      ...headers,
+    });
+    response.end(text);
+  }
+}
+
+function errorBody(code: number, message: string): object {
+  return { jsonrpc: '2.0', error: { code, message }, id: null };
+}
+
+const parseError = errorBody(-32700, 'Parse error');

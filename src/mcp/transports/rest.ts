@@ -1,0 +1,86 @@
+import type { Logger } from '../../observability/logger.ts';
+import { checkAccept } from '../checks/accept.ts';
+import type { Conversations } from '../conversations/conversation.ts';
+import type { Refusal } from '../refusal.ts';
+import { checkStatelessPost, revisionOf, senderOf } from './stateless.ts';
+import { createStatelessCalls } from './stateless-calls.ts';
+import type { Serve } from './transport.ts';
+
+/** What the transport is made of. */
+export interface RestTransportOptions {
+  conversations: Conversations;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
+  timeoutMs?: number;
+  /** Answers `[]` after the time limit, as the first implementations did, instead of an error for each request (B7-09). */
+  legacyTimeoutBody?: boolean;
+  logger: Logger;
+}
+
+/** Longest wait for answers unless told, in milliseconds (B7-09). */
+export const defaultRestTimeoutMs = 30_000;
+
+const shortConnection = { Connection: 'close' };
+
+/**
+ * Creates the Rest transport: a POST holds one message or up to 100, and is answered once, with JSON, when all its
+ * requests are. There are no sessions and no streams, and the connection ends with the answer.
+ * @see docs/rest.md (B7-01, B7-07, B7-08, B7-09)
+ */
+export function createRestTransport(options: RestTransportOptions): Serve {
+  const { conversations, url, timeoutMs = defaultRestTimeoutMs, legacyTimeoutBody = false, logger } = options;
+  const answer = createStatelessCalls({ conversations, timeoutMs, logger });
+
+  return async (exchange, posted) => {
+    if (!posted) return checkRestMethod(exchange.method) ?? onlyPost;
+    const protocolVersion = revisionOf(exchange);
+    if (typeof protocolVersion !== 'string') return closing(protocolVersion);
+    const refusal = checkStatelessPost(posted);
+    if (refusal) return closing(refusal);
+
+    const { reply } = exchange;
+    const { messages } = posted;
+    const onGone = reply.onClose.bind(reply);
+    const sender = senderOf(exchange, url);
+    const { answers, timedOut } = await answer({ messages, protocolVersion, sender, onGone });
+    if (reply.isClosed) return undefined;
+    const body = timedOut && legacyTimeoutBody ? [] : restBody(answers);
+    if (body === undefined) reply.empty(202, shortConnection);
+    else reply.json(200, body, shortConnection);
+    return undefined;
+  };
+}
+
+/**
+ * Gives the body of an answer: one answer as it is, several as an array (B7-08).
+ * @returns undefined where there is nothing to answer, for 202
+ */
+export function restBody<T>(answers: readonly T[]): T | readonly T[] | undefined {
+  return answers.length > 1 ? answers : answers[0];
+}
+
+const onlyPost: Refusal = { reason: 'method_not_allowed', headers: { Allow: 'POST', ...shortConnection } };
+
+/** Checks the HTTP method: POST alone (B7-03). */
+export function checkRestMethod(method: string): Refusal | undefined {
+  return method === 'POST' ? undefined : onlyPost;
+}
+
+/**
+ * Checks that the client takes JSON. Wildcards count, and no `Accept` at all takes everything; event streams need not
+ * be taken (B7-04).
+ * @param accept the `Accept` header
+ */
+export function checkRestAccept(accept: string | undefined): Refusal | undefined {
+  return acceptsJson(accept) ? undefined : { reason: 'not_acceptable', headers: shortConnection };
+}
+
+/** Says whether an `Accept` header takes JSON, whatever it says of event streams. */
+export function acceptsJson(accept: string | undefined): boolean {
+  return accept === undefined || checkAccept('POST', `${accept}, text/event-stream`) === undefined;
+}
+
+function closing(refusal: Refusal): Refusal {
+  return { ...refusal, headers: { ...refusal.headers, ...shortConnection } };
+}

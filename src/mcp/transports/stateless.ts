@@ -1,0 +1,89 @@
+import {
+  DEFAULT_NEGOTIATED_PROTOCOL_VERSION,
+  isInitializeRequest,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '@modelcontextprotocol/server';
+import type { Logger } from '../../observability/logger.ts';
+import type { Conversations, Sender } from '../conversations/conversation.ts';
+import { type Exchange, toWebRequest } from '../exchange.ts';
+import type { Refusal } from '../refusal.ts';
+import { hasRepeatedId } from './collected-answers.ts';
+import { createStatelessCalls } from './stateless-calls.ts';
+import type { Posted, Serve } from './transport.ts';
+
+/** What the transport is made of. */
+export interface StatelessTransportOptions {
+  conversations: Conversations;
+  /** The endpoint's public URL. */
+  url: URL;
+  /** Longest wait for the answers to one POST, in milliseconds; a minute by default, as the SDK's clients wait. */
+  timeoutMs?: number;
+  logger: Logger;
+}
+
+const defaultTimeoutMs = 60_000;
+
+/** The one revision with batches. */
+const revisionWithBatches = '2025-03-26';
+
+const onlyPost: Refusal = { reason: 'method_not_allowed', headers: { Allow: 'POST' } };
+
+/**
+ * Creates streamable HTTP of the revisions up to 2025-11-25 without sessions, for operators who want no state:
+ * `initialize` is answered without `Mcp-Session-Id`, every POST is answered with JSON, GET and DELETE are not served.
+ * @see MCP 2025-11-25 transports "Streamable HTTP" (B3-03, B3-07, B3-10, B3-13, B3-14, B3-17)
+ */
+export function createStatelessTransport(options: StatelessTransportOptions): Serve {
+  const { conversations, url, timeoutMs = defaultTimeoutMs, logger } = options;
+  const answer = createStatelessCalls({ conversations, timeoutMs, logger });
+
+  return async (exchange, posted) => {
+    if (!posted) return onlyPost;
+    const protocolVersion = revisionOf(exchange);
+    if (typeof protocolVersion !== 'string') return protocolVersion;
+    const { messages } = posted;
+    if (messages.isBatch && protocolVersion !== revisionWithBatches)
+      return { reason: 'batch_not_in_this_revision' };
+    const refusal = checkStatelessPost(posted);
+    if (refusal) return refusal;
+
+    const { reply } = exchange;
+    const onGone = reply.onClose.bind(reply);
+    const { answers } = await answer({ messages, protocolVersion, sender: senderOf(exchange, url), onGone });
+    if (reply.isClosed) return undefined;
+    if (answers.length === 0) reply.empty(202);
+    else reply.json(200, messages.isBatch ? answers : answers[0]);
+    return undefined;
+  };
+}
+
+/**
+ * Reads the revision of a request that belongs to no session.
+ * @returns what `MCP-Protocol-Version` names; without it 2025-03-26, the newest that did not send it (B3-17)
+ */
+export function revisionOf({ headers }: Exchange): string | Refusal {
+  const header = headers['mcp-protocol-version'];
+  const named = header === undefined ? DEFAULT_NEGOTIATED_PROTOCOL_VERSION : String(header).trim();
+  if (SUPPORTED_PROTOCOL_VERSIONS.includes(named)) return named;
+  return {
+    reason: 'revision_not_served',
+    data: { supported: SUPPORTED_PROTOCOL_VERSIONS, requested: named.slice(0, 100) },
+  };
+}
+
+/** Checks what must be right in a body whatever the revision: a whole `initialize`, ids that differ (T-142). */
+export function checkStatelessPost({
+  value,
+  messages: { isBatch, list, requests },
+}: Posted): Refusal | undefined {
+  const [first] = isBatch ? [] : requests;
+  const about = first ? { id: first.id } : {};
+  if (list[0]?.method === 'initialize' && !isInitializeRequest(value))
+    return { reason: 'initialize_incomplete', ...about };
+  return hasRepeatedId(requests) ? { reason: 'request_id_in_use' } : undefined;
+}
+
+/** Says who sent an exchange's messages; the request itself is built when a tool looks. */
+export function senderOf(exchange: Exchange, url: URL): Sender {
+  return { authInfo: exchange.authInfo, request: () => toWebRequest(exchange, url) };
+}
