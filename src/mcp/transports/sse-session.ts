@@ -1,0 +1,205 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { AccessWatch } from '../access-watch.ts';
+import type { CallLimit } from '../call-limit.ts';
+import { readInitialize } from '../checks/initialize.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type {
+  Conversation,
+  Conversations,
+  InitializeParams,
+  JsonRpcError,
+  Listener,
+  Sender,
+} from '../conversations/conversation.ts';
+import type { Refusal } from '../refusal.ts';
+import type { McpLike } from '../server-source.ts';
+import type { EventStream } from '../streams/reply.ts';
+import type { Posted } from './transport.ts';
+
+/** What a session is made of. */
+export interface SseSessionOptions {
+  /** See `principalKey`. */
+  principal: string;
+  /** The access it was opened with. */
+  authInfo: AuthInfo;
+  stream: EventStream;
+  conversations: Conversations;
+  accessWatch: AccessWatch;
+  calls: CallLimit;
+  /** How long it lives while the client says nothing and waits for nothing, in milliseconds. */
+  idleMs: number;
+  logger: Logger;
+  /** Called once when it ends. */
+  onEnd: () => void;
+}
+
+/** The one revision with batches. */
+const revisionWithBatches = '2025-03-26';
+
+const notInitialized: JsonRpcError = {
+  code: -32600,
+  message: 'Invalid request: send initialize first, once on every stream.',
+};
+const initializedBefore: JsonRpcError = {
+  code: -32600,
+  message: 'Invalid request: this stream is initialized already. Open a new one to begin again.',
+};
+const notStarted: JsonRpcError = { code: -32603, message: 'The MCP server could not be started.' };
+
+/**
+ * A stream of HTTP+SSE and the conversation on it. It ends with the stream, with the access of its principal, when the
+ * server ends the conversation, and when it is idle.
+ * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-03, B2-04, B2-06)
+ */
+export class SseSession implements Listener {
+  readonly #options: SseSessionOptions;
+  readonly #idle: NodeJS.Timeout;
+  readonly #running = new Set<RequestId>();
+  #authInfo: AuthInfo;
+  #unwatch: () => void = () => undefined;
+  #isOpening = false;
+  #conversation: Conversation | undefined;
+  #revision: string | undefined;
+  #isEnded = false;
+
+  constructor(options: SseSessionOptions) {
+    this.#options = options;
+    this.#idle = setTimeout(() => this.#endIfIdle(), options.idleMs).unref();
+    this.#authInfo = options.authInfo;
+    this.#watch(options.authInfo);
+    options.stream.onClose(() => void this.end());
+  }
+
+  get principal(): string {
+    return this.#options.principal;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** The server behind it, once it is initialized. */
+  get server(): McpLike | undefined {
+    return this.#conversation?.server;
+  }
+
+  /**
+   * Counts the requests of a POST, before they are taken. Batches are of 2025-03-26 alone, on every transport (C1-02);
+   * an id names one running request (T-142).
+   * @param authInfo the access the POST came with; a client that refreshes its token keeps its stream (A12-04)
+   * @returns why the POST is refused; then nothing of it was counted
+   */
+  begin({ messages }: Posted, authInfo: AuthInfo): Refusal | undefined {
+    const { isBatch, list, requests } = messages;
+    const { calls, principal } = this.#options;
+    const [first] = requests;
+    const about = first === undefined || isBatch ? {} : { id: first.id };
+    if (isBatch && this.#revision !== revisionWithBatches) return { reason: 'batch_not_in_this_revision' };
+    if (list[0]?.method === 'initialize' && !(first && readInitialize(first)))
+      return { reason: 'initialize_incomplete', ...about };
+    const begun: RequestId[] = [];
+    const refuse = (refusal: Refusal): Refusal => {
+      for (const id of begun) this.#finish(id);
+      return { ...refusal, ...about };
+    };
+    for (const { id } of requests) {
+      if (this.#running.has(id)) return refuse({ reason: 'request_id_in_use' });
+      if (!calls.begin(principal))
+        return refuse({ reason: 'too_many_calls', headers: { 'Retry-After': '1' } });
+      this.#running.add(id);
+      begun.push(id);
+    }
+    this.#idle.refresh();
+    if (authInfo.expiresAt > this.#authInfo.expiresAt) this.#watch(authInfo);
+    return undefined;
+  }
+
+  /** Takes the messages of a POST that was counted. What they are answered comes on the stream. */
+  take({ messages }: Posted, sender: Sender): void {
+    for (const message of messages.list) {
+      if (message.method === 'initialize') void this.#initialize(message as RequestMessage, sender);
+      else this.#say(message, sender);
+    }
+  }
+
+  hear(message: Message): void {
+    if (message.method === undefined && message.id !== undefined) this.#finish(message.id);
+    this.#options.stream.send(JSON.stringify(message));
+  }
+
+  ended(): void {
+    void this.end();
+  }
+
+  /** Ends the stream and the conversation; running calls are cancelled. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#idle);
+    this.#unwatch();
+    for (const id of this.#running) this.#finish(id);
+    this.#options.stream.end();
+    this.#options.onEnd();
+    if (this.#conversation) await this.#endConversation(this.#conversation);
+  }
+
+  #watch(authInfo: AuthInfo): void {
+    this.#unwatch();
+    this.#authInfo = authInfo;
+    this.#unwatch = this.#options.accessWatch.watch(authInfo, () => void this.end());
+    if (this.#isEnded) this.#unwatch();
+  }
+
+  #endIfIdle(): void {
+    if (this.#running.size > 0) this.#idle.refresh();
+    else void this.end();
+  }
+
+  #say(message: Message, sender: Sender): void {
+    const { id, method, params } = message;
+    if (this.#conversation) {
+      if (method === 'notifications/cancelled') this.#finish(params?.requestId as RequestId);
+      this.#conversation.say(message, sender);
+    } else if (method !== undefined && id !== undefined) {
+      this.#answer(id, method === 'ping' ? { result: {} } : { error: notInitialized });
+    }
+  }
+
+  async #initialize({ id, params }: RequestMessage, sender: Sender): Promise<void> {
+    if (this.#conversation || this.#isOpening) return this.#answer(id, { error: initializedBefore });
+    const { conversations, logger } = this.#options;
+    this.#isOpening = true;
+    const opening = await conversations
+      .open(params as InitializeParams, sender, this)
+      .catch((error: unknown) => {
+        logger.error({ err: error }, 'an MCP server could not be started');
+        return { error: notStarted };
+      });
+    this.#isOpening = false;
+    if ('error' in opening) return this.#answer(id, { error: opening.error });
+    if (this.#isEnded) return this.#endConversation(opening.conversation);
+    this.#conversation = opening.conversation;
+    this.#revision = opening.result.protocolVersion;
+    this.#answer(id, { result: opening.result });
+  }
+
+  async #endConversation(conversation: Conversation): Promise<void> {
+    try {
+      await conversation.end();
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'an MCP conversation failed to end');
+    }
+  }
+
+  /** Answers a request of the client without the MCP server. */
+  #answer(id: RequestId, outcome: { result: unknown } | { error: JsonRpcError }): void {
+    this.#finish(id);
+    this.#options.stream.send(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  }
+
+  #finish(id: RequestId): void {
+    if (this.#running.delete(id)) this.#options.calls.end(this.principal);
+  }
+}
