@@ -1,0 +1,178 @@
+import { McpServer, requireScopes } from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Messages, readMessages } from '../../../src/mcp/checks/messages.ts';
+import { isRefusal, type Refusal } from '../../../src/mcp/refusal.ts';
+import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
+import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
+import type { McpLike } from '../../../src/mcp/server-source.ts';
+import { parseChallenges } from '../../../src/oauth/challenge.ts';
+import { authInfoWith } from '../support/auth-info.ts';
+
+const url = 'https://a.example/.well-known/oauth-protected-resource/mcp';
+const rules: ScopeRules = {
+  tools: { read: ['notes:read'], move: ['notes:read', 'notes:write'] },
+  prompts: { summarize: ['notes:read'] },
+  resources: { 'notes://': ['notes:read'] },
+};
+
+const read = (value: unknown): Messages => {
+  const messages = readMessages(value);
+  if (isRefusal(messages)) throw new Error(messages.reason);
+  return messages;
+};
+const message = (method: string, params?: Record<string, unknown>) => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method,
+  params,
+});
+const call = (name: unknown) => message('tools/call', { name });
+const scopesOf = (refusal: Refusal | undefined) =>
+  refusal && parseChallenges(refusal.headers?.['WWW-Authenticate'] ?? '')[0]?.parameters.scope?.split(' ');
+
+/** What a gate says to messages: the scopes of its challenge, or undefined where they pass. */
+const asked = async (value: unknown, scopes: string[], given: ScopeRules = rules, server?: McpLike) =>
+  scopesOf(await createScopeGate(given, url).check(read(value), authInfoWith(...scopes), server));
+
+describe('the scope gate', () => {
+  it('lets a call pass whose scopes are all there, in any order', async () => {
+    expect(await asked(call('move'), ['notes:write', 'x', 'notes:read'])).toBeUndefined();
+  });
+
+  it('names all scopes a refused call needs, held ones too (A8-04, T-102)', async () => {
+    expect(await asked(call('move'), ['notes:read'])).toEqual(['notes:read', 'notes:write']);
+  });
+
+  it('judges every message of a batch, and names what the refused ones need', async () => {
+    const batch = [call('read'), call('other'), call('move')];
+    expect(await asked(batch, ['notes:read'])).toEqual(['notes:read', 'notes:write']);
+    expect(await asked(batch, [])).toEqual(['notes:read', 'notes:write']);
+    expect(await asked([call('other'), call('read')], ['notes:read'])).toBeUndefined();
+  });
+
+  it.each(['other', '__proto__', 'constructor', 'toString', 'READ', 'read ', undefined, {}, ['move']])(
+    'leaves a name it does not know to the server: %j (T-137)',
+    async (name) => {
+      expect(await asked(call(name), [])).toBeUndefined();
+    },
+  );
+
+  it.each([
+    message('ping'),
+    message('tools/list'),
+    message('tools/call'),
+    message('__proto__', { name: 'move' }),
+    { jsonrpc: '2.0', id: 1, result: {} },
+  ])('asks nothing for %j', async (free) => {
+    expect(await asked(free, [])).toBeUndefined();
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['prompts/get', { name: 'summarize' }],
+    ['resources/read', { uri: 'NOTES://1' }],
+    ['resources/subscribe', { uri: 'notes://1' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'summarize' } }],
+    ['subscriptions/listen', { notifications: { resourceSubscriptions: ['x://1', 'notes://1'] } }],
+  ])('asks for %s %j the scope to read', async (method, params) => {
+    expect(await asked(message(method, params), [])).toEqual(['notes:read']);
+    expect(await asked(message(method, params), ['notes:read'])).toBeUndefined();
+  });
+
+  it('without rules asks nothing, and with a rule for the rest asks for what is not named', async () => {
+    expect(await asked(call('other'), [], {})).toBeUndefined();
+    expect(await asked(call('other'), [], { ...rules, otherwise: ['mcp'] })).toEqual(['mcp']);
+    expect(await asked(call('read'), ['notes:read'], { ...rules, otherwise: ['mcp'] })).toBeUndefined();
+    expect(await asked(message('tools/list'), [], { otherwise: ['mcp'] })).toBeUndefined();
+  });
+});
+
+describe('the scope gate in front of a server with rules of its own', () => {
+  const server = new McpServer({ name: 'a', version: '1' });
+  const scopeChallenge = requireScopes('own');
+  server.registerTool('move', { inputSchema: z.object({}), scopeChallenge }, () => ({ content: [] }));
+  server.registerTool(
+    'slow',
+    { inputSchema: z.object({}), scopeChallenge: async () => ({ scopes: ['late'] }) },
+    () => ({
+      content: [],
+    }),
+  );
+  server.registerTool(
+    'kind',
+    {
+      inputSchema: z.object({}),
+      scopeChallenge: () => ({ scopes: ['kind'], errorDescription: 'Ask the owner.' }),
+    },
+    () => ({ content: [] }),
+  );
+  server.registerTool(
+    'broken',
+    {
+      inputSchema: z.object({}),
+      scopeChallenge: () => {
+        throw new Error('broken');
+      },
+    },
+    () => ({ content: [] }),
+  );
+  server.registerResource('one', 'own://1', { scopeChallenge }, () => ({ contents: [] }));
+  declareScopes(server, { tools: { beside: ['declared'], read: ['declared'] } });
+
+  it('names in one go what its rules, the server and the declaration ask for (A8-04)', async () => {
+    expect(await asked(call('move'), ['notes:read'], rules, server)).toEqual([
+      'notes:read',
+      'notes:write',
+      'own',
+    ]);
+    expect(await asked(call('read'), [], rules, server)).toEqual(['notes:read', 'declared']);
+    expect(await asked(call('beside'), [], rules, server)).toEqual(['declared']);
+    expect(await asked([call('beside'), call('slow')], [], rules, server)).toEqual(['declared', 'late']);
+  });
+
+  it('lets pass who has all of them', async () => {
+    const held = ['notes:read', 'notes:write', 'own', 'declared'];
+    expect(await asked([call('move'), call('read'), call('beside')], held, rules, server)).toBeUndefined();
+  });
+
+  it('closes the ways around a read the server guards: completion and subscription', async () => {
+    expect(await asked(message('resources/subscribe', { uri: 'own://1' }), [], {}, server)).toEqual(['own']);
+    expect(
+      await asked(
+        message('subscriptions/listen', { notifications: { resourceSubscriptions: ['own://1'] } }),
+        [],
+        {},
+        server,
+      ),
+    ).toEqual(['own']);
+  });
+
+  it('passes the server’s own words on', async () => {
+    const refusal = await createScopeGate({}, url).check(read(call('kind')), authInfoWith(), server);
+    expect(refusal?.headers?.['WWW-Authenticate']).toContain('error_description="Ask the owner."');
+  });
+
+  it('lets nothing pass where a rule fails', async () => {
+    await expect(asked(call('broken'), ['own'], rules, server)).rejects.toThrow('broken');
+  });
+
+  it('counts what was declared as named', async () => {
+    expect(await asked(call('beside'), ['declared'], { otherwise: ['mcp'] }, server)).toBeUndefined();
+  });
+});
+
+describe('the scopes a caller has by including ones (A8-05)', () => {
+  const gate = createScopeGate({ ...rules, implies: { 'notes:write': ['notes:read'] } }, url);
+
+  it('count, once they were added', async () => {
+    const caller = gate.effective(authInfoWith('notes:write'));
+    expect(caller.scopes).toEqual(['notes:write', 'notes:read']);
+    expect(await gate.check(read(call('move')), caller)).toBeUndefined();
+  });
+
+  it('leave a caller without such a scope as they are', () => {
+    const caller = authInfoWith('notes:read');
+    expect(gate.effective(caller)).toBe(caller);
+  });
+});
