@@ -1,0 +1,150 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { Logger } from '../../observability/logger.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { McpLike, ServerSource } from '../server-source.ts';
+import type {
+  Conversation,
+  Conversations,
+  InitializeParams,
+  InitializeResult,
+  JsonRpcError,
+  Listener,
+  Opening,
+  Sender,
+} from './conversation.ts';
+import { isBelow, isLogLevel, type LogLevel } from './log-level.ts';
+import { requireNewServer } from './made-server.ts';
+import type { Answer, Call, Party } from './party.ts';
+import { ServerLine } from './server-line.ts';
+import { uniqueId } from './unique-id.ts';
+
+/** What conversations are made of. */
+export interface ConversationsOptions {
+  source: ServerSource;
+  /** For challenges a server's own scope checks write. */
+  resourceMetadataUrl: string;
+  logger: Logger;
+}
+
+const initializedAlready: JsonRpcError = {
+  code: -32600,
+  message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
+};
+const notInitialized: JsonRpcError = {
+  code: -32600,
+  message: 'Invalid request: the client cannot be asked before initialize was answered.',
+};
+
+/** A conversation with a server of its own. */
+class DedicatedConversation implements Conversation, Party {
+  readonly server: McpLike;
+  readonly sessionId = uniqueId();
+  readonly calls = new Set<Call>();
+  readonly #line: ServerLine;
+  readonly #listener: Listener;
+  readonly #logger: Logger;
+  readonly #onEnd: (conversation: DedicatedConversation) => void;
+  #state: 'opening' | 'open' | 'ended' = 'opening';
+  #level: LogLevel | undefined;
+
+  constructor(
+    server: McpLike,
+    listener: Listener,
+    { resourceMetadataUrl, logger }: ConversationsOptions,
+    onEnd: (conversation: DedicatedConversation) => void,
+  ) {
+    this.server = server;
+    this.#listener = listener;
+    this.#logger = logger;
+    this.#onEnd = onEnd;
+    this.#line = new ServerLine({
+      resourceMetadataUrl,
+      sole: this,
+      announce: (notification) => this.hear(notification),
+      onClose: () => this.serverClosed(),
+    });
+  }
+
+  /** Has the server answer `initialize`. */
+  async begin(initialize: InitializeParams, sender: Sender): Promise<Opening> {
+    const { result, error } = await this.#line.open(this.server, initialize, sender);
+    if (error) return { error };
+    this.#state = 'open';
+    return { conversation: this, result: result as InitializeResult };
+  }
+
+  say(message: Message, sender: Sender): void {
+    if (this.#state !== 'open') return;
+    if (message.method === undefined) this.#line.answer(this, message);
+    else if (message.id === undefined) this.#line.notify(this, message, sender);
+    else this.#request(message as RequestMessage, sender);
+  }
+
+  async end(): Promise<void> {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#onEnd(this);
+    try {
+      await this.server.close();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'an MCP server failed to close');
+    }
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    if (this.#state === 'open' && !isBelow(this.#level, message)) this.#listener.hear(message, relatedTo);
+  }
+
+  checkRequest(): JsonRpcError | undefined {
+    return this.#state === 'open' ? undefined : notInitialized;
+  }
+
+  #request(request: RequestMessage, sender: Sender): void {
+    const { id, method, params } = request;
+    if (method === 'initialize') {
+      const answer: Answer = { jsonrpc: '2.0', id, error: initializedAlready };
+      queueMicrotask(() => this.hear(answer));
+      return;
+    }
+    if (method === 'logging/setLevel' && isLogLevel(params?.level)) this.#level = params.level;
+    this.#line.call(this, request, sender);
+  }
+
+  #serverClosed(): void {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'ended';
+    this.#onEnd(this);
+    if (wasOpen) this.#listener.ended();
+  }
+}
+
+/**
+ * Creates conversations each of which has a server of its own, made for who opened it. `initialize` is answered by
+ * that server.
+ */
+export function createDedicatedConversations(options: ConversationsOptions): Conversations {
+  const conversations = new Set<DedicatedConversation>();
+  const forget = (ended: DedicatedConversation): void => {
+    conversations.delete(ended);
+  };
+
+  return {
+    async open(initialize, sender, listener) {
+      const { authInfo } = sender;
+      const made = await options.source.create({ era: 'legacy', ...(authInfo && { authInfo }) });
+      const conversation = new DedicatedConversation(requireNewServer(made), listener, options, forget);
+      conversations.add(conversation);
+      try {
+        const opening = await conversation.begin(initialize, sender);
+        if ('error' in opening) await conversation.end();
+        return opening;
+      } catch (error) {
+        await conversation.end();
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([...conversations].map((conversation) => conversation.end()));
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { Message } from '../checks/messages.ts';
+
+/** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+/** One of the levels of RFC 5424. */
+export type LogLevel = (typeof levels)[number];
+
+/** Tells a level from anything else. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return (levels as readonly unknown[]).includes(value);
+}
+
+/**
+ * Whether a message of a server is a log message below the level its client has set. Before a level is set a client
+ * gets all of them, as the SDK does it.
+ * @see MCP 2025-11-25 "Logging"
+ */
+export function isBelow(level: LogLevel | undefined, { method, params }: Message): boolean {
+  if (level === undefined || method !== 'notifications/message' || !isLogLevel(params?.level)) return false;
+  return levels.indexOf(params.level) < levels.indexOf(level);
+}

@@ -1,0 +1,59 @@
+import type { MessageExtraInfo, AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
+import { toSdkAuthInfo } from '../caller.ts';
+import type { Sender } from './conversation.ts';
+import { lazyRequest, type RequestBuilder } from './lazy-request.ts';
+
+/** What tools of SDK version 1 see of the HTTP request. Built when looked at. */
+class RequestInfo {
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    this.#request = request;
+  }
+
+  get headers(): Record<string, string> {
+    return Object.fromEntries(this.#request.headers);
+  }
+
+  get url(): URL {
+    return new URL(this.#request.url);
+  }
+}
+
+/**
+ * What a server learns with a message of who sent it: `authInfo` in both versions of the SDK, the HTTP request as
+ * `request` in version 2 and `requestInfo` in version 1.
+ */
+export class MessageContext implements MessageExtraInfo {
+  readonly authInfo?: SdkAuthInfo;
+  readonly #sender: Sender;
+
+  /** @param resourceMetadataUrl for challenges the server's own scope checks write */
+  constructor(sender: Sender, resourceMetadataUrl: string) {
+    this.#sender = sender;
+    if (sender.authInfo) this.authInfo = toSdkAuthInfo(sender.authInfo, resourceMetadataUrl);
+  }
+
+  get request(): Request | undefined {
+    return canBuild(this.#sender) ? lazyRequest(this.#sender) : undefined;
+  }
+
+  get requestInfo(): RequestInfo | undefined {
+    const { request } = this;
+    return request && new RequestInfo(request);
+  }
+
+  get closeSSEStream(): (() => void) | undefined {
+    const sender = this.#sender;
+    return sender.closeSSEStream && (() => sender.closeSSEStream?.());
+  }
+
+  get closeStandaloneSSEStream(): (() => void) | undefined {
+    const sender = this.#sender;
+    return sender.closeStandaloneSSEStream && (() => sender.closeStandaloneSSEStream?.());
+  }
+}
+
+function canBuild(sender: Sender): sender is Sender & RequestBuilder {
+  return sender.request !== undefined;
+}

@@ -1,0 +1,40 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { JsonRpcError } from './conversation.ts';
+
+/** A JSON-RPC response: an answer to a request of the other side. */
+export interface Answer extends Message {
+  result?: unknown;
+  error?: JsonRpcError;
+}
+
+/** One conversation, as the line to a server sees it. */
+export interface Party {
+  /** What the server's SDK takes for the id of the session: tools and tasks tell conversations apart by it. */
+  readonly sessionId: string;
+  /** Its calls the server has not answered. */
+  readonly calls: Set<Call>;
+  /**
+   * Takes a message of the server, with the ids the client knows.
+   * @param relatedTo id of the client's request during which it was sent, where that is known
+   */
+  hear(message: Message, relatedTo?: RequestId): void;
+  /** Says why the client cannot be asked what a server wants to ask. */
+  checkRequest(request: RequestMessage): JsonRpcError | undefined;
+}
+
+/** A message on its way through a server: a request that waits for its answer, or a notification. */
+export interface Call {
+  /** Absent for what the front itself asks the server. */
+  readonly party: Party | undefined;
+  /** The id the client chose. Absent on notifications. */
+  readonly id: RequestId | undefined;
+  /** The progress token the client chose. */
+  readonly progressToken: unknown;
+  /** Takes the answer before the party does; its id is the client's. */
+  readonly onAnswer: ((answer: Answer) => void) | undefined;
+  /** Id and progress token at the server. */
+  lineId: number;
+  /** Whether what the server sends because of it may still go to the client. */
+  isRunning: boolean;
+}

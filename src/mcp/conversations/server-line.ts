@@ -1,0 +1,241 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { McpLike } from '../server-source.ts';
+import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
+import { MessageContext } from './message-context.ts';
+import type { Answer, Call, Party } from './party.ts';
+import { ServerRequests } from './server-requests.ts';
+
+/** Whom a line has to do with besides those whose calls run. */
+export interface LineOptions {
+  /** For challenges the server's own scope checks write. */
+  resourceMetadataUrl: string;
+  /** The only party there is, where the server serves one. */
+  sole?: Party;
+  /** Takes notifications about what the server offers, which no single call has caused. */
+  announce(notification: Message): void;
+  /** Called once, when the server closed. */
+  onClose(): void;
+}
+
+/** Notifications about what a server offers, to all whom it concerns. */
+const announcements = new Set([
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+  'notifications/elicitation/complete',
+]);
+
+const closed: JsonRpcError = {
+  code: -32603,
+  message: 'The MCP server stopped before it answered. Start a new session.',
+};
+const nobodyToAsk: JsonRpcError = {
+  code: -32603,
+  message: 'A client can only be asked while one of its requests runs. Send it with relatedRequestId.',
+};
+const gone: JsonRpcError = { code: -32603, message: 'The client ended the conversation.' };
+
+const sent = Promise.resolve();
+
+/**
+ * The line to one server: a transport of the SDK that carries any number of conversations. The server sees ids and
+ * progress tokens that are unique on the line, whatever clients choose; each client sees its own, so that no message
+ * can reach another (T-127, T-142). What the server sends without saying to which request it belongs is known by the
+ * asynchronous context it is sent from, as long as that request runs.
+ */
+export class ServerLine implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+
+  /** Revisions the server says it speaks; undefined where it does not say. */
+  supportedVersions: readonly string[] | undefined;
+  isClosed = false;
+
+  readonly #options: LineOptions;
+  readonly #calls = new Map<unknown, Call>();
+  readonly #asked = new ServerRequests();
+  readonly #origin = new AsyncLocalStorage<Call>();
+  #lastId = 0;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+  }
+
+  /** How many requests wait for an answer, of either side. */
+  get pending(): number {
+    return this.#calls.size + this.#asked.size;
+  }
+
+  /** The session of whoever the server is serving at this moment. */
+  get sessionId(): string | undefined {
+    return (this.#origin.getStore()?.party ?? this.#options.sole)?.sessionId;
+  }
+
+  setSupportedProtocolVersions(versions: string[]): void {
+    this.supportedVersions = versions;
+  }
+
+  /**
+   * Connects a server and has it answer `initialize`.
+   * @throws what its `connect` throws
+   */
+  async open(server: McpLike, params: InitializeParams, sender: Sender): Promise<Answer> {
+    await server.connect(this);
+    return new Promise((resolve) => {
+      const message: RequestMessage = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
+      this.call(undefined, message, sender, resolve);
+    });
+  }
+
+  /**
+   * Hands the server a request of a client.
+   * @param onAnswer takes the answer before the party does
+   */
+  call(
+    party: Party | undefined,
+    message: RequestMessage,
+    sender: Sender,
+    onAnswer?: (answer: Answer) => void,
+  ): void {
+    const { id, method, params } = message;
+    const meta = params?._meta as { progressToken?: unknown } | undefined;
+    const progressToken = meta?.progressToken;
+    const lineId = ++this.#lastId;
+    const call: Call = { party, id, progressToken, onAnswer, lineId, isRunning: true };
+    this.#calls.set(lineId, call);
+    party?.calls.add(call);
+    if (this.isClosed) {
+      this.#answer(call, { jsonrpc: '2.0', error: closed });
+      return;
+    }
+
+    const request: RequestMessage = { jsonrpc: '2.0', id: lineId, method };
+    if (params && progressToken !== undefined)
+      request.params = { ...params, _meta: { ...meta, progressToken: lineId } };
+    else if (params) request.params = params;
+    this.#deliver(request, call, sender);
+  }
+
+  /** Hands the server a notification of a client. Cancellations and progress count only for what is its own (T-141). */
+  notify(party: Party | undefined, message: Message, sender: Sender): void {
+    if (message.method === 'notifications/cancelled') {
+      this.#cancelOwn(party, message, sender);
+      return;
+    }
+    const isProgress = party && message.method === 'notifications/progress';
+    const passed = isProgress ? this.#asked.progress(party, message) : message;
+    if (!passed) return;
+    const origin = { party, id: undefined, progressToken: undefined, onAnswer: undefined };
+    this.#deliver(passed, { ...origin, lineId: 0, isRunning: true }, sender);
+  }
+
+  /** Hands the server a client's answer to a request of the server. One that nobody waits for is dropped (T-128). */
+  answer(party: Party, message: Message): void {
+    const answer = this.#asked.answer(party, message);
+    if (answer) this.onmessage?.(answer as JSONRPCMessage);
+  }
+
+  /** Cancels all a party has running, and tells the server that it answers nothing more. */
+  release(party: Party, sender: Sender): void {
+    for (const call of [...party.calls]) this.#cancel(call, 'The client ended the conversation.', sender);
+    for (const id of this.#asked.forgetAll(party)) this.#refuse(id, gone);
+  }
+
+  async start(): Promise<void> {}
+
+  /** Takes a message of the server. */
+  send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
+    const said = message as Answer;
+    if (said.method === undefined) {
+      const call = this.#calls.get(said.id);
+      if (call) this.#answer(call, said);
+    } else if (said.id === undefined) this.#spread(said, options?.relatedRequestId);
+    else this.#ask(said as RequestMessage, options?.relatedRequestId);
+    return sent;
+  }
+
+  /** The server closes the line: what still runs is answered with an error. */
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const call of [...this.#calls.values()]) this.#answer(call, { jsonrpc: '2.0', error: closed });
+    this.onclose?.();
+    this.#options.onClose();
+  }
+
+  #deliver(message: Message, origin: Call, sender: Sender): void {
+    const { onmessage } = this;
+    if (!onmessage || this.isClosed) return;
+    const context = new MessageContext(sender, this.#options.resourceMetadataUrl);
+    this.#origin.run(origin, onmessage, message as JSONRPCMessage, context);
+  }
+
+  #answer(call: Call, answer: Answer): void {
+    this.#forget(call);
+    const restored = { ...answer, id: call.id } as Answer;
+    call.onAnswer?.(restored);
+    call.party?.hear(restored);
+  }
+
+  #forget(call: Call): void {
+    call.isRunning = false;
+    this.#calls.delete(call.lineId);
+    call.party?.calls.delete(call);
+  }
+
+  #cancelOwn(party: Party | undefined, message: Message, sender: Sender): void {
+    const { requestId, reason } = message.params ?? {};
+    const call = [...(party?.calls ?? [])].find(({ id }) => id === requestId);
+    if (call) this.#cancel(call, reason, sender);
+  }
+
+  #cancel(call: Call, reason: unknown, sender: Sender): void {
+    this.#forget(call);
+    const params = { requestId: call.lineId, ...(typeof reason === 'string' ? { reason } : {}) };
+    this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, call, sender);
+  }
+
+  /** The call the server sends something for: the one it names, or the one in whose context it runs. */
+  #originOf(relatedRequestId: RequestId | undefined): Call | undefined {
+    if (relatedRequestId !== undefined) return this.#calls.get(relatedRequestId);
+    const origin = this.#origin.getStore();
+    return origin?.isRunning ? origin : undefined;
+  }
+
+  #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {
+    const origin = this.#originOf(relatedRequestId);
+    const party = relatedRequestId === undefined ? (origin?.party ?? this.#options.sole) : origin?.party;
+    const refusal = party ? party.checkRequest(request) : nobodyToAsk;
+    if (refusal || !party) this.#refuse(request.id, refusal ?? nobodyToAsk);
+    else party.hear(this.#asked.ask(party, request), origin?.id);
+  }
+
+  #refuse(id: RequestId, error: JsonRpcError): void {
+    queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id, error }));
+  }
+
+  #spread(said: Message, relatedRequestId: RequestId | undefined): void {
+    const origin = this.#originOf(relatedRequestId);
+    const isNamed = relatedRequestId !== undefined;
+    if (said.method === 'notifications/progress') this.#progress(said, origin, isNamed);
+    else if (said.method === 'notifications/cancelled') {
+      const cancelled = this.#asked.cancel(said);
+      cancelled?.party.hear(cancelled.message, origin?.id);
+    } else if (isNamed) origin?.party?.hear(said, origin.id);
+    else if (announcements.has(said.method as string)) this.#options.announce(said);
+    // What nobody's call has caused may be about anybody: where many listen it goes to no one (T-127).
+    else (origin?.party ?? this.#options.sole)?.hear(said, origin?.id);
+  }
+
+  #progress(said: Message, origin: Call | undefined, isNamed: boolean): void {
+    const call = this.#calls.get(said.params?.progressToken);
+    if (call?.progressToken === undefined) return;
+    // A token of one request, sent during another, is a token the server has mistaken.
+    if (origin !== call && (origin || isNamed)) return;
+    call.party?.hear({ ...said, params: { ...said.params, progressToken: call.progressToken } }, call.id);
+  }
+}
