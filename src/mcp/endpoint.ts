@@ -1,123 +1,99 @@
-import { Readable } from 'node:stream';
 import type { Context, Middleware } from 'koa';
 import type { AuthInfo } from '../oauth/auth-info.ts';
-import { wellKnown } from '../oauth/well-known.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';
-import { createDispatch } from './dispatch.ts';
-import type { Answer } from './exchange.ts';
-import { createLegacyEra } from './legacy.ts';
-import { createModernEra } from './modern.ts';
-import { isRefusal, type Refusal, refusalResponse } from './refusal.ts';
-import { createScopeGate, type ScopeRules } from './scope-rules.ts';
-import type { McpServerSource } from './server-source.ts';
-import type { SessionLimits } from './sessions.ts';
-import { cutOffWhenStalled } from './stall.ts';
+import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
+import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
+import { NodeReply } from './streams/node-reply.ts';
+import { createPulse } from './streams/pulse.ts';
+import type { Serve } from './transports/transport.ts';
 
 /** What an MCP endpoint is made of. */
-export interface McpEndpointOptions {
-  /** Makes the MCP server for a session or a request. */
-  server: McpServerSource;
-  /** Which scopes tools, prompts and resources need. */
-  scopeRules: ScopeRules;
-  /** Where the metadata of the protected resource stands; goes into challenges. */
-  resourceMetadataUrl: string;
-  /** Largest request body; 4 MiB by default. */
-  maxBodyBytes?: number;
-  /** 100 a principal, 10,000 in total and half an hour idle by default. */
-  sessions?: SessionLimits;
+export interface McpEndpointOptions extends McpTransportsOptions {
   /** Pause between comments on an open stream, in milliseconds; 20 s by default. */
   keepAliveMs?: number;
-  /** Epoch seconds. */
-  now: () => number;
-  logger: Logger;
 }
 
-/** An MCP endpoint. */
+/** An MCP endpoint: one protected resource, reached by several transports. Who calls stands on `ctx.state.authInfo`. */
 export interface McpEndpoint {
-  /** Serves one path, every method. Who calls stands on `ctx.state.authInfo`. */
+  /** Serves Streamable HTTP of all revisions on one path, every method. */
   middleware: Middleware;
+  /** Serves the stream of HTTP+SSE (2024-11-05). */
+  sse: Middleware;
+  /** Serves what is posted to a stream of HTTP+SSE. */
+  messages: Middleware;
+  /** Serves the Rest transport. */
+  rest: Middleware;
   /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
   refuseOversized: Middleware;
-  /** Ends all sessions and streams. */
+  /** Ends all streams. Sessions stay in the storage. */
   close(): Promise<void>;
 }
 
-const defaultSessions: SessionLimits = { maxPerPrincipal: 100, maxTotal: 10_000, idleSeconds: 1800 };
-
-/** Longest time a client may take nothing of a stream, in milliseconds. */
-const stallMs = 30_000;
+const defaultKeepAliveMs = 20_000;
 
 /**
- * Creates the MCP endpoint: every revision from 2025-03-26 to 2026-07-28 on one path. It never sees a token; put the
- * bearer check in front of it, and the checks of Host and Origin.
- * @see MCP transports "Streamable HTTP"
+ * Creates the MCP endpoint: every revision from 2024-11-05 to 2026-07-28. It never sees a token; put the bearer check
+ * in front of it, and the checks of Host and Origin.
+ * @see MCP transports
  */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  const { server, resourceMetadataUrl, now, logger } = options;
-  const { maxBodyBytes = 4 * 1024 * 1024, sessions = defaultSessions, keepAliveMs = 20_000 } = options;
-  const url = new URL(resourceMetadataUrl.replace(wellKnown.protectedResource, ''));
-  const common = { source: server, url, resourceMetadataUrl, keepAliveMs, now, logger };
-  const legacy = createLegacyEra({ ...common, limits: sessions });
-  const modern = createModernEra(common);
-  const gate = createScopeGate(options.scopeRules);
-  const dispatch = createDispatch({ legacy, modern, gate, url, resourceMetadataUrl, maxBodyBytes });
-  let closing = false;
-
-  const answer = async (ctx: Context, authInfo: AuthInfo): Promise<Answer | Refusal> => {
-    if (closing) return { reason: 'closing', headers: { 'Retry-After': '5' } };
-    const gone = new AbortController();
-    ctx.res.once('close', () => gone.abort());
-    const { method, req } = ctx;
-    return dispatch({ method, headers: req.headers, body: req, authInfo, gone: gone.signal });
-  };
+  const { logger, maxBodyBytes, keepAliveMs = defaultKeepAliveMs } = options;
+  const pulse = createPulse(keepAliveMs);
+  const transports: McpTransports = createTransports(options);
+  const at = (serve: Serve, methods: string) => koaFace({ serve, methods, pulse, logger });
 
   return {
+    middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
+    sse: at(transports.sse, 'GET, OPTIONS'),
+    messages: at(transports.messages, 'POST, OPTIONS'),
+    rest: at(transports.rest, 'POST, OPTIONS'),
     async refuseOversized(ctx, next) {
       const refusal = checkContentLength(ctx.req.headers['content-length'], maxBodyBytes);
-      return refusal ? sendAnswer(ctx, { response: refusalResponse(refusal) }) : next();
+      if (!refusal) return next();
+      ctx.respond = false;
+      sendRefusal(refusal, new NodeReply(ctx.res, pulse));
     },
-    async middleware(ctx) {
-      if (ctx.method === 'OPTIONS') {
-        ctx.status = 204;
-        ctx.set('Allow', 'GET, POST, DELETE, OPTIONS');
-        return;
-      }
-      const authInfo: AuthInfo | undefined = ctx.state.authInfo;
-      if (!authInfo)
-        throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
-      const result = await answer(ctx, authInfo);
-      if (!isRefusal(result)) return sendAnswer(ctx, result);
-      const { clientId } = authInfo;
-      logger.debug({ reason: result.reason, client: loggable(clientId) }, 'an MCP request was refused');
-      return sendAnswer(ctx, { response: refusalResponse(result) });
-    },
-    async close() {
-      closing = true;
-      await Promise.all([legacy.close(), modern.close()]);
-    },
+    close: () => transports.close(),
   };
 }
 
-/** Headers Koa and Node set themselves. */
-const hopByHop = new Set(['connection', 'transfer-encoding', 'content-length']);
+/** What puts a transport behind Koa. */
+interface KoaFaceOptions {
+  serve: Serve;
+  /** For the answer to OPTIONS. */
+  methods: string;
+  pulse: ReturnType<typeof createPulse>;
+  logger: Logger;
+}
 
-async function sendAnswer(ctx: Context, { response, ended }: Answer): Promise<void> {
-  if (response.headers.get('connection') === 'close') ctx.set('Connection', 'close');
-  for (const [name, value] of response.headers) if (!hopByHop.has(name)) ctx.set(name, value);
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  if (!isStream || !response.body) {
-    if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'no-store');
-    const text = await response.text();
-    ctx.body = text === '' ? null : Buffer.from(text);
-    ctx.status = response.status;
-    return;
-  }
-  const stream = Readable.fromWeb(response.body);
-  // At once, so that proxies pass the headers on.
-  stream.unshift(': open\n\n');
-  if (ended) stream.once('close', ended);
-  cutOffWhenStalled(ctx.res, stallMs);
-  ctx.status = response.status;
-  ctx.body = stream;
+function koaFace({ serve, methods, pulse, logger }: KoaFaceOptions): Middleware {
+  const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
+    logger.debug({ reason, client: loggable(clientId) }, 'an MCP request was refused');
+
+  return async (ctx: Context) => {
+    if (ctx.method === 'OPTIONS') {
+      ctx.status = 204;
+      ctx.set('Allow', methods);
+      return;
+    }
+    const authInfo: AuthInfo | undefined = ctx.state.authInfo;
+    if (!authInfo)
+      throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
+    const { method, req, res } = ctx;
+    const reply = new NodeReply(res, pulse);
+    const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
+    try {
+      const refusal = await serve(exchange);
+      if (isRefusal(refusal)) {
+        logRefusal(refusal, authInfo);
+        sendRefusal(refusal, reply);
+      }
+    } catch (error) {
+      if (!reply.isBegun) throw error;
+      logger.error({ err: error }, 'an MCP answer broke off');
+      res.destroy();
+    }
+    ctx.respond = false;
+  };
 }

@@ -28,18 +28,22 @@ class ListReader implements Listener {
   }
 
   hear(message: Message, relatedTo?: RequestId): void {
-    const id = message.method === undefined ? message.id : undefined;
-    const asked = id === undefined ? undefined : this.#asked.get(id);
-    if (id === undefined || !asked) return this.#listener.hear(message, relatedTo);
-    this.#asked.delete(id);
-    const { result } = message as Message & { result?: Record<string, unknown> };
-    if (!result) return this.#listener.hear(message);
-    const shown = this.#filterResult(asked.method, result, asked.authInfo, this.server);
-    this.#listener.hear({ ...message, result: shown } as Message);
+    this.#listener.hear(message.method === undefined ? this.#shown(message) : message, relatedTo);
   }
 
   ended(): void {
     this.#listener.ended();
+  }
+
+  /** The answer as who asked may see it. */
+  #shown(message: Message & { result?: Record<string, unknown> }): Message {
+    const asked = message.id === undefined ? undefined : this.#asked.get(message.id);
+    if (message.id === undefined || !asked) return message;
+    this.#asked.delete(message.id);
+    const { result } = message;
+    if (!result) return message;
+    const shown = this.#filterResult(asked.method, result, asked.authInfo, this.server);
+    return { ...message, result: shown } as Message;
   }
 }
 

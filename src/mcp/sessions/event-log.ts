@@ -1,5 +1,10 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { EventRetention, McpSessionStore, StoredEvent, StoredStream } from '../../storage/mcp-sessions.ts';
+import type {
+  EventRetention,
+  McpSessionStore,
+  StoredEvent,
+  StoredStream,
+} from '../../storage/mcp-sessions.ts';
 
 /** The events of one session, on their way into the storage. */
 export interface EventLog {

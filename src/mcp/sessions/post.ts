@@ -107,7 +107,10 @@ export class Post implements Sender {
     clearTimeout(this.#timer);
     const answered = this.#answers.map((message) => ({ message, key: idKey(message.id as RequestId) }));
     this.#answers = [];
-    this.#stream = this.#streams.begin(this.#exchange, [...answered.map(({ key }) => key), ...this.#waiting.keys()]);
+    this.#stream = this.#streams.begin(this.#exchange, [
+      ...answered.map(({ key }) => key),
+      ...this.#waiting.keys(),
+    ]);
     for (const { message, key } of answered) this.#stream.write(message, key);
     return this.#stream;
   }

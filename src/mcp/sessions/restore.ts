@@ -15,7 +15,8 @@ export async function restoreConversation(
   sender: Sender,
 ): Promise<Conversation> {
   const opening = await conversations.open(JSON.parse(stored.initialize), sender, listener);
-  if ('error' in opening) throw new Error(`An MCP session could not be brought back: ${opening.error.message}`);
+  if ('error' in opening)
+    throw new Error(`An MCP session could not be brought back: ${opening.error.message}`);
   const { conversation } = opening;
   if (stored.isInitialized) conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, sender);
 
@@ -23,7 +24,6 @@ export async function restoreConversation(
     ...(stored.logLevel === null ? [] : [{ method: 'logging/setLevel', params: { level: stored.logLevel } }]),
     ...stored.subscriptions.map((uri) => ({ method: 'resources/subscribe', params: { uri } })),
   ];
-  for (const request of told)
-    conversation.say({ jsonrpc: '2.0', id: randomUUID(), ...request }, sender);
+  for (const request of told) conversation.say({ jsonrpc: '2.0', id: randomUUID(), ...request }, sender);
   return conversation;
 }

@@ -141,7 +141,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return true;
   };
 
-  const keep = async (stored: StoredSession): Promise<'opened' | 'too_many_sessions' | 'sessions_exhausted'> => {
+  const keep = async (
+    stored: StoredSession,
+  ): Promise<'opened' | 'too_many_sessions' | 'sessions_exhausted'> => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const outcome = await store.open(stored, limits);
       if (outcome === 'opened') return 'opened';

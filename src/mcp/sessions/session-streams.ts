@@ -88,10 +88,17 @@ export class SessionStreams {
 
   /** Sends a message that belongs to no POST. */
   tell(message: Message): void {
-    if (this.#own?.isHeard) return this.#own.write(message);
+    if (this.#own?.isHeard) {
+      this.#own.write(message);
+      return;
+    }
     if (!this.#mayWait) this.#log.open({ stream: waitingStream, owed: [] });
     this.#mayWait = true;
-    this.#log.append({ stream: waitingStream, position: ++this.#waitingPosition, data: JSON.stringify(message) });
+    this.#log.append({
+      stream: waitingStream,
+      position: ++this.#waitingPosition,
+      data: JSON.stringify(message),
+    });
   }
 
   /** Ends the connection of the session's own stream; the client comes back for it. */

@@ -110,9 +110,9 @@ export class Session implements Listener {
   }
 
   hear(message: Message, relatedTo?: RequestId): void {
-    if (message.method === undefined) return this.#answer(message);
     const post = relatedTo === undefined ? undefined : this.#running.get(idKey(relatedTo));
-    if (post) post.tell(message);
+    if (message.method === undefined) this.#answer(message);
+    else if (post) post.tell(message);
     else this.streams.tell(message);
   }
 

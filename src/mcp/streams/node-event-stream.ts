@@ -12,11 +12,9 @@ const maxBufferedBytes = 4 * 1024 * 1024;
 export class NodeEventStream implements EventStream, Pulsed {
   readonly response: ServerResponse;
   takenBytes = -1;
-  readonly #pulse: Pulse;
 
   constructor(response: ServerResponse, pulse: Pulse) {
     this.response = response;
-    this.#pulse = pulse;
     // At once, so that proxies pass the headers on.
     response.write(': open\n\n');
     pulse.add(this);
