@@ -1,12 +1,6 @@
-import {
-  fromFactory,
-  fromServer,
-  isServer,
-  type McpLike,
-  type ScopeRules,
-  type ServerFactory,
-  type ServerSource,
-} from './mcp/index.ts';
+import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
+import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
+import type { McpLike, ServerSource } from './mcp/server-source.ts';
 import { isScopeToken } from './oauth/scope.ts';
 import { nearest, SettingsRefused } from './options.ts';
 

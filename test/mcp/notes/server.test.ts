@@ -1,3 +1,4 @@
+import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
 import { startGate } from '../support/gate.ts';
@@ -34,17 +35,26 @@ describe.each(['legacy', 'modern'] as const)('the notes server, %s', (era) => {
 });
 
 describe('the notes server', () => {
-  it('is made anew for each session and request', async () => {
+  it('is made for all callers, and speaks every revision, so that one answers them all', async () => {
     const source = createNotesServer({ notes: createMemoryNotes(), now: () => 0 });
-    const authInfo = {
-      issuer: 'i',
-      subject: 's',
-      clientId: 'c',
-      scopes: [],
-      audience: 'a',
-      expiresAt: 0,
-    };
-    expect(await source({ era: 'modern', authInfo })).not.toBe(await source({ era: 'modern', authInfo }));
+    expect(source.sharing).toBe('shared');
+    const server = (await source.create({ era: 'modern' })) as McpServer;
+    const versions: string[] = [];
+    await server.connect({
+      start: async () => undefined,
+      send: async () => undefined,
+      close: async () => undefined,
+      setSupportedProtocolVersions: (given) => void versions.push(...given),
+    });
+    expect(versions).toEqual([
+      '2026-07-28',
+      '2025-11-25',
+      '2025-06-18',
+      '2025-03-26',
+      '2024-11-05',
+      '2024-10-07',
+    ]);
+    await server.close();
   });
 
   it('refuses arguments with thousands of members before it looks at them (T-135)', async () => {
