@@ -2,14 +2,16 @@ import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
 import type { AccessWatch } from './access-watch.ts';
 import { createCallLimit } from './call-limit.ts';
-import { createConversations } from './conversations/index.ts';
+import { checkAccept } from './checks/accept.ts';
 import { filterLists } from './conversations/filtered.ts';
-import { createDispatch, withPreflight } from './dispatch.ts';
+import { createConversations } from './conversations/index.ts';
+import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import type { StateSeal } from './modern/request-state.ts';
 import { createScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import type { ServerSource } from './server-source.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
+import { createStreamLimit } from './stream-limit.ts';
 import { createModernTransport } from './transports/modern.ts';
 import { checkRestAccept, checkRestMethod, createRestTransport } from './transports/rest.ts';
 import { createSseTransport } from './transports/sse.ts';
@@ -56,4 +58,102 @@ export interface McpTransports {
   messages: Serve;
   rest: Serve;
   close(): Promise<void>;
+}
+
+/** How long a call of a session may run before its answer becomes a stream that can be resumed, in milliseconds. */
+const sessionStreamAfterMs = 1000;
+
+/**
+ * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
+ */
+export function createTransports(options: McpTransportsOptions): McpTransports {
+  const { source, url, resourceMetadataUrl, maxBodyBytes, principalLimits, access, seal, now, logger } =
+    options;
+  const gate = createScopeGate(options.scopeRules, resourceMetadataUrl);
+  const conversations = filterLists(
+    createConversations({ source, resourceMetadataUrl, logger }),
+    gate.filterResult,
+  );
+  const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
+  const registry = createSessionRegistry({
+    conversations,
+    store: options.store,
+    access,
+    limits: options.sessionLimits,
+    url,
+    streamAfterMs: sessionStreamAfterMs,
+    calls,
+    now,
+    logger,
+  });
+  const legacy =
+    options.sessions === 'stored'
+      ? createStreamableHttp({ sessions: registry, url, gate })
+      : createStatelessTransport({ conversations, url, gate, calls, logger });
+  const modern = createModernTransport({
+    source,
+    url,
+    resourceMetadataUrl,
+    gate,
+    calls,
+    accessWatch: access,
+    seal,
+    listeners: {
+      maxPerPrincipal: principalLimits.maxStreamsPerPrincipal,
+      maxTotal: options.sessionLimits.maxTotal,
+    },
+    now,
+    logger,
+  });
+  const sse = createSseTransport({
+    conversations,
+    postUrl: options.messagesUrl,
+    gate,
+    calls,
+    accessWatch: access,
+    streams: createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal),
+    logger,
+  });
+  const rest = createRestTransport({ conversations, url, gate, calls, logger });
+  let closing = false;
+
+  /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
+  const enter = (serve: Serve): Serve => {
+    return (exchange) => {
+      if (closing) return Promise.resolve({ reason: 'closing', headers: { 'Retry-After': '5' } });
+      exchange.authInfo = gate.effective(exchange.authInfo);
+      return serve(exchange);
+    };
+  };
+  return {
+    streamableHttp: enter(createDispatch({ legacy, modern: modern.serve }, maxBodyBytes)),
+    sse: enter(withPreflight({ ...only('GET'), maxBodyBytes }, sse.open)),
+    messages: enter(withPreflight({ ...only('POST'), maxBodyBytes }, sse.post)),
+    rest: enter(
+      withPreflight(
+        {
+          checkMethod: ({ method }) => checkRestMethod(method),
+          checkAccept: ({ headers }) => checkRestAccept(headers.accept),
+          maxBodyBytes,
+        },
+        rest,
+      ),
+    ),
+    async close() {
+      closing = true;
+      await Promise.all([registry.close(), sse.close(), modern.close()]);
+      await conversations.close();
+    },
+  };
+}
+
+/** The checks of a path that serves one method. */
+function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'maxBodyBytes'> {
+  return {
+    checkMethod: ({ method }) =>
+      method === allowed ? undefined : { reason: 'method_not_allowed', headers: { Allow: allowed } },
+    // Answers to what is posted come on the stream, so it does not matter what else the client takes.
+    checkAccept: ({ method, headers }) =>
+      method === 'GET' ? checkAccept(method, headers.accept) : undefined,
+  };
 }

@@ -26,6 +26,7 @@ export type RefusalReason =
   | 'protocol_version_unknown'
   | 'too_many_sessions'
   | 'too_many_calls'
+  | 'too_many_streams'
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
@@ -130,6 +131,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 429,
     code: -32000,
     message: 'Too many calls of this client are running. Wait for some to end.',
+  },
+  too_many_streams: {
+    status: 429,
+    code: -32000,
+    message: 'Too many streams of this client are open. Close one, or try again later.',
   },
   sessions_exhausted: {
     status: 503,

@@ -11,6 +11,11 @@ export function idKey(id: RequestId): string {
   return JSON.stringify(id);
 }
 
+const sessionEnded = {
+  code: -32000,
+  message: 'The session ended while this call ran. It may have taken effect; check before calling again.',
+};
+
 /**
  * A POST of a session whose requests wait for answers. Answers that come soon and alone go out as JSON; a message
  * before them, or a long wait, makes it a stream that can be resumed (B3-04, B3-05). It is the sender of its messages.
@@ -86,8 +91,13 @@ export class Post implements Sender {
     this.#endWhenNothingWaits();
   }
 
-  /** Ends without the answers that are missing: the session is over. */
+  /**
+   * Ends it before its time. A stream just breaks off, because it may be resumed; who waits for JSON is told.
+   */
   abandon(): void {
+    if (!this.#stream)
+      for (const { id } of this.#waiting.values())
+        this.#answers.push({ jsonrpc: '2.0', id, error: sessionEnded } as Message);
     this.#waiting.clear();
     this.#endWhenNothingWaits();
   }

@@ -1,15 +1,30 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
-import { createMcpEndpoint, type McpEndpointOptions } from '../../../src/mcp/index.ts';
+import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
+import {
+  createMcpEndpoint,
+  fromFactory,
+  type McpEndpoint,
+  type McpEndpointOptions,
+  type ServerSource,
+  type SessionLimits,
+} from '../../../src/mcp/index.ts';
 import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';
 import type { AccessTokenRecord } from '../../../src/resource-server/token-verifier.ts';
+import { createStateSeal } from '../../../src/state-seal.ts';
+import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
 import { createMemoryNotes } from './note-store.ts';
 
 /** An MCP endpoint behind the bearer check, on a real socket. */
@@ -33,6 +48,39 @@ export interface Gate {
   passTime(seconds: number): void;
   /** Closes the endpoint; the HTTP server goes on. */
   close(): Promise<void>;
+  /** Breaks off all connections and begins anew over the same database, as a process that was killed. */
+  restart(): Promise<void>;
+  /** Revokes a token, and ends what watches access. */
+  revoke(token: string): void;
+}
+
+interface Opened {
+  storage: Storage;
+  endpoint: McpEndpoint;
+}
+
+/** Limits of sessions unless a test chooses others. */
+export const defaultSessionLimits: SessionLimits = {
+  maxPerPrincipal: 100,
+  maxTotal: 10_000,
+  idleSeconds: 1800,
+  maxEvents: 1000,
+  maxBytes: 1_000_000,
+  eventSeconds: 3600,
+};
+
+/** A watch of access that a test ends by hand. */
+function createTestAccess(): AccessWatch & { end(): void } {
+  const watching = new Set<() => void>();
+  return {
+    watch(_authInfo, onEnd) {
+      watching.add(onEnd);
+      return () => watching.delete(onEnd);
+    },
+    end() {
+      for (const onEnd of [...watching]) onEnd();
+    },
+  };
 }
 
 /** One request; `json` is sent as JSON, `body` as it is. */
@@ -54,14 +102,18 @@ export interface RpcAnswer {
 /** The scopes a token has unless a test chooses others. */
 export const allScopes = ['notes:read', 'notes:write'];
 
-/** Starts a gate for one test, and stops it after. */
-export async function startGate(options: Partial<McpEndpointOptions> = {}): Promise<Gate> {
+/** What of a gate a test may choose. */
+export type GateOptions = Partial<McpEndpointOptions> & { source?: ServerSource };
+
+/** Starts a gate for one test, and stops it after. Its sessions are kept in a real database. */
+export async function startGate(options: GateOptions = {}): Promise<Gate> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `${origin}/mcp`;
   const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`;
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-gate-'));
 
   let clock = Math.floor(Date.now() / 1000);
   const now = (): number => clock;
@@ -71,25 +123,51 @@ export async function startGate(options: Partial<McpEndpointOptions> = {}): Prom
     issuer: origin,
     now,
   });
-  const endpoint = createMcpEndpoint({
-    server: createNotesServer({ notes: createMemoryNotes(), now }).create,
-    scopeRules: notesScopeRules,
-    resourceMetadataUrl,
-    now,
-    logger: createLogger('silent'),
-    ...options,
-  });
+  const access = createTestAccess();
+  const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);
+
+  const open = (): Opened => {
+    const storage = openSqliteStorage(join(folder, 'gate.db'));
+    const endpoint = createMcpEndpoint({
+      source: fromFactory(createNotesServer({ notes: createMemoryNotes(), now }).create, 'each'),
+      scopeRules: notesScopeRules,
+      url: new URL(url),
+      messagesUrl: new URL(`${origin}/messages`),
+      resourceMetadataUrl,
+      maxBodyBytes: 4 * 1024 * 1024,
+      sessions: 'stored',
+      sessionLimits: defaultSessionLimits,
+      principalLimits: { maxCallsPerPrincipal: 1000, maxStreamsPerPrincipal: 16 },
+      store: storage.mcpSessions,
+      access,
+      seal: createStateSeal(box),
+      now,
+      logger: createLogger('silent'),
+      ...options,
+    });
+    return { storage, endpoint };
+  };
+  let opened = open();
+
   const app = new Koa();
   app.silent = true;
   app.use(
     createRequireBearer({ verifier, resource: url, resourceMetadataUrl, baselineScopes: ['notes:read'] }),
   );
-  app.use(endpoint.middleware);
+  app.use((ctx, next) => {
+    const { endpoint } = opened;
+    if (ctx.path === '/sse') return endpoint.sse(ctx, next);
+    if (ctx.path === '/messages') return endpoint.messages(ctx, next);
+    if (ctx.path === '/rest') return endpoint.rest(ctx, next);
+    return endpoint.middleware(ctx, next);
+  });
   server.on('request', app.callback());
   onTestFinished(async () => {
-    await endpoint.close();
+    await opened.endpoint.close();
     server.closeAllConnections();
     server.close();
+    await opened.storage.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   const gate: Gate = {
@@ -151,7 +229,19 @@ export async function startGate(options: Partial<McpEndpointOptions> = {}): Prom
     passTime(seconds) {
       clock += seconds;
     },
-    close: () => endpoint.close(),
+    close: () => opened.endpoint.close(),
+    async restart() {
+      const { endpoint, storage } = opened;
+      // The old process is gone with its connections before it can say anything to them.
+      server.closeAllConnections();
+      opened = open();
+      await endpoint.close();
+      await storage.close();
+    },
+    revoke(token) {
+      tokens.delete(token);
+      access.end();
+    },
   };
   return gate;
 }

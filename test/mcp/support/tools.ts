@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { callerOf, type McpServerSource } from '../../../src/mcp/index.ts';
+import { callerOf, fromFactory, type ServerSource } from '../../../src/mcp/index.ts';
 
 /** What the tools saw and how long they ran. */
 export interface Seen {
@@ -16,9 +16,9 @@ export interface Seen {
 }
 
 /** A server whose tools take their time, and what happened in it. */
-export function createSlowServer(): { source: McpServerSource; seen: Seen } {
+export function createSlowServer(): { source: ServerSource; seen: Seen } {
   const seen: Seen = { started: [], aborted: [], finished: [], contexts: [], made: 0, closed: 0 };
-  const source: McpServerSource = () => {
+  const create = (): McpServer => {
     seen.made++;
     const server = new McpServer({ name: 'slow', version: '1.0.0' }, { capabilities: { logging: {} } });
     server.server.onclose = () => {
@@ -64,7 +64,7 @@ export function createSlowServer(): { source: McpServerSource; seen: Seen } {
     });
     return server;
   };
-  return { source, seen };
+  return { source: fromFactory(create, 'each'), seen };
 }
 
 /** Parameters of a call of the `wait` tool. */
