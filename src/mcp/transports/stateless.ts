@@ -66,7 +66,7 @@ export function revisionOf({ headers }: Exchange): string | Refusal {
   const named = header === undefined ? DEFAULT_NEGOTIATED_PROTOCOL_VERSION : String(header).trim();
   if (SUPPORTED_PROTOCOL_VERSIONS.includes(named)) return named;
   return {
-    reason: 'revision_not_served',
+    reason: 'protocol_version_unknown',
     data: { supported: SUPPORTED_PROTOCOL_VERSIONS, requested: named.slice(0, 100) },
   };
 }

@@ -1,0 +1,128 @@
+import type { Readable, Writable } from 'node:stream';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Message } from '../checks/messages.ts';
+import type { Conversations } from '../conversations/conversation.ts';
+import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
+import type { ServerSource } from '../server-source.ts';
+import { EraSwitch } from './era-switch.ts';
+import { LineReader } from './line-reader.ts';
+import { LineWriter } from './line-writer.ts';
+import { readLine } from './read-line.ts';
+import { Unanswered } from './unanswered.ts';
+
+/** What an endpoint for a local host is made of. */
+export interface StdioEndpointOptions {
+  /** Makes the server of 2026-07-28. */
+  source: ServerSource;
+  /** Serves the revisions up to 2025-11-25. They belong to the endpoint, which closes them. */
+  conversations: Conversations;
+  stdin: Readable;
+  stdout: Writable;
+  /** The account the host acts for; see `callerOf`. */
+  authInfo?: AuthInfo;
+  /** Longest line, in bytes; 4 MiB by default. */
+  maxLineBytes?: number;
+  logger: Logger;
+}
+
+/** An MCP server on standard input and output. */
+export interface StdioEndpoint {
+  /** Resolves when the host closed standard input, or reads no more, and everything has ended. */
+  ended: Promise<void>;
+  /** Aborts what runs, and ends. */
+  close(): Promise<void>;
+}
+
+/** How long what was asked last may take after standard input ended, in milliseconds; then it is aborted. */
+const patienceMs = 500;
+
+/**
+ * Serves MCP to a local host: one JSON-RPC message a line, every revision, until standard input ends.
+ * @see MCP transports "stdio" (B1-01 to B1-07, T-150)
+ */
+export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoint {
+  const { source, conversations, stdin, stdout, authInfo, maxLineBytes = 4 * 1024 * 1024, logger } = options;
+  const { promise: ended, resolve: sayEnded } = Promise.withResolvers<void>();
+  const waiting: (Uint8Array | Refusal)[] = [];
+  let waitingBytes = 0;
+  let taking: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+
+  const end = async (): Promise<void> => {
+    stdin.off('data', read).pause();
+    waiting.length = 0;
+    try {
+      await server.end();
+      await conversations.close();
+    } catch (error) {
+      logger.warn({ err: error }, 'the stdio connection failed to end');
+    }
+    await writer.flush();
+    sayEnded();
+  };
+  const close = (): Promise<void> => {
+    closing ??= end();
+    return closing;
+  };
+  const writer = new LineWriter(stdout, () => void close());
+  const unanswered = new Unanswered();
+  const write = (message: Message | readonly Message[]): void => {
+    writer.write(message);
+    unanswered.answered(message);
+  };
+  const onEnded = (): void => void close();
+  const server = new EraSwitch({
+    source,
+    conversations,
+    write,
+    onEnded,
+    ...(authInfo && { authInfo }),
+    logger,
+  });
+
+  const take = async (line: Uint8Array | Refusal): Promise<void> => {
+    const messages = isRefusal(line) ? line : readLine(line);
+    if (messages === undefined) return;
+    if (isRefusal(messages)) {
+      sendRefusal(messages, { json: (_status, body) => writer.write(body) });
+      return;
+    }
+    unanswered.asked(messages);
+    await server.take(messages);
+  };
+  const takeAll = async (): Promise<void> => {
+    for (let line = waiting.shift(); line && !closing; line = waiting.shift()) {
+      if (!isRefusal(line)) waitingBytes -= line.length;
+      await take(line).catch((error) => logger.error({ err: error }, 'a line could not be served'));
+    }
+    taking = undefined;
+    if (closing) return;
+    if (writer.isFull) {
+      stdin.pause();
+      writer.onDrain(() => stdin.resume());
+    } else stdin.resume();
+  };
+
+  const reader = new LineReader(maxLineBytes, {
+    line(bytes) {
+      waiting.push(bytes);
+      waitingBytes += bytes.length;
+    },
+    tooLong: () => waiting.push({ reason: 'body_too_large' }),
+  });
+  const read = (chunk: Buffer): void => {
+    reader.push(chunk);
+    if (waitingBytes > maxLineBytes) stdin.pause();
+    if (waiting.length > 0) taking ??= takeAll();
+  };
+  const finish = async (): Promise<void> => {
+    await unanswered.settled(patienceMs, () => taking);
+    await close();
+  };
+  stdin.on('data', read);
+  stdin.once('end', () => void finish());
+  stdin.once('close', () => void finish());
+  stdin.on('error', () => void close());
+  return { ended, close };
+}

@@ -1,0 +1,81 @@
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Message, Messages } from '../checks/messages.ts';
+import type { Conversations } from '../conversations/conversation.ts';
+import type { ServerSource } from '../server-source.ts';
+import { LegacyLink } from './legacy-link.ts';
+import type { Link, WriteLine } from './link.ts';
+import { openModernLink } from './modern-link.ts';
+
+/** What serves a connection, whatever its era turns out to be. */
+export interface EraSwitchOptions {
+  source: ServerSource;
+  conversations: Conversations;
+  write: WriteLine;
+  onEnded(): void;
+  authInfo?: AuthInfo;
+  logger: Logger;
+}
+
+/**
+ * Finds out a connection's era from its first messages and keeps to it. A host that only asked what the server
+ * supports (`server/discover`) may still initialize an older revision.
+ * @see MCP 2026-07-28 "Versioning" (B1-09, B5-16)
+ */
+export class EraSwitch implements Link {
+  readonly #options: EraSwitchOptions;
+  #link: Link | undefined;
+  /** Whether the link is of 2026-07-28. */
+  #isModern = false;
+  /** Whether the host has decided. */
+  #isSettled = false;
+  /** Whether the server speaks 2026-07-28, as far as is known. */
+  #speaksModern = true;
+  #isEnded = false;
+
+  /** @param options what is at its two ends */
+  constructor(options: EraSwitchOptions) {
+    this.#options = options;
+  }
+
+  async take(messages: Messages): Promise<void> {
+    const [first] = messages.list;
+    if (!first) return;
+    const link = await this.#linkFor(first);
+    if (this.#isEnded) {
+      await link.end();
+      return;
+    }
+    this.#isSettled ||= this.#isModern
+      ? first.id !== undefined && first.method !== 'server/discover'
+      : first.method === 'initialize';
+    await link.take(messages);
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#link?.end();
+  }
+
+  async #linkFor(message: Message): Promise<Link> {
+    const wantsModern = this.#speaksModern && isModern(message);
+    if (this.#link && (this.#isSettled || wantsModern === this.#isModern)) return this.#link;
+    await this.#link?.end();
+    const modern = wantsModern ? await openModernLink(this.#options) : undefined;
+    if (wantsModern) this.#speaksModern = modern !== undefined;
+    this.#isModern = modern !== undefined;
+    this.#link = modern ?? new LegacyLink(this.#options);
+    return this.#link;
+  }
+}
+
+function isModern({ method, params }: Message): boolean {
+  const { _meta } = params ?? {};
+  return (
+    method !== 'initialize' &&
+    typeof _meta === 'object' &&
+    _meta !== null &&
+    PROTOCOL_VERSION_META_KEY in _meta
+  );
+}

@@ -1,0 +1,109 @@
+import {
+  type JSONRPCMessage,
+  McpServer,
+  type MessageExtraInfo,
+  Server,
+  type Transport,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { toSdkAuthInfo } from '../caller.ts';
+import type { Message, Messages } from '../checks/messages.ts';
+import { type Refusal, sendRefusal } from '../refusal.ts';
+import type { ServerSource } from '../server-source.ts';
+import type { Link, WriteLine } from './link.ts';
+
+/** What the link is made of. */
+export interface ModernLinkOptions {
+  source: ServerSource;
+  write: WriteLine;
+  /** The server ended the connection. */
+  onEnded(): void;
+  authInfo?: AuthInfo;
+  logger: Logger;
+}
+
+const noBatches: Refusal = { reason: 'batch_not_in_this_revision' };
+
+/**
+ * Opens 2026-07-28 on a stdio connection, over the SDK's own serving of it (discovery, envelopes, subscriptions).
+ * @returns undefined where the server does not speak this revision: it is not of the SDK's version 2, or was brought
+ *   ready-made and is needed for the older revisions
+ * @throws what the making of a server throws
+ */
+export async function openModernLink(options: ModernLinkOptions): Promise<Link | undefined> {
+  const { source, write, onEnded, authInfo, logger } = options;
+  if (source.sharing === 'single') return undefined;
+  const server = await source.create({ era: 'modern', ...(authInfo && { authInfo }) });
+  if (!(server instanceof McpServer || server instanceof Server)) return undefined;
+
+  let isEnding = false;
+  const wire: Transport = {
+    start: async () => undefined,
+    async send(message) {
+      write(message as Message);
+    },
+    async close() {
+      if (!isEnding) onEnded();
+    },
+  };
+  if (authInfo) nameCaller(server, authInfo);
+  const serving = serveStdio(() => server, {
+    transport: wire,
+    legacy: 'reject',
+    onerror: (error) => logger.debug({ err: error }, 'an MCP message over stdio was not served'),
+  });
+  return {
+    async take({ isBatch, list }: Messages): Promise<void> {
+      if (isBatch) sendRefusal(noBatches, { json: (_status, body) => write(body as Message) });
+      else for (const message of list) wire.onmessage?.(message as JSONRPCMessage);
+    },
+    async end() {
+      isEnding = true;
+      await serving.close();
+    },
+  };
+}
+
+/**
+ * Has every message reach the server with its caller: the SDK's stdio knows none. The server's `connect` is given a
+ * transport that stands before the SDK's.
+ */
+function nameCaller(server: McpServer | Server, authInfo: AuthInfo): void {
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => connect(new CallerTransport(transport, authInfo));
+}
+
+class CallerTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  readonly #inner: Transport;
+
+  constructor(inner: Transport, authInfo: AuthInfo) {
+    this.#inner = inner;
+    const caller = { authInfo: toSdkAuthInfo(authInfo, '') };
+    inner.onclose = () => this.onclose?.();
+    inner.onerror = (error) => this.onerror?.(error);
+    inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) =>
+      this.onmessage?.(message, { ...extra, ...caller });
+  }
+
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    return this.#inner.send(message, options);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+}

@@ -1,0 +1,30 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import { parseJson } from '../checks/json.ts';
+import { type Messages, readMessages } from '../checks/messages.ts';
+import { isRefusal, type Refusal } from '../refusal.ts';
+
+/**
+ * Reads one line as a JSON-RPC message, or a batch of them.
+ * @returns undefined for a blank line; a refusal names the id of the message where it can be made out
+ * @see MCP transports "stdio"; JSON-RPC 2.0 sections 4 and 5 (B1-01, B1-03, T-150)
+ */
+export function readLine(line: Uint8Array): Messages | Refusal | undefined {
+  if (line.every(isBlank)) return undefined;
+  const json = parseJson(line);
+  if (isRefusal(json)) return json;
+  const messages = readMessages(json.value);
+  if (!isRefusal(messages)) return messages;
+  const id = idOf(json.value);
+  return id === undefined ? messages : { ...messages, id };
+}
+
+/** White space of JSON, the carriage return of CRLF among it (RFC 8259 section 2). */
+function isBlank(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0d;
+}
+
+function idOf(value: unknown): RequestId | undefined {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
+  const { id } = value;
+  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : undefined;
+}
