@@ -61,7 +61,7 @@ class DedicatedConversation implements Conversation, Party {
       resourceMetadataUrl,
       sole: this,
       announce: (notification) => this.hear(notification),
-      onClose: () => this.serverClosed(),
+      onClose: () => this.#serverClosed(),
     });
   }
 

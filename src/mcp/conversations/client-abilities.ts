@@ -1,0 +1,67 @@
+import type { RequestMessage } from '../checks/messages.ts';
+import type { JsonRpcError } from './conversation.ts';
+
+/** What a client said it can be asked. */
+export interface ClientAbilities {
+  readonly sampling: boolean;
+  readonly samplingTools: boolean;
+  readonly roots: boolean;
+  readonly elicitationForm: boolean;
+  readonly elicitationUrl: boolean;
+}
+
+/** The capabilities a server that serves many is told of; each client's own are checked when it is asked. */
+export const allCapabilities = {
+  sampling: { tools: {}, context: {} },
+  roots: { listChanged: true },
+  elicitation: { form: {}, url: {} },
+};
+
+/**
+ * Reads the capabilities of `initialize`. `elicitation: {}` means forms, as in 2025-06-18.
+ * @see MCP 2025-11-25 lifecycle "Capability Negotiation"
+ */
+export function readAbilities(capabilities: Record<string, unknown>): ClientAbilities {
+  const { sampling, roots, elicitation } = capabilities;
+  const elicitationUrl = isObject(elicitation) && isObject(elicitation.url);
+  return {
+    sampling: isObject(sampling),
+    samplingTools: isObject(sampling) && isObject(sampling.tools),
+    roots: isObject(roots),
+    elicitationForm: isObject(elicitation) && (isObject(elicitation.form) || !elicitationUrl),
+    elicitationUrl,
+  };
+}
+
+/** Says that a client cannot be asked what it did not say it can be asked; undefined where it can. */
+export function checkAbility(
+  abilities: ClientAbilities,
+  { method, params = {} }: RequestMessage,
+): JsonRpcError | undefined {
+  switch (method) {
+    case 'sampling/createMessage':
+      if (!abilities.sampling) return unsupported('sampling');
+      return usesTools(params) && !abilities.samplingTools ? unsupported('tools in sampling') : undefined;
+    case 'roots/list':
+      return abilities.roots ? undefined : unsupported('roots');
+    case 'elicitation/create':
+      if (!abilities.elicitationForm && !abilities.elicitationUrl) return unsupported('elicitation');
+      if (params.mode === 'url')
+        return abilities.elicitationUrl ? undefined : unsupported('elicitation by URL');
+      return abilities.elicitationForm ? undefined : unsupported('elicitation by form');
+    default:
+      return undefined;
+  }
+}
+
+function usesTools({ tools, toolChoice }: Record<string, unknown>): boolean {
+  return tools !== undefined || toolChoice !== undefined;
+}
+
+function unsupported(what: string): JsonRpcError {
+  return { code: -32601, message: `The client does not support ${what}.` };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

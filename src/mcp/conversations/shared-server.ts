@@ -1,0 +1,103 @@
+import type { Logger } from '../../observability/logger.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { McpLike } from '../server-source.ts';
+import { allCapabilities } from './client-abilities.ts';
+import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from './conversation.ts';
+import { legacyRevisions, negotiateRevision } from './revisions.ts';
+import { ServerLine } from './server-line.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** What the front says of itself to a server that serves many. */
+const frontParams: InitializeParams = {
+  protocolVersion: legacyRevisions[0] as string,
+  capabilities: allCapabilities,
+  clientInfo: { name: 'gatehouse', version: '1' },
+};
+
+/** A conversation, as the server that serves many knows it. */
+export interface Guest {
+  /** Whether it is concerned by a notification that is about what the server offers. */
+  wants(notification: Message): boolean;
+  hear(notification: Message): void;
+  end(): Promise<void>;
+  /** The server closed by itself. */
+  serverClosed(): void;
+}
+
+/** One server with all its conversations. It was initialized once, by the front. */
+export class SharedServer {
+  readonly server: McpLike;
+  readonly line: ServerLine;
+  readonly conversations = new Set<Guest>();
+  readonly subscriptions = new Subscriptions<Guest>();
+  readonly #logger: Logger;
+  #result: InitializeResult | undefined;
+
+  constructor(server: McpLike, resourceMetadataUrl: string, logger: Logger) {
+    this.server = server;
+    this.#logger = logger;
+    this.line = new ServerLine({
+      resourceMetadataUrl,
+      announce: (notification) => this.#announce(notification),
+      onClose: () => this.#closed(),
+    });
+  }
+
+  /**
+   * Connects and initializes the server.
+   * @returns the error it answers `initialize` with, if any
+   * @throws what its `connect` throws
+   */
+  async start(): Promise<JsonRpcError | undefined> {
+    const { result, error } = await this.line.open(this.server, frontParams, {});
+    if (error) return error;
+    this.#result = result as InitializeResult;
+    this.line.notify(undefined, { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
+    // The front keeps each client's level itself, so the server has to send all it has.
+    if (this.declares('logging')) this.ask('logging/setLevel', { level: 'debug' });
+    return undefined;
+  }
+
+  /** The server's answer to `initialize`, in the revision of one client. */
+  resultFor(requested: string): InitializeResult {
+    const result = this.#result as InitializeResult;
+    const { supportedVersions } = this.line;
+    const protocolVersion = negotiateRevision(requested, result.protocolVersion, supportedVersions);
+    return { ...result, protocolVersion };
+  }
+
+  /** Whether the server declares a capability. */
+  declares(capability: string): boolean {
+    return this.#result?.capabilities[capability] !== undefined;
+  }
+
+  /** Asks the server something of the front's own, whose answer does not matter. */
+  ask(method: string, params: Record<string, unknown>, sender: Sender = {}): void {
+    const request: RequestMessage = { jsonrpc: '2.0', id: 0, method, params };
+    this.line.call(undefined, request, sender);
+  }
+
+  /** Closes the server; its conversations hear nothing of it. */
+  async close(): Promise<void> {
+    await Promise.all([...this.conversations].map((conversation) => conversation.end()));
+    try {
+      await this.server.close();
+    } catch (error) {
+      this.#logger.warn({ err: error }, 'an MCP server failed to close');
+    }
+  }
+
+  #announce(notification: Message): void {
+    const { method, params } = notification;
+    if (method === 'notifications/resources/updated')
+      for (const conversation of this.subscriptions.of(params?.uri)) conversation.hear(notification);
+    else
+      for (const conversation of this.conversations)
+        if (conversation.wants(notification)) conversation.hear(notification);
+  }
+
+  #closed(): void {
+    if (this.conversations.size > 0) this.#logger.warn('an MCP server that serves all sessions closed');
+    for (const conversation of this.conversations) conversation.serverClosed();
+  }
+}
