@@ -58,7 +58,7 @@ export interface SessionCaps {
 
 /** Sessions of the MCP endpoint, their streams and undelivered events. All writes are durable when they resolve. */
 export interface McpSessionStore {
-  /** Keeps a new session; at a cap nothing is kept. */
+  /** Keeps a new session; at a cap nothing is kept. A principal's own cap is looked at first. */
   open(session: StoredSession, caps: SessionCaps): Promise<'opened' | 'principal_full' | 'full'>;
   /** Gives a session; undefined where there is none. */
   find(key: string): Promise<StoredSession | undefined>;
@@ -66,13 +66,20 @@ export interface McpSessionStore {
   listOf(principal: string): Promise<string[]>;
   /** Changes a session; nothing happens where it is gone. */
   change(key: string, change: SessionChange): Promise<void>;
-  /** Notes that sessions were used. */
+  /** Notes that sessions were used; a session that was used later than that keeps its time. */
   touch(keys: readonly string[], usedAt: number): Promise<void>;
   /** Ends a session with all its streams and events; false where there was none. */
   end(key: string): Promise<boolean>;
-  /** Keeps a new stream; nothing happens where the session is gone. */
+  /**
+   * Keeps a stream; nothing happens where the session is gone. A stream that is there already keeps its events, and
+   * owes from now on what is given.
+   */
   openStream(key: string, stream: StoredStream, createdAt: number): Promise<void>;
-  /** Keeps events, strikes what they answer from what their streams owe, and drops the oldest over the bounds. */
+  /**
+   * Keeps events, strikes what they answer from what their streams owe, and drops the oldest of the session over the
+   * bounds; an event that is over them alone is not kept. A stream that is not there, or was swept, begins with them
+   * and owes nothing. Nothing happens where the session is gone.
+   */
   append(
     key: string,
     events: readonly StoredEvent[],
@@ -88,8 +95,9 @@ export interface McpSessionStore {
   /** Forgets a stream and its events. */
   closeStream(key: string, stream: string): Promise<void>;
   /**
-   * Ends sessions unused since `usedBefore`, but for those named; and forgets streams and events begun before
-   * `eventsBefore`. In bounded batches. Gives the keys of the ended sessions.
+   * Ends sessions unused since `usedBefore`, but for those named; and forgets events of before `eventsBefore`, of any
+   * session, and the streams begun before it that have no later event. In bounded batches. Gives the keys of the
+   * ended sessions.
    */
   sweep(bounds: { usedBefore: number; eventsBefore: number; keep: readonly string[] }): Promise<string[]>;
 }

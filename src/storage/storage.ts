@@ -1,6 +1,7 @@
 import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { ClientStore } from './clients.ts';
+import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
@@ -8,6 +9,7 @@ export interface Storage {
   accounts: AccountStore;
   artifacts: ArtifactStore;
   clients: ClientStore;
+  mcpSessions: McpSessionStore;
   notes: NoteStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;

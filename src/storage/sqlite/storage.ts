@@ -4,6 +4,7 @@ import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createClientStore } from './clients.ts';
 import { checkInstallation } from './installation.ts';
+import { createMcpSessionStore } from './mcp-sessions.ts';
 import { createNoteStore } from './notes.ts';
 import { openDatabase } from './open.ts';
 import { createSweeper } from './sweep.ts';
@@ -25,6 +26,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     accounts: createAccountStore(db, writer),
     artifacts: createArtifactStore(db, writer),
     clients: createClientStore(db, writer),
+    mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),
     async ping() {
       try {
