@@ -1,0 +1,76 @@
+import { McpServer, Server } from '@modelcontextprotocol/server';
+import type { Logger } from '../../observability/logger.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { ServerSource } from '../server-source.ts';
+import type { Backend } from './backend.ts';
+import type { Change } from './changes.ts';
+import { connectOneServer } from './one-server.ts';
+import { createServerEach } from './server-each.ts';
+
+/** What answers requests is made of. */
+export interface BackendsOptions {
+  source: ServerSource;
+  /** The endpoint's public URL. */
+  url: URL;
+  resourceMetadataUrl: string;
+  /** Asks a server for the scopes it declares itself. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Takes what a server says to all who listen. */
+  publish(change: Change): void;
+  /** Serves requests of 2026-07-28 for servers of an older era. */
+  older: Backend;
+  logger: Logger;
+}
+
+/** What answers requests now. */
+export interface Backends {
+  /** @throws what the making of a server throws */
+  current(): Promise<Backend>;
+  close(): Promise<void>;
+}
+
+/**
+ * Chooses what answers requests: one server for all where the source has one and it is of 2026-07-28, a server each
+ * where it is not, and what serves older ones where it is older. A server that ended is made again.
+ */
+export function createBackends(options: BackendsOptions): Backends {
+  const { source, resourceMetadataUrl, publish, older, logger } = options;
+  const each = createServerEach(options);
+  let current: Promise<Backend> | undefined;
+
+  const connect = async (): Promise<Backend> => {
+    const server = await source.create({ era: 'modern' });
+    if (!(server instanceof McpServer || server instanceof Server)) {
+      await server.close();
+      return older;
+    }
+    const onEnd = (): void => {
+      current = undefined;
+    };
+    const backend = await connectOneServer({ server, resourceMetadataUrl, publish, onEnd });
+    if (backend) return backend;
+    logger.warn(
+      'the MCP server is made anew for each request of 2026-07-28: list that revision in its option supportedProtocolVersions to have one server answer all',
+    );
+    return each;
+  };
+  const choose = (): Promise<Backend> => {
+    if (source.sharing === 'each') return Promise.resolve(each);
+    if (source.sharing === 'single') return Promise.resolve(older);
+    return connect();
+  };
+
+  return {
+    current() {
+      current ??= choose().catch((error: unknown) => {
+        current = undefined;
+        throw error;
+      });
+      return current;
+    },
+    async close() {
+      const last = await current?.catch(() => undefined);
+      await Promise.all([last?.close(), each.close(), older.close()]);
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { Message } from '../checks/messages.ts';
+
+/** A notification for those who listen to changes, not for a request. */
+export interface Change {
+  method: string;
+  params?: Record<string, unknown>;
+  /** Issuer and subject it is for; absent where it is for everyone. */
+  account?: string;
+}
+
+const changeMethods = new Set([
+  'notifications/tools/list_changed',
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/resources/updated',
+]);
+
+/**
+ * Reads a message of a server as a change that clients can listen to.
+ * @returns undefined where it is none
+ * @see MCP 2026-07-28 "Subscriptions" (C5-01)
+ */
+export function changeOf({ method, params }: Message): Change | undefined {
+  if (method === undefined || !changeMethods.has(method)) return undefined;
+  return { method, ...(params === undefined ? {} : { params }) };
+}

@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import type { Message } from '../checks/messages.ts';
+import type { Posted } from '../transports/transport.ts';
+import { type Answer, modernRevision } from './backend.ts';
+
+/**
+ * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision
+ * that is served.
+ * @returns the answer where it is not
+ * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
+ */
+export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): Answer | undefined {
+  const version = headers['mcp-protocol-version'];
+  const method = headers['mcp-method'];
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body: value,
+    ...(version === undefined ? {} : { protocolVersionHeader: String(version) }),
+    ...(method === undefined ? {} : { mcpMethodHeader: String(method) }),
+  });
+  if (outcome.kind === 'reject') {
+    const { httpStatus, code, message, data } = outcome;
+    return { status: httpStatus, error: { code, message, ...(data === undefined ? {} : { data }) } };
+  }
+  const requested = outcome.kind === 'modern' ? outcome.classification.revision : outcome.requestedVersion;
+  if (outcome.kind === 'modern' && requested === modernRevision) return undefined;
+  const message = `Unsupported protocol version: ${requested ?? 'none'}`;
+  const data = { supported: [modernRevision], ...(requested === undefined ? {} : { requested }) };
+  return { status: 400, error: { code: -32022, message, data } };
+}
+
+/**
+ * Says whether the message names 2026-07-28 as its revision in body and header. Its other `_meta` is then left to the
+ * server's own check where it makes one: {@link checkEnvelope} parses the whole message, which costs more than all
+ * the rest of a call.
+ */
+export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Message): boolean {
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  return (
+    headers['mcp-protocol-version'] === modernRevision &&
+    typeof meta === 'object' &&
+    meta !== null &&
+    meta[PROTOCOL_VERSION_META_KEY] === modernRevision
+  );
+}

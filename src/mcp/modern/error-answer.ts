@@ -1,0 +1,31 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { HeaderMismatch } from '../checks/mirrored-headers.ts';
+import type { Reply } from '../streams/reply.ts';
+import type { Answer } from './backend.ts';
+
+/** A header that says something else than the body (B5-04). */
+export function headerMismatch({ header, problem }: HeaderMismatch): Answer {
+  const message = `Bad Request: the headers and the body disagree. ${header}: ${problem}.`;
+  return { status: 400, error: { code: -32020, message, data: { mismatch: { header, body: problem } } } };
+}
+
+/** A request state that is not one we gave for this request (C4-03). */
+export const stateNotValid: Answer = {
+  status: 200,
+  error: {
+    code: -32602,
+    message:
+      'Invalid params: requestState is not valid for this request, or too old. Send the request without it.',
+  },
+};
+
+/**
+ * Answers a request that never became a call, unless its client is gone.
+ * @param id the request's; none on notifications
+ */
+export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answer): void {
+  if (reply.isClosed) return;
+  const { status, headers, result, error } = answer;
+  const content = error ? { error } : { result };
+  reply.json(status, { jsonrpc: '2.0', id: id ?? null, ...content }, headers);
+}

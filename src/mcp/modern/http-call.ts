@@ -1,0 +1,89 @@
+import type { AccessWatch } from '../access-watch.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { EventStream, Reply } from '../streams/reply.ts';
+import type { Answer, Call, Caller } from './backend.ts';
+import { mayHear } from './log-level.ts';
+
+/** What calls over HTTP have in common. */
+export interface HttpCallOptions {
+  /** After this long without an answer a stream is opened, so that keep-alive comments flow. In milliseconds. */
+  streamAfterMs: number;
+  accessWatch?: AccessWatch;
+  /** Changes the answer before the client sees it. */
+  finish(answer: Answer, call: Call): Answer;
+  /** Called once, when the call was answered or cancelled. */
+  ended(call: Call): void;
+}
+
+/**
+ * One call that is answered over HTTP: with JSON where the server says nothing else before, otherwise with a stream
+ * that ends with the answer. A client that goes away cancels it.
+ * @see MCP 2026-07-28 transports "Sending Messages to the Server" (B5-13, B5-14)
+ */
+export class HttpCall implements Call {
+  readonly request: RequestMessage;
+  readonly caller: Caller;
+  readonly #reply: Reply;
+  readonly #options: HttpCallOptions;
+  readonly #late: NodeJS.Timeout;
+  #stream: EventStream | undefined;
+  #unwatch: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
+  #hasEnded = false;
+
+  constructor(request: RequestMessage, caller: Caller, reply: Reply, options: HttpCallOptions) {
+    this.request = request;
+    this.caller = caller;
+    this.#reply = reply;
+    this.#options = options;
+    this.#late = setTimeout(() => this.#openStream(), options.streamAfterMs).unref();
+  }
+
+  /**
+   * Says how the call is cancelled when the client is gone; at once where it is gone already.
+   * @param cancel see `Backend.begin`
+   */
+  cancelWith(cancel: () => void): void {
+    if (this.#hasEnded) return;
+    this.#cancel = cancel;
+    this.#reply.onClose(() => this.#abandon());
+  }
+
+  notify(notification: Message): void {
+    if (this.#hasEnded || !mayHear(this.request, notification)) return;
+    this.#openStream()?.send(JSON.stringify(notification));
+  }
+
+  answer(answer: Answer): void {
+    if (this.#hasEnded) return;
+    this.#end();
+    const { status, headers, result, error } = this.#options.finish(answer, this);
+    const { id } = this.request;
+    const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
+    if (this.#stream) {
+      this.#stream.send(JSON.stringify(message));
+      this.#stream.end();
+    } else if (!this.#reply.isClosed) this.#reply.json(status, message, headers);
+  }
+
+  #openStream(): EventStream | undefined {
+    if (this.#stream || this.#hasEnded || this.#reply.isClosed) return this.#stream;
+    this.#stream = this.#reply.stream();
+    this.#unwatch = this.#options.accessWatch?.watch(this.caller.authInfo, () => this.#abandon());
+    return this.#stream;
+  }
+
+  #abandon(): void {
+    if (this.#hasEnded) return;
+    this.#end();
+    this.#cancel?.();
+    this.#stream?.end();
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#late);
+    this.#unwatch?.();
+    this.#options.ended(this);
+  }
+}

@@ -1,0 +1,134 @@
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import type { AccessWatch } from '../access-watch.ts';
+import type { RequestMessage } from '../checks/messages.ts';
+import type { EventStream, Reply } from '../streams/reply.ts';
+import type { Answer, Discovery } from './backend.ts';
+import type { Change } from './changes.ts';
+import { honouredFilter, readFilter, type SubscriptionFilter, wants } from './subscription-filter.ts';
+
+/** Clients that listen to changes of an endpoint. */
+export interface Listeners {
+  /**
+   * Answers `subscriptions/listen` with a stream, or gives the answer that says why not.
+   * @param discovery what the server can do
+   */
+  open(request: RequestMessage, authInfo: AuthInfo, reply: Reply, discovery: Discovery): Answer | undefined;
+  /** Tells everyone who listens to it of a change. */
+  publish(change: Change): void;
+  /** Ends all streams, each with its result. */
+  close(): void;
+}
+
+/** Limits of listening, and who watches over it. */
+export interface ListenersOptions {
+  /** Most streams of one principal. */
+  maxPerPrincipal: number;
+  /** Most streams of all. */
+  maxTotal: number;
+  accessWatch?: AccessWatch;
+}
+
+interface Subscription {
+  id: RequestMessage['id'];
+  account: string;
+  filter: SubscriptionFilter;
+  stream: EventStream;
+  serverInfo: unknown;
+}
+
+/**
+ * Creates the listening of 2026-07-28. A stream begins with what is honoured of the wish, every message carries the
+ * subscription's id, and an end that the server wants is a result.
+ * @see MCP 2026-07-28 "Subscriptions" (C5-01, C5-02, T-145)
+ */
+export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: ListenersOptions): Listeners {
+  const subscriptions = new Set<Subscription>();
+  const counts = new Map<string, number>();
+
+  const count = (principal: string, change: number): void => {
+    const left = (counts.get(principal) ?? 0) + change;
+    if (left > 0) counts.set(principal, left);
+    else counts.delete(principal);
+  };
+
+  return {
+    open(request, authInfo, reply, { capabilities, serverInfo }) {
+      const wish = readFilter(request.params?.notifications);
+      if (!wish) return wishMissing;
+      const principal = principalKey(authInfo);
+      if ((counts.get(principal) ?? 0) >= maxPerPrincipal) return tooManyOfOne;
+      if (subscriptions.size >= maxTotal) return tooManyOfAll;
+
+      const filter = honouredFilter(wish, capabilities);
+      const stream = reply.stream();
+      const subscription = { id: request.id, account: accountOf(authInfo), filter, stream, serverInfo };
+      say(subscription, 'notifications/subscriptions/acknowledged', { notifications: filter });
+      if (Object.keys(filter).length === 0) {
+        endWithResult(subscription);
+        return undefined;
+      }
+      subscriptions.add(subscription);
+      count(principal, 1);
+      const unwatch = accessWatch?.watch(authInfo, () => endWithResult(subscription));
+      stream.onClose(() => {
+        subscriptions.delete(subscription);
+        count(principal, -1);
+        unwatch?.();
+      });
+      return undefined;
+    },
+    publish(change) {
+      for (const subscription of subscriptions) {
+        const isForThem = change.account === undefined || change.account === subscription.account;
+        if (isForThem && wants(subscription.filter, change)) say(subscription, change.method, change.params);
+      }
+    },
+    close() {
+      for (const subscription of subscriptions) endWithResult(subscription);
+    },
+  };
+}
+
+/** Issuer and subject of a caller: whose data it is, whatever client looks at it. */
+export function accountOf({ issuer, subject }: AuthInfo): string {
+  return JSON.stringify([issuer, subject]);
+}
+
+const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
+
+function say({ id, stream }: Subscription, method: string, params: Record<string, unknown> = {}): void {
+  const _meta = { ...(params._meta as object | undefined), [subscriptionIdKey]: id };
+  stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } }));
+}
+
+function endWithResult({ id, stream, serverInfo }: Subscription): void {
+  const _meta = {
+    [subscriptionIdKey]: id,
+    ...(serverInfo === undefined ? {} : { 'io.modelcontextprotocol/serverInfo': serverInfo }),
+  };
+  stream.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } }));
+  stream.end();
+}
+
+const wishMissing: Answer = {
+  status: 200,
+  error: {
+    code: -32602,
+    message:
+      'Invalid params: notifications must say what to listen to, each kind with true or a list of URIs.',
+  },
+};
+
+const later = { 'Retry-After': '60' };
+
+const tooManyOfOne: Answer = {
+  status: 429,
+  headers: later,
+  error: { code: -32000, message: 'This client listens on too many streams. End one, or try again later.' },
+};
+
+const tooManyOfAll: Answer = {
+  status: 429,
+  headers: later,
+  error: { code: -32000, message: 'Too many clients listen to this server. Try again later.' },
+};

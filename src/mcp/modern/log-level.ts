@@ -1,0 +1,16 @@
+import type { Message, RequestMessage } from '../checks/messages.ts';
+
+/** RFC 5424 section 6.2.1, from the least severe. */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/**
+ * Says whether a notification may be sent on the stream of a request: log messages only from the level on that the
+ * request asks for, and none where it asks for none.
+ * @see MCP 2026-07-28 "Logging" (C6-04)
+ */
+export function mayHear({ params }: RequestMessage, notification: Message): boolean {
+  if (notification.method !== 'notifications/message') return true;
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  const wanted = levels.indexOf(String(meta?.['io.modelcontextprotocol/logLevel']));
+  return wanted !== -1 && levels.indexOf(String(notification.params?.level)) >= wanted;
+}

@@ -1,0 +1,43 @@
+import {
+  type JSONRPCMessage,
+  PerRequestHTTPServerTransport,
+  type RequestId,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/server';
+import { modernRevision } from './backend.ts';
+
+/** What every message is handed to the server with. */
+export const classification = { era: 'modern', revision: modernRevision } as const;
+
+/** Takes one message of a server; `relatedTo` is the id of the request during which it was sent, where it is known. */
+export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
+
+/**
+ * A transport for all requests of a server. The SDK binds a server to 2026-07-28 when it is connected to a transport of
+ * the class this one extends; messages are then handed over through `onmessage`.
+ */
+export class OneServerTransport extends PerRequestHTTPServerTransport {
+  readonly #hear: Hear;
+  #onEnd: (() => void) | undefined;
+
+  /** @param onEnd called once, when the server or we ended the connection */
+  constructor(hear: Hear, onEnd: () => void) {
+    super({ classification });
+    this.#hear = hear;
+    this.#onEnd = onEnd;
+  }
+
+  override async start(): Promise<void> {}
+
+  override async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    this.#hear(message, options?.relatedRequestId);
+  }
+
+  override async close(): Promise<void> {
+    const onEnd = this.#onEnd;
+    this.#onEnd = undefined;
+    if (!onEnd) return;
+    this.onclose?.();
+    onEnd();
+  }
+}

@@ -1,0 +1,183 @@
+import {
+  type JSONRPCMessage,
+  McpServer,
+  type MessageExtraInfo,
+  type RequestId,
+  type AuthInfo as SdkAuthInfo,
+  Server,
+} from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { toSdkAuthInfo } from '../caller.ts';
+import type { Message } from '../checks/messages.ts';
+import type { JsonRpcError } from '../conversations/conversation.ts';
+import type { McpLike } from '../server-source.ts';
+import { type Answer, type Backend, type Call, type Caller, modernRevision } from './backend.ts';
+import { type Change, changeOf } from './changes.ts';
+import { progressTokenOf, withIds } from './inner-ids.ts';
+import { discoverBy } from './internal-call.ts';
+import { lazyRequest } from './lazy-request.ts';
+import { classification, OneServerTransport } from './one-server-transport.ts';
+import { createSchemaLookup } from './schema-lookup.ts';
+
+/** Status of errors that the SDK answers before a handler is asked; those of handlers are 200. */
+const refusalStatus = new Map([
+  [-32700, 400],
+  [-32600, 400],
+  [-32601, 404],
+  [-32602, 400],
+  [-32020, 400],
+  [-32022, 400],
+]);
+
+/** Its status is 400 wherever it comes from (C3-05). */
+const missingClientCapability = -32021;
+
+/** Notifications of clients that are about requests; the ids of one client are nothing to a server of all. */
+const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
+
+/** What one server for all callers is made of. */
+export interface OneServerOptions {
+  server: McpLike;
+  resourceMetadataUrl: string;
+  /** Takes what the server says to all who listen. */
+  publish(change: Change): void;
+  /** The server ended the connection by itself. */
+  onEnd(): void;
+}
+
+/**
+ * Connects one server of the SDK's version 2 for all callers and all their requests. Ids and progress tokens are
+ * replaced by unique ones on the way in and put back on the way out, so that no answer, progress or message reaches
+ * another caller whatever ids the clients choose (T-127).
+ * @returns undefined where the server does not list 2026-07-28 among its `supportedProtocolVersions`
+ */
+export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
+  const { server, resourceMetadataUrl, publish, onEnd } = options;
+  const running = new Map<RequestId, Call>();
+  const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
+  let lastId = 0;
+  /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
+  let handingOver: number | undefined;
+
+  const hear = (message: JSONRPCMessage, relatedTo?: RequestId): void => {
+    if (!('method' in message)) hearAnswer(message);
+    else if ('id' in message) refuseRequest(message.id);
+    else hearNotification(message as Message, relatedTo);
+  };
+
+  const hearNotification = (notification: Message, relatedTo?: RequestId): void => {
+    const change = changeOf(notification);
+    if (change?.method === 'notifications/tools/list_changed') schemas.forget();
+    if (change) publish(change);
+    else if (notification.method === 'notifications/progress') hearProgress(notification.params);
+    else if (relatedTo !== undefined) running.get(relatedTo)?.notify(notification);
+  };
+
+  const hearAnswer = (message: {
+    id?: RequestId | undefined;
+    result?: object;
+    error?: JsonRpcError;
+  }): void => {
+    const { id, result, error } = message;
+    const call = id === undefined ? undefined : running.get(id);
+    if (!call || id === undefined) return;
+    running.delete(id);
+    call.answer(
+      error
+        ? { status: statusOf(error.code, id === handingOver), error }
+        : { status: 200, by: server, result: result as Record<string, unknown> },
+    );
+  };
+
+  const hearProgress = (params: Record<string, unknown> = {}): void => {
+    const call = running.get(params.progressToken as RequestId);
+    const progressToken = call && progressTokenOf(call.request);
+    if (progressToken === undefined) return;
+    call?.notify({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { ...params, progressToken },
+    });
+  };
+
+  /** This revision has no requests of servers (B5-13). */
+  const refuseRequest = (id: RequestId): void => {
+    const error = {
+      code: -32601,
+      message: 'This protocol revision has no requests from servers to clients.',
+    };
+    deliver({ jsonrpc: '2.0', id, error });
+  };
+
+  let isConnected = false;
+  const transport = new OneServerTransport(hear, () => {
+    if (!isConnected) return;
+    for (const call of running.values()) call.answer(serverGone);
+    running.clear();
+    onEnd();
+  });
+  const deliver = (message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void =>
+    transport.onmessage?.(message, extra);
+
+  const extraOf = ({ authInfo, request }: Caller): MessageExtraInfo => {
+    let sdkAuthInfo = sdkAuthInfos.get(authInfo);
+    if (!sdkAuthInfo) {
+      sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
+      sdkAuthInfos.set(authInfo, sdkAuthInfo);
+    }
+    return { classification, authInfo: sdkAuthInfo, request: lazyRequest(request) };
+  };
+
+  const begin = (call: Call): (() => void) => {
+    const { request, caller } = call;
+    const id = ++lastId;
+    running.set(id, call);
+    const outer = handingOver;
+    handingOver = id;
+    try {
+      deliver(withIds(request, id), extraOf(caller));
+    } finally {
+      handingOver = outer;
+    }
+    return () => {
+      if (!running.delete(id)) return;
+      deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
+    };
+  };
+
+  const schemas = createSchemaLookup(server, begin);
+  await server.connect(transport);
+  if (!isBound(server)) {
+    await server.close();
+    return undefined;
+  }
+  isConnected = true;
+  return {
+    server,
+    checksEnvelope: true,
+    begin,
+    notify(notification, caller) {
+      if (notification.method === undefined || aboutRequests.has(notification.method)) return;
+      deliver(notification as JSONRPCMessage, extraOf(caller));
+    },
+    discover: (caller) => discoverBy(begin, caller),
+    inputSchemaOf: schemas.find,
+    close: () => server.close(),
+  };
+}
+
+/** Whether the SDK took the connection for one of 2026-07-28, which it does where the server lists the revision. */
+function isBound(server: McpLike): boolean {
+  const inner = server instanceof McpServer ? server.server : server;
+  return inner instanceof Server && inner.getNegotiatedProtocolVersion() === modernRevision;
+}
+
+const serverGone: Answer = {
+  status: 500,
+  error: { code: -32603, message: 'The MCP server ended before it answered. Send the request again.' },
+};
+
+function statusOf(code: number, atOnce: boolean): number {
+  if (code === missingClientCapability) return 400;
+  return (atOnce ? refusalStatus.get(code) : undefined) ?? 200;
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import type { RequestMessage } from '../checks/messages.ts';
+
+/** Seals text so that only we can read it, unchanged and in the same context. */
+export interface StateSeal {
+  seal(text: string, context: string): string;
+  /** @returns undefined where it was not sealed here, was changed, or was sealed in another context */
+  open(sealed: string, context: string): string | undefined;
+}
+
+/** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
+export interface RequestStates {
+  /**
+   * Opens the state a request carries.
+   * @returns the request as the server may see it; undefined where the state is not one we gave for this request
+   */
+  open(request: RequestMessage, authInfo: AuthInfo): RequestMessage | undefined;
+  /** Seals the state a result carries, for a retry of the same request. */
+  seal(result: Record<string, unknown>, request: RequestMessage, authInfo: AuthInfo): Record<string, unknown>;
+}
+
+/** How long a client may take to gather what was asked for. */
+const lifeSeconds = 600;
+
+/**
+ * Creates the keeping of request states: sealed, and bound to the principal, the method, the parameters and a time.
+ * @param now epoch seconds
+ * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
+ */
+export function createRequestStates(seal: StateSeal, now: () => number): RequestStates {
+  return {
+    open(request, authInfo) {
+      const { requestState } = request.params ?? {};
+      if (requestState === undefined) return request;
+      if (typeof requestState !== 'string') return undefined;
+      const text = seal.open(requestState, contextOf(request, authInfo));
+      if (text === undefined) return undefined;
+      const { expiresAt, state } = JSON.parse(text) as { expiresAt: number; state: string };
+      if (expiresAt < now()) return undefined;
+      return { ...request, params: { ...request.params, requestState: state } };
+    },
+    seal(result, request, authInfo) {
+      const { requestState: state } = result;
+      if (result.resultType !== 'input_required' || state === undefined) return result;
+      const text = JSON.stringify({ expiresAt: now() + lifeSeconds, state });
+      return { ...result, requestState: seal.seal(text, contextOf(request, authInfo)) };
+    },
+  };
+}
+
+function contextOf({ method, params = {} }: RequestMessage, authInfo: AuthInfo): string {
+  const { _meta, requestState, inputResponses, ...asked } = params;
+  const digest = createHash('sha256').update(canonicalJson(asked)).digest('base64url');
+  return JSON.stringify(['requestState', principalKey(authInfo), method, digest]);
+}
+
+/** The same text for equal values, in whatever order a client writes members. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

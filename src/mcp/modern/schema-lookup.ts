@@ -1,0 +1,55 @@
+import type { McpLike } from '../server-source.ts';
+import type { Backend, Caller } from './backend.ts';
+import { internalCall } from './internal-call.ts';
+
+/** Most pages of a list that are read for the schemas of its tools. */
+const maxPages = 100;
+
+/** Finds the input schemas of a server's tools. */
+export interface SchemaLookup {
+  /** The input schema of a tool; undefined where there is no such tool. The same object until it changes. */
+  find(tool: string, caller: Caller): Promise<unknown> | unknown;
+  /** Reads the list anew when it is next asked for something. */
+  forget(): void;
+}
+
+/** What servers made with the SDK's `McpServer` tell of a tool without a list being read. */
+interface TellsSchemas {
+  toolInputSchemaJson(name: string): unknown;
+}
+
+/**
+ * Creates the look-up: by asking the server object, or else from one `tools/list`, kept until the list changes.
+ * @param begin see {@link Backend.begin}
+ */
+export function createSchemaLookup(server: McpLike, begin: Backend['begin']): SchemaLookup {
+  if (tellsSchemas(server)) return { find: (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
+  let schemas: Promise<Map<unknown, unknown>> | undefined;
+  return {
+    async find(tool, caller) {
+      schemas ??= readSchemas(begin, caller);
+      return (await schemas).get(tool);
+    },
+    forget() {
+      schemas = undefined;
+    },
+  };
+}
+
+function tellsSchemas(server: McpLike): server is McpLike & TellsSchemas {
+  return 'toolInputSchemaJson' in server && typeof server.toolInputSchemaJson === 'function';
+}
+
+async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<Map<unknown, unknown>> {
+  const schemas = new Map<unknown, unknown>();
+  let cursor: unknown;
+  for (let page = 0; page < maxPages; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const { result } = await internalCall(begin, 'tools/list', params, caller);
+    if (!Array.isArray(result?.tools)) break;
+    for (const { name, inputSchema } of result.tools) schemas.set(name, inputSchema);
+    cursor = result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return schemas;
+}

@@ -1,0 +1,173 @@
+import { createMcpHandler, type JSONRPCMessage, McpServer, Server } from '@modelcontextprotocol/server';
+import type { Logger } from '../../observability/logger.ts';
+import { callerOf, toSdkAuthInfo } from '../caller.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { JsonRpcError } from '../conversations/conversation.ts';
+import { type Refusal, sendRefusal } from '../refusal.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { McpLike, ServerSource } from '../server-source.ts';
+import { type Answer, type Backend, type Call, type Caller, modernRevision } from './backend.ts';
+import { type Change, changeOf } from './changes.ts';
+import { discoverBy } from './internal-call.ts';
+import { accountOf } from './listeners.ts';
+
+/** What a server of its own for each request is made of. */
+export interface ServerEachOptions {
+  source: ServerSource;
+  /** The endpoint's public URL. */
+  url: URL;
+  resourceMetadataUrl: string;
+  /** Asks the server of a request for the scopes it declares itself. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Takes what a server says to all who listen. */
+  publish(change: Change): void;
+  /** Serves requests for which a server of an older era was made. */
+  older: Backend;
+  logger: Logger;
+}
+
+/** What is known of a request while the SDK has it. */
+interface Passage {
+  call: Call;
+  server?: McpLike;
+  refusal?: Refusal;
+}
+
+/**
+ * Creates the serving by a server of its own for each request, made and bound by the SDK's handler. Its messages are
+ * taken where they leave the server, so that they go the same way as those of one server for all.
+ */
+export function createServerEach(options: ServerEachOptions): Backend {
+  const { source, url, resourceMetadataUrl, gate, publish, older, logger } = options;
+  const passages = new WeakMap<Request, Passage>();
+  /** What was made for one request in vain is not made for the next. */
+  let isOlder = false;
+
+  const handler = createMcpHandler(
+    async ({ authInfo, requestInfo }) => {
+      const caller = callerOf({ http: { ...(authInfo ? { authInfo } : {}) } });
+      const isTheirs = source.sharing === 'each';
+      const server = await source.create({ era: 'modern', ...(isTheirs ? { authInfo: caller } : {}) });
+      if (!(server instanceof McpServer || server instanceof Server)) {
+        isOlder = true;
+        await server.close();
+        throw new Error('This MCP server does not speak protocol revision 2026-07-28.');
+      }
+      const passage = requestInfo && passages.get(requestInfo);
+      if (!passage) return server;
+      const { call } = passage;
+      const refusal = await gate.check(messagesOf(call.request), caller, server);
+      if (refusal) {
+        passage.refusal = refusal;
+        await server.close();
+        throw new Error('The access token lacks a scope.');
+      }
+      passage.server = server;
+      tap(server, call, (change) => publish(isTheirs ? narrowed(change, accountOf(caller)) : change));
+      return server;
+    },
+    {
+      legacy: 'reject',
+      keepAliveMs: 0,
+      onerror: (error) => logger.debug({ err: error }, 'an MCP request was not served'),
+    },
+  );
+
+  const begin = (call: Call): (() => void) => {
+    if (isOlder) return older.begin(call);
+    const { request, caller } = call;
+    const leaving = new AbortController();
+    let cancel = (): void => leaving.abort();
+    const web = new Request(requestFor(request, caller, url), { signal: leaving.signal });
+    const passage: Passage = { call };
+    passages.set(web, passage);
+    handler
+      .fetch(web, { authInfo: toSdkAuthInfo(caller.authInfo, resourceMetadataUrl), parsedBody: request })
+      .then(async (response) => {
+        if (leaving.signal.aborted) return;
+        if (isOlder) cancel = older.begin(call);
+        else if (passage.refusal) call.answer(refusalAnswer(passage.refusal));
+        else call.answer(await readAnswer(response, passage.server));
+      })
+      .catch((error: unknown) => {
+        if (leaving.signal.aborted) return;
+        logger.error({ err: error }, 'an MCP request failed');
+        call.answer(internalError);
+      });
+    return () => cancel();
+  };
+
+  return {
+    get checksEnvelope() {
+      return !isOlder;
+    },
+    begin,
+    notify(notification, caller) {
+      if (isOlder) return older.notify(notification, caller);
+      const authInfo = toSdkAuthInfo(caller.authInfo, resourceMetadataUrl);
+      handler
+        .fetch(caller.request(), { authInfo, parsedBody: notification })
+        .catch((error: unknown) => logger.debug({ err: error }, 'an MCP notification was not taken'));
+    },
+    discover: (caller) => discoverBy(begin, caller),
+    close: () => handler.close(),
+  };
+}
+
+/** The HTTP request the SDK checks: that of the client, or for a request of our own one with its headers. */
+function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Request {
+  if (caller.headers['mcp-method']?.toString().trim() === method) return caller.request();
+  const headers = {
+    'content-type': 'application/json',
+    'mcp-protocol-version': modernRevision,
+    'mcp-method': method,
+  };
+  return new Request(url, { method: 'POST', headers });
+}
+
+/** Takes notifications where they leave the server; the answer goes on to the SDK, which gives it its status. */
+function tap(server: McpServer | Server, call: Call, publish: (change: Change) => void): void {
+  const connect = server.connect.bind(server);
+  server.connect = (transport) => {
+    const send = transport.send.bind(transport);
+    transport.send = async (message: JSONRPCMessage, options) => {
+      const isNotification = 'method' in message && !('id' in message);
+      if (!isNotification) return send(message, options);
+      const change = changeOf(message as Message);
+      if (change) publish(change);
+      else if (options?.relatedRequestId === call.request.id) call.notify(message as Message);
+    };
+    return connect(transport);
+  };
+}
+
+/** A change of data is told to the account whose server said so; that a list changed, and no more, to everyone. */
+function narrowed({ method, params }: Change, account: string): Change {
+  if (method !== 'notifications/resources/updated') return { method };
+  return { method, account, ...(params ? { params } : {}) };
+}
+
+function messagesOf(request: RequestMessage) {
+  return { isBatch: false, list: [request], requests: [request] };
+}
+
+function refusalAnswer(refusal: Refusal): Answer {
+  let answer: Answer = internalError;
+  sendRefusal(refusal, {
+    json(status, body, headers = {}) {
+      answer = { status, headers, error: (body as { error: JsonRpcError }).error };
+    },
+  });
+  return answer;
+}
+
+const internalError: Answer = { status: 500, error: { code: -32603, message: 'Internal error' } };
+
+async function readAnswer(response: Response, by: McpLike | undefined): Promise<Answer> {
+  const { status } = response;
+  const { result, error } = (await response.json()) as {
+    result: Record<string, unknown>;
+    error?: JsonRpcError;
+  };
+  return error ? { status, error } : { status, result, ...(by ? { by } : {}) };
+}

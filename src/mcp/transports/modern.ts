@@ -1,0 +1,156 @@
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { AccessWatch } from '../access-watch.ts';
+import type { CallLimit } from '../call-limit.ts';
+import type { RequestMessage } from '../checks/messages.ts';
+import { checkMirroredHeaders } from '../checks/mirrored-headers.ts';
+import { type Exchange, toWebRequest } from '../exchange.ts';
+import type { Answer, Backend, Caller } from '../modern/backend.ts';
+import { createBackends } from '../modern/backends.ts';
+import { checkEnvelope, namesModernRevision } from '../modern/envelope.ts';
+import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
+import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
+import { createListeners } from '../modern/listeners.ts';
+import { notServed } from '../modern/not-served.ts';
+import { createParameterCheck } from '../modern/parameter-check.ts';
+import { createRequestStates, type StateSeal } from '../modern/request-state.ts';
+import type { Refusal } from '../refusal.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { ServerSource } from '../server-source.ts';
+import type { Reply } from '../streams/reply.ts';
+import type { Posted } from './transport.ts';
+
+/** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
+export interface ModernTransport {
+  /** Answers one POST. */
+  serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
+  /** Ends all streams, each with its result where it has one, and the servers. */
+  close(): Promise<void>;
+}
+
+/** What the transport is made of. */
+export interface ModernTransportOptions {
+  source: ServerSource;
+  /** The endpoint's public URL. */
+  url: URL;
+  resourceMetadataUrl: string;
+  /** Judges calls by scopes, and filters lists by them. */
+  gate: Pick<ScopeGate, 'check' | 'filterResult'>;
+  /** Calls in flight, over all transports. */
+  calls: CallLimit;
+  accessWatch: AccessWatch;
+  seal: StateSeal;
+  /** After this long without an answer a stream is opened, in milliseconds; 15 s by default. */
+  streamAfterMs?: number;
+  /** Most streams that listen to changes; 16 a principal, 10,000 in total by default. */
+  listeners?: { maxPerPrincipal: number; maxTotal: number };
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Logger;
+}
+
+/**
+ * Creates the transport of 2026-07-28.
+ * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
+ */
+export function createModernTransport(options: ModernTransportOptions): ModernTransport {
+  const { url, gate, calls, accessWatch, now } = options;
+  const { streamAfterMs = 15_000 } = options;
+  const { listeners: limits = { maxPerPrincipal: 16, maxTotal: 10_000 } } = options;
+  const listeners = createListeners({ ...limits, accessWatch });
+  const states = createRequestStates(options.seal, now);
+  const backends = createBackends({ ...options, publish: listeners.publish, older: notServed });
+
+  const callOptions: HttpCallOptions = {
+    streamAfterMs,
+    accessWatch,
+    finish: (answer, { request, caller: { authInfo } }) => {
+      if (!answer.result) return answer;
+      const filtered = gate.filterResult(request.method, answer.result, authInfo, answer.by);
+      return { ...answer, result: states.seal(filtered, request, authInfo) };
+    },
+    ended: ({ caller }) => calls.end(principalKey(caller.authInfo)),
+  };
+
+  const checkParameters = createParameterCheck();
+
+  /** What is wrong with a request, before a server sees it. */
+  const checkRequest = async (
+    backend: Backend,
+    request: RequestMessage,
+    caller: Caller,
+  ): Promise<Answer | undefined> => {
+    const mismatch =
+      checkMirroredHeaders(caller.headers, request) ?? (await checkParameters(backend, request, caller));
+    return mismatch && headerMismatch(mismatch);
+  };
+
+  const listen = async (
+    backend: Backend,
+    request: RequestMessage,
+    { caller, reply }: From,
+  ): Promise<void> => {
+    const discovery = await backend.discover(caller);
+    if (reply.isClosed) return;
+    const answer = listeners.open(request, caller.authInfo, reply, discovery);
+    if (answer) sendAnswer(reply, request.id, answer);
+  };
+
+  const call = (backend: Backend, asked: RequestMessage, { caller, reply }: From): Refusal | undefined => {
+    const request = states.open(asked, caller.authInfo);
+    if (!request) sendAnswer(reply, asked.id, stateNotValid);
+    if (!request || reply.isClosed) return undefined;
+    if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
+    const httpCall = new HttpCall(request, caller, reply, callOptions);
+    httpCall.cancelWith(backend.begin(httpCall));
+    return undefined;
+  };
+
+  let isClosing = false;
+  return {
+    async serve(exchange, posted) {
+      if (isClosing) return { reason: 'closing' };
+      const { authInfo, headers, reply } = exchange;
+      const { isBatch, list, requests } = posted.messages;
+      const [message] = list;
+      const [request] = requests;
+      const caller: Caller = { authInfo, headers, request: () => toWebRequest(exchange, url) };
+      const backend = await backends.current();
+
+      const isPlain =
+        request !== undefined &&
+        !isBatch &&
+        backend.checksEnvelope &&
+        request.method !== listenMethod &&
+        namesModernRevision(headers, request);
+      const wrong =
+        (isPlain ? undefined : checkEnvelope(headers, posted)) ??
+        (request && (await checkRequest(backend, request, caller)));
+      if (wrong) sendAnswer(reply, request?.id, wrong);
+      if (wrong || reply.isClosed) return undefined;
+
+      const refusal = await gate.check(posted.messages, authInfo, backend.server);
+      if (refusal) return refusal;
+      if (request?.method === listenMethod) await listen(backend, request, { caller, reply });
+      else if (request) return call(backend, request, { caller, reply });
+      else if (message) {
+        backend.notify(message, caller);
+        reply.empty(202);
+      }
+      return undefined;
+    },
+    async close() {
+      isClosing = true;
+      listeners.close();
+      await backends.close();
+    },
+  };
+}
+
+const listenMethod = 'subscriptions/listen';
+
+/** Who sent a request, and where its answer goes. */
+interface From {
+  caller: Caller;
+  reply: Reply;
+}
