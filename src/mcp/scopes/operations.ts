@@ -5,7 +5,7 @@ export interface Operation {
   kind: 'tool' | 'prompt' | 'resource';
   /** Name of the tool or prompt, URI of the resource, as the client wrote it. */
   name: string;
-  /** The request a server's own scope rules are asked about. */
+  /** What a server's own scope rules are asked about; a notification stands here as it is. */
   request: RequestMessage;
 }
 
@@ -13,6 +13,12 @@ type Kind = Operation['kind'];
 type Params = Record<string, unknown>;
 
 const methods = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
+
+const kinds = new Map<string, Kind>([
+  [methods.tool, 'tool'],
+  [methods.prompt, 'prompt'],
+  [methods.resource, 'resource'],
+]);
 
 /**
  * Writes the plainest request that uses a tool, prompt or resource.
@@ -49,15 +55,8 @@ function referenced({ type, name, uri }: Params): Operation[] {
  */
 export function operationsOf(message: Message): readonly Operation[] {
   const { method = '', params = {} } = message;
-  const [kind, name]: [Kind?, unknown?] =
-    method === methods.tool
-      ? ['tool', params.name]
-      : method === methods.prompt
-        ? ['prompt', params.name]
-        : method === methods.resource
-          ? ['resource', params.uri]
-          : [];
+  const kind = kinds.get(method);
   if (kind === undefined) return derived.get(method)?.(params) ?? [];
-  if (typeof name !== 'string') return [];
-  return [{ kind, name, request: { ...message, id: message.id ?? 0, method } }];
+  const name = kind === 'resource' ? params.uri : params.name;
+  return typeof name === 'string' ? [{ kind, name, request: message as RequestMessage }] : [];
 }

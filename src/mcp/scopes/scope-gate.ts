@@ -1,6 +1,6 @@
 import type { ScopeChallenge } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
+import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Messages } from '../checks/messages.ts';
 import type { Refusal } from '../refusal.ts';
@@ -48,12 +48,14 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
     const beside = server && declaredScopes(server)?.(operation);
     return byRule && beside ? scopeUnion(byRule, beside) : (byRule ?? beside ?? otherwise);
   };
-  const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] =>
-    scopeUnion(
-      ...operations
-        .map((operation) => needed(operation, server))
-        .filter((scopes) => missingScopes(authInfo.scopes, scopes).length > 0),
-    );
+  const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] => {
+    const refused: (readonly string[])[] = [];
+    for (const operation of operations) {
+      const scopes = needed(operation, server);
+      if (!scopes.every((scope) => authInfo.scopes.includes(scope))) refused.push(scopes);
+    }
+    return refused.length === 0 ? [] : scopeUnion(...refused);
+  };
 
   return {
     effective(authInfo) {
@@ -64,11 +66,11 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
       const operations = messages.list.flatMap(operationsOf);
       if (operations.length === 0) return undefined;
       const scopes = lacking(operations, authInfo, server);
-      const conclude = (challenges: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
-        const found = challenges.filter((challenge) => challenge !== undefined);
-        const all = scopeUnion(scopes, ...found.map((challenge) => challenge.scopes));
-        if (all.length === 0) return undefined;
-        const description = found.find(({ errorDescription }) => errorDescription)?.errorDescription;
+      const conclude = (answers: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
+        const challenges = answers.filter((answer) => answer !== undefined);
+        if (scopes.length === 0 && challenges.length === 0) return undefined;
+        const all = scopeUnion(scopes, ...challenges.map((challenge) => challenge.scopes));
+        const description = challenges.find(({ errorDescription }) => errorDescription)?.errorDescription;
         return refuseForScopes({ scopes: all, description, resourceMetadataUrl }, messages);
       };
       if (!server || !hasScopeRules(server)) return conclude([]);
