@@ -1,44 +1,134 @@
+import { parseArgs } from 'node:util';
 import { type ClientAuthentication, runAuthorizationSuite } from '../test/support/suite/authorization.ts';
-import type { SuiteOutcome } from '../test/support/suite/outcome.ts';
-import { revisions, runServerSuite } from '../test/support/suite/server.ts';
+import type { ServerScenario } from '../test/support/suite/checks.ts';
+import type { ScenarioOutcome } from '../test/support/suite/outcome.ts';
+import { allRuns, revisions, runServerSuite, servers } from '../test/support/suite/server.ts';
 
+const help = `Runs the official MCP conformance suite against servers of its own.
+
+  scripts/conformance authorization
+      The authorization server, with a client of each way to authenticate.
+  scripts/conformance server [options]
+      The suite's MCP server, served by Gatehouse: open, and behind the gate.
+
+Options of "server"; without one of a kind all of it is run:
+  --requirements REVISION  ${revisions.join(' or ')}
+  --server FORM            v2: SDK version 2, a server for each session and request
+                           v2-shared: SDK version 2, one server for all
+                           v1: SDK version 1, a server for each session (2025-11-25 alone)
+                           v1-single: SDK version 1, one server brought ready-made (2025-11-25 alone)
+  --open-only              not behind the gate
+  --gated-only             behind the gate alone
+  --verbose                also what the suite itself prints
+  --help
+
+Ends with what passed. Exit code 0: all of it; 1: not all; 2: wrong arguments.`;
+
+/** One run: in words, and how. */
 interface Run {
-  /** What is run, in words. */
   name: string;
-  run: () => Promise<SuiteOutcome>;
+  run: () => Promise<{ scenarios: (ScenarioOutcome | ServerScenario)[]; passed: boolean; report: string }>;
 }
+
+class WrongArguments extends Error {}
 
 const methods: readonly ClientAuthentication[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
-const parts: Record<string, readonly Run[]> = {
-  authorization: methods.map((method) => ({
-    name: `the authorization server, with a client that authenticates by ${method}`,
-    run: () => runAuthorizationSuite(method),
-  })),
-  server: revisions.map((revision) => ({
-    name: `the protected MCP endpoint, with all that ${revision} requires`,
-    run: () => runServerSuite(revision),
-  })),
-};
+const authorizationRuns = methods.map((method) => ({
+  name: `the authorization server, with a client that authenticates by ${method}`,
+  run: () => runAuthorizationSuite(method),
+}));
 
-async function runAll(runs: readonly Run[]): Promise<boolean> {
+interface ServerChoice {
+  requirements?: string | undefined;
+  server?: string | undefined;
+  'open-only'?: boolean | undefined;
+  'gated-only'?: boolean | undefined;
+}
+
+function serverRuns(choice: ServerChoice): Run[] {
+  const { requirements, server } = choice;
+  if (requirements !== undefined && !revisions.some((revision) => revision === requirements))
+    throw new WrongArguments(`--requirements takes ${revisions.join(' or ')}.`);
+  if (server !== undefined && !Object.hasOwn(servers, server))
+    throw new WrongArguments(`--server takes ${Object.keys(servers).join(', ')}.`);
+  if (choice['open-only'] && choice['gated-only'])
+    throw new WrongArguments('Choose --open-only or --gated-only, or neither to run both.');
+  const chosen = allRuns().filter(
+    (run) =>
+      (requirements === undefined || run.revision === requirements) &&
+      (server === undefined || run.server === server) &&
+      !(choice['open-only'] && run.isGated) &&
+      !(choice['gated-only'] && !run.isGated),
+  );
+  if (chosen.length === 0) throw new WrongArguments(`--server ${server} has no ${requirements}.`);
+  return chosen.map((run) => ({
+    name: `${run.revision}, server ${run.server}, ${run.isGated ? 'behind the gate' : 'open'}`,
+    run: () => runServerSuite(run),
+  }));
+}
+
+async function runAll(runs: readonly Run[], isVerbose: boolean): Promise<boolean> {
   const verdicts: string[] = [];
   let allPassed = true;
-  for (const { name, run } of runs) {
-    const { passed, report } = await run();
-    console.log(`\n##### ${name}\n${report}`);
-    verdicts.push(`${passed ? 'Passed    ' : 'NOT passed'}  ${name}`);
+  for (const [at, { name, run }] of runs.entries()) {
+    console.log(`\n[${at + 1}/${runs.length}] ${name}`);
+    const { scenarios, passed, report } = await run();
+    let good = 0;
+    for (const scenario of scenarios) {
+      const complaints = 'complaints' in scenario ? scenario.complaints : [];
+      const isGood = scenario.passed > 0 && scenario.failed === 0 && complaints.length === 0;
+      if (isGood) good++;
+      console.log(
+        `  ${isGood ? 'ok    ' : 'NOT ok'}  ${scenario.name} (${scenario.passed} checks passed, ${scenario.failed} failed)`,
+      );
+      for (const complaint of complaints) console.log(`            ${complaint}`);
+    }
+    if (isVerbose || (!passed && good === scenarios.length)) console.log(report);
+    verdicts.push(
+      `${passed ? 'Passed    ' : 'NOT passed'}  ${name}: ${good} of ${scenarios.length} scenarios`,
+    );
     allPassed &&= passed;
   }
-  console.log(`\nThe official conformance suite:\n${verdicts.join('\n')}`);
+  const count = verdicts.filter((verdict) => verdict.startsWith('Passed')).length;
+  console.log(
+    `\n${verdicts.join('\n')}\n\nThe official conformance suite: ${count} of ${runs.length} runs passed.`,
+  );
   return allPassed;
 }
 
-const [part = '', ...rest] = process.argv.slice(2);
-const runs = Object.hasOwn(parts, part) ? parts[part] : undefined;
-if (runs === undefined || rest.length > 0) {
-  console.error('Usage: scripts/conformance authorization|server');
+async function main(): Promise<number> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: {
+      requirements: { type: 'string' },
+      server: { type: 'string' },
+      'open-only': { type: 'boolean' },
+      'gated-only': { type: 'boolean' },
+      verbose: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  });
+  if (values.help) {
+    console.log(help);
+    return 0;
+  }
+  const { help: _help, verbose = false, ...choice } = values;
+  const [part, ...more] = positionals;
+  if (more.length > 0 || (part !== 'authorization' && part !== 'server'))
+    throw new WrongArguments('Say authorization or server.');
+  if (part === 'authorization' && Object.keys(choice).length > 0)
+    throw new WrongArguments('authorization takes no options but --verbose.');
+  return (await runAll(part === 'server' ? serverRuns(choice) : authorizationRuns, verbose)) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const isUsage =
+    error instanceof WrongArguments ||
+    (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  if (!isUsage) throw error;
+  console.error(`${error.message}\n\n${help}`);
   process.exitCode = 2;
-} else {
-  process.exitCode = (await runAll(runs)) ? 0 : 1;
 }

@@ -1,40 +1,116 @@
-import { conformanceServer } from '../conformance-server/server.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProtectedServer } from '../../../src/protected-server.ts';
+import { createConformanceServer } from '../conformance-server/server.ts';
+import { createConformanceServerV1 } from '../conformance-server-v1/server.ts';
 import { startGatehouse } from '../gatehouse.ts';
 import { obtainTokens } from '../oauth.ts';
 import { runProgram } from '../program.ts';
 import { startRelay } from '../relay.ts';
-import { readScenarios, type SuiteOutcome, suiteProgram } from './outcome.ts';
+import { readChecks, requiredScenarios, type ServerScenario } from './checks.ts';
+import { serveOpen } from './open-endpoint.ts';
+import { type SuiteOutcome, suiteProgram } from './outcome.ts';
 
 /** The revisions the suite has a list of requirements for. */
 export const revisions = ['2025-11-25', '2026-07-28'] as const;
 
-/**
- * Runs what the official suite requires of a server of one revision, against the MCP endpoint of a gatehouse that
- * protects the suite's server. The suite cannot log in, so a relay in front adds the access token of a client that did.
- */
-export async function runServerSuite(revision: (typeof revisions)[number]): Promise<SuiteOutcome> {
+/** A revision the suite has a list of requirements for. */
+export type Revision = (typeof revisions)[number];
+
+const about = { name: 'Conformance test server', scopes: { 'suite:run': 'Run the conformance suite.' } };
+
+/** The suite's server in every form it can be brought in, and the revisions each form is for. */
+export const servers = {
+  v2: { revisions, bring: () => ({ ...about, create: createConformanceServer }) },
+  'v2-shared': {
+    revisions,
+    bring: () => ({ ...about, create: createConformanceServer, sharing: 'shared' }),
+  },
+  v1: { revisions: ['2025-11-25'], bring: () => ({ ...about, create: createConformanceServerV1 }) },
+  'v1-single': { revisions: ['2025-11-25'], bring: () => ({ ...about, mcp: createConformanceServerV1() }) },
+} as const satisfies Record<string, { revisions: readonly Revision[]; bring: () => ProtectedServer }>;
+
+/** One run of the suite. */
+export interface ServerRun {
+  revision: Revision;
+  server: keyof typeof servers;
+  /** Whether an access token is asked for. */
+  isGated: boolean;
+}
+
+/** Scenarios of extensions that are not served; the suite runs them and does not count them. */
+const notServed = /^(tasks|sep-2640)-/;
+
+/** Every run that is to pass. */
+export function allRuns(): ServerRun[] {
+  return Object.entries(servers).flatMap(([server, { revisions }]) =>
+    revisions.flatMap((revision) =>
+      [false, true].map((isGated) => ({ revision, server: server as keyof typeof servers, isGated })),
+    ),
+  );
+}
+
+interface Target {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** The suite cannot log in, so a relay in front adds the access token of a client that did. */
+async function serveGated(server: ProtectedServer): Promise<Target> {
   let accessToken: string | undefined;
   const relay = await startRelay({
     headers: (headers) =>
       accessToken === undefined ? headers : { ...headers, authorization: `Bearer ${accessToken}` },
   });
-  const gatehouse = await startGatehouse({ publicUrl: relay.url, server: conformanceServer });
+  const gatehouse = await startGatehouse({ publicUrl: relay.url, server });
+  relay.relayTo(Number(new URL(gatehouse.listensAt).port));
+  const scope = Object.keys(about.scopes).join(' ');
+  const { tokens } = await obtainTokens(gatehouse, { scope, scopes: [scope] });
+  accessToken = tokens.access_token;
+  return {
+    url: gatehouse.mcpUrl,
+    async stop() {
+      await relay.stop();
+      await gatehouse.stop();
+    },
+  };
+}
+
+/**
+ * Runs what the official suite requires of a server of one revision, and all it runs beside that, against the suite's
+ * own server served by Gatehouse. It passes when every scenario passed a check and none failed, warned or skipped one;
+ * those of extensions that are not served are left out.
+ */
+export async function runServerSuite({
+  revision,
+  server,
+  isGated,
+}: ServerRun): Promise<SuiteOutcome<ServerScenario>> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
+  const brought = servers[server].bring();
+  const target = await (isGated ? serveGated(brought) : serveOpen(brought));
   try {
-    relay.relayTo(Number(new URL(gatehouse.listensAt).port));
-    const scope = 'suite:run';
-    const { tokens } = await obtainTokens(gatehouse, { scope, scopes: [scope] });
-    accessToken = tokens.access_token;
     const program = runProgram(
       suiteProgram,
-      ['server', '--url', gatehouse.mcpUrl, '--requirements', revision],
+      ['server', '--url', target.url, '--requirements', revision, '--output-dir', folder],
       { input: '' },
     );
     const code = await program.ended;
-    const report = `${program.written.stdout}${program.written.stderr}`;
-    const scenarios = readScenarios(report);
-    return { scenarios, passed: code === 0 && scenarios.length > 0, report };
+    const scenarios = (await readChecks(folder)).filter(({ name }) => !notServed.test(name));
+    const ran = new Set(scenarios.map(({ name }) => name));
+    const required = await requiredScenarios(revision);
+    return {
+      scenarios,
+      passed:
+        code === 0 &&
+        required.length > 0 &&
+        required.every((name) => ran.has(name)) &&
+        scenarios.every(({ passed, complaints }) => passed > 0 && complaints.length === 0),
+      report: `${program.written.stdout}${program.written.stderr}`,
+    };
   } finally {
-    await relay.stop();
-    await gatehouse.stop();
+    await target.stop();
+    await rm(folder, { recursive: true, force: true });
   }
 }
