@@ -6,7 +6,7 @@ import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
 import { parseJson } from '../../../src/mcp/checks/json.ts';
 import { readMessages } from '../../../src/mcp/checks/messages.ts';
-import { createDedicatedConversations } from '../../../src/mcp/conversations/dedicated.ts';
+import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { fromFactory, type ServerFactory } from '../../../src/mcp/own-server.ts';
 import { readBody } from '../../../src/mcp/read-body.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../../../src/mcp/refusal.ts';
@@ -85,7 +85,7 @@ export async function startSseEndpoint(
     },
   };
   const open: string[] = [];
-  const conversations = createDedicatedConversations({
+  const conversations = createConversations({
     source: fromFactory(factory, 'each'),
     resourceMetadataUrl,
     logger,
