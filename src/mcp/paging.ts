@@ -1,0 +1,106 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
+/** A list that is given in pages. */
+export interface PagedList<Item> {
+  /** What the list is called, such as `resources/list`: a cursor of one list is not valid for another. */
+  name: string;
+  items: readonly Item[];
+  /** Gives the key of an item: no other item of the list has it, and pages go in the order of keys. */
+  keyOf(item: NoInfer<Item>): string;
+}
+
+/** Which page is asked for. */
+export interface PageRequest {
+  /** `params.cursor` of the request; absent or empty for the first page. */
+  cursor?: string | undefined;
+  /** How many items a page has at most. */
+  pageSize: number;
+  /** Whose list it is, where not everybody's is the same: a cursor is valid for its own scope alone. */
+  scope?: string | undefined;
+}
+
+/** A page, as the result of a list request holds it. */
+export interface Page<Item> {
+  items: Item[];
+  /** Cursor of the next page; absent on the last one. */
+  nextCursor?: string;
+}
+
+/** Gives a list in pages. */
+export interface Paging {
+  /**
+   * Gives a page. Whatever is added or removed between two pages, no item is given twice and none that stays is left
+   * out.
+   * @throws ProtocolError with -32602 for a cursor that was not given out for this list and scope (C6-06)
+   * @throws RangeError for a page size below 1, or two items of one key
+   */
+  page<Item>(list: PagedList<Item>, request: PageRequest): Page<Item>;
+}
+
+/** The key of the last item given, as JSON, and what proves that it was written here; both base64url. */
+const cursorForm = /^([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]{43}$/;
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** A list in the order of its keys. */
+function inOrder<Item>({ name, items, keyOf }: PagedList<Item>): { key: string; item: Item }[] {
+  const sorted = items.map((item) => ({ key: keyOf(item), item })).sort((a, b) => compare(a.key, b.key));
+  const twice = sorted.find(({ key }, at) => key === sorted[at + 1]?.key);
+  if (twice) throw new RangeError(`Two items of ${name} have the key ${JSON.stringify(twice.key)}.`);
+  return sorted;
+}
+
+/**
+ * Creates paging for the lists of an MCP server. A cursor names the last item of its page, under an HMAC-SHA-256; it
+ * can be read by whoever has it, and made by nobody else.
+ * @param options `key`: secret of 32 bytes or more; cursors live as long as it does
+ * @throws RangeError for a shorter key
+ * @see MCP 2026-07-28 "Pagination"
+ */
+export function createPaging({ key }: { key: Uint8Array }): Paging {
+  if (key.byteLength < 32) throw new RangeError('The key of cursors has to have 32 bytes or more.');
+  const secret = Uint8Array.from(key);
+
+  const cursorBehind = (last: string, name: string, scope: string | undefined): string => {
+    const position = Buffer.from(JSON.stringify(last)).toString('base64url');
+    const signed = JSON.stringify(['page', name, scope ?? null, last]);
+    return `${position}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+  };
+  const positionOf = (cursor: string, name: string, scope: string | undefined): string => {
+    const [, position] = cursorForm.exec(cursor) ?? [];
+    try {
+      const last: unknown = JSON.parse(Buffer.from(position ?? '', 'base64url').toString());
+      if (typeof last === 'string' && isSame(cursorBehind(last, name, scope), cursor)) return last;
+    } catch {
+      // What is no JSON was not written here either.
+    }
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      'The cursor is not valid for this list. Ask for the first page without one.',
+    );
+  };
+
+  return {
+    page(list, { cursor, pageSize, scope }) {
+      if (!Number.isSafeInteger(pageSize) || pageSize < 1)
+        throw new RangeError('A page has to have room for one item or more.');
+      const after = cursor ? positionOf(cursor, list.name, scope) : undefined;
+      const sorted = inOrder(list);
+      const rest = after === undefined ? sorted : sorted.filter((entry) => entry.key > after);
+      const entries = rest.slice(0, pageSize);
+      const last = entries.at(-1);
+      const items = entries.map(({ item }) => item);
+      return last && rest.length > pageSize
+        ? { items, nextCursor: cursorBehind(last.key, list.name, scope) }
+        : { items };
+    },
+  };
+}
