@@ -37,6 +37,7 @@ export interface SseEndpointOptions {
   maxStreams?: number;
   maxCalls?: number;
   rules?: ScopeRules;
+  sharing?: 'each' | 'shared';
   /** A path in front of `/sse` and `/messages`, as behind a proxy. */
   publicPath?: string;
 }
@@ -68,7 +69,7 @@ export async function startSseEndpoint(
   factory: ServerFactory,
   { idleMs, keepAliveMs = 20_000, maxStreams = 10, maxCalls = 100, ...options }: SseEndpointOptions = {},
 ): Promise<SseEndpoint> {
-  const { rules = {}, publicPath = '' } = options;
+  const { rules = {}, publicPath = '', sharing = 'each' } = options;
   const http = createServer();
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
@@ -86,7 +87,7 @@ export async function startSseEndpoint(
   };
   const open: string[] = [];
   const conversations = createConversations({
-    source: fromFactory(factory, 'each'),
+    source: fromFactory(factory, sharing),
     resourceMetadataUrl,
     logger,
   });

@@ -124,21 +124,26 @@ describe('a message posted to a stream of HTTP+SSE', () => {
     expect(seen.toLowerCase()).not.toContain('bearer');
   });
 
-  it('does not meet another stream of the same ids (T-127)', async () => {
-    const endpoint = await start();
-    const streams = await Promise.all(['ann', 'bob', 'cas'].map((who) => openStream(endpoint, who)));
-    await Promise.all(streams.map((stream) => stream.initialize()));
-    const rounds = Array.from({ length: 20 }, (_, round) => round);
-    await Promise.all(
-      streams.flatMap((stream, at) =>
-        rounds.map((round) => stream.post(call(round, 'echo', { text: `${at}-${round}` }))),
-      ),
-    );
-    for (const [at, stream] of streams.entries()) {
-      for (const _ of rounds) {
-        const { id, result } = await stream.message();
-        expect(result).toEqual({ content: [{ type: 'text', text: `${at}-${id}` }] });
+  it.each(['each', 'shared'] as const)(
+    'is answered to its sender alone, when 50 principals use the same ids (T-127; servers: %s)',
+    async (sharing) => {
+      const endpoint = await start({ sharing, maxStreams: 50 });
+      const principals = Array.from({ length: 50 }, (_, at) => `principal-${at}`);
+      const streams = await Promise.all(principals.map((principal) => openStream(endpoint, principal)));
+      await Promise.all(streams.map((stream) => stream.initialize()));
+      const ids = Array.from({ length: 20 }, (_, id) => id);
+      await Promise.all(
+        streams.flatMap((stream, at) =>
+          ids.map((id) => stream.post(call(id, 'echo', { text: `${principals[at]} ${id}` }))),
+        ),
+      );
+      for (const [at, stream] of streams.entries()) {
+        const answers: Record<string, unknown>[] = [];
+        for (const _ of ids) answers.push(await stream.message());
+        expect(new Set(answers.map(({ id }) => id)).size).toBe(ids.length);
+        for (const { id, result } of answers)
+          expect(result).toEqual({ content: [{ type: 'text', text: `${principals[at]} ${id}` }] });
       }
-    }
-  });
+    },
+  );
 });
