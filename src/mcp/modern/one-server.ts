@@ -10,12 +10,12 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
+import { lazyRequest } from '../conversations/lazy-request.ts';
 import type { McpLike } from '../server-source.ts';
 import { type Answer, type Backend, type Call, type Caller, modernRevision } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
 import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
-import { lazyRequest } from './lazy-request.ts';
 import { classification, OneServerTransport } from './one-server-transport.ts';
 import { createSchemaLookup } from './schema-lookup.ts';
 
@@ -119,13 +119,14 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   const deliver = (message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void =>
     transport.onmessage?.(message, extra);
 
-  const extraOf = ({ authInfo, request }: Caller): MessageExtraInfo => {
+  const extraOf = (caller: Caller): MessageExtraInfo => {
+    const { authInfo } = caller;
     let sdkAuthInfo = sdkAuthInfos.get(authInfo);
     if (!sdkAuthInfo) {
       sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
       sdkAuthInfos.set(authInfo, sdkAuthInfo);
     }
-    return { classification, authInfo: sdkAuthInfo, request: lazyRequest(request) };
+    return { classification, authInfo: sdkAuthInfo, request: lazyRequest(caller) };
   };
 
   const begin = (call: Call): (() => void) => {

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { createCallLimit } from '../../src/mcp/call-limit.ts';
+
+describe('the limit of calls in flight', () => {
+  it('is one of each principal, and a call that ended makes room', () => {
+    const limit = createCallLimit(2);
+    expect([limit.begin('a'), limit.begin('a'), limit.begin('a'), limit.begin('b')]).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
+    limit.end('a');
+    expect([limit.begin('a'), limit.begin('a')]).toEqual([true, false]);
+  });
+
+  it('counts names of objects as names (T-137)', () => {
+    const limit = createCallLimit(1);
+    expect([limit.begin('__proto__'), limit.begin('__proto__')]).toEqual([true, false]);
+    limit.end('__proto__');
+    expect(limit.begin('__proto__')).toBe(true);
+  });
+});
