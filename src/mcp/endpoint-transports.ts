@@ -46,6 +46,8 @@ export interface McpTransportsOptions {
   store: McpSessionStore;
   access: AccessWatch;
   seal: StateSeal;
+  /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 1 s by default. */
+  streamAfterMs?: number;
   /** Epoch seconds. */
   now: () => number;
   logger: Logger;
@@ -60,8 +62,7 @@ export interface McpTransports {
   close(): Promise<void>;
 }
 
-/** How long a call of a session may run before its answer becomes a stream that can be resumed, in milliseconds. */
-const sessionStreamAfterMs = 1000;
+const defaultStreamAfterMs = 1000;
 
 /**
  * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
@@ -69,6 +70,7 @@ const sessionStreamAfterMs = 1000;
 export function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, url, resourceMetadataUrl, maxBodyBytes, principalLimits, access, seal, now, logger } =
     options;
+  const { streamAfterMs = defaultStreamAfterMs } = options;
   const gate = createScopeGate(options.scopeRules, resourceMetadataUrl);
   const conversations = filterLists(
     createConversations({ source, resourceMetadataUrl, logger }),
@@ -81,7 +83,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     access,
     limits: options.sessionLimits,
     url,
-    streamAfterMs: sessionStreamAfterMs,
+    streamAfterMs,
     calls,
     now,
     logger,
@@ -98,6 +100,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     seal,
+    streamAfterMs,
     listeners: {
       maxPerPrincipal: principalLimits.maxStreamsPerPrincipal,
       maxTotal: options.sessionLimits.maxTotal,
@@ -126,7 +129,12 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     };
   };
   return {
-    streamableHttp: enter(createDispatch({ legacy, modern: modern.serve }, maxBodyBytes)),
+    streamableHttp: enter(
+      createDispatch(
+        { legacy, modern: (exchange, posted) => modern.serve(exchange, posted as Posted) },
+        maxBodyBytes,
+      ),
+    ),
     sse: enter(withPreflight({ ...only('GET'), maxBodyBytes }, sse.open)),
     messages: enter(withPreflight({ ...only('POST'), maxBodyBytes }, sse.post)),
     rest: enter(

@@ -77,6 +77,8 @@ const maxAttempts = 3;
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, access, limits, url, streamAfterMs, calls, now, logger } = options;
   const held = new Map<string, Session>();
+  let sweptAt = 0;
+  let touchedAt = 0;
   const comingBack = new Map<string, Promise<Session | undefined>>();
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
@@ -147,7 +149,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const outcome = await store.open(stored, limits);
       if (outcome === 'opened') return 'opened';
-      if (outcome === 'full' && attempt === 0) await sweep();
+      if (outcome === 'full' && sweptAt < now()) {
+        await sweep();
+        continue;
+      }
       if (!(await giveWay(stored.principal)))
         return outcome === 'full' ? 'sessions_exhausted' : 'too_many_sessions';
     }
@@ -155,17 +160,21 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
 
   const sweep = async (): Promise<void> => {
-    const used = [...held.values()];
-    const idleSince = now() - limits.idleSeconds;
-    const inUse = used.filter(({ isInUse }) => isInUse);
+    sweptAt = now();
+    const sessions = [...held.values()];
+    const inUse = sessions.filter(({ isInUse }) => isInUse);
     for (const session of inUse) session.usedAt = now();
-    await store.touch(
-      used.filter(({ usedAt }) => usedAt > idleSince).map(({ key }) => key),
-      now(),
-    );
-    const bounds = { usedBefore: idleSince, eventsBefore: now() - limits.eventSeconds };
+    for (const [usedAt, used] of Map.groupBy(sessions, (session) => session.usedAt))
+      if (usedAt > touchedAt)
+        await store.touch(
+          used.map(({ key }) => key),
+          usedAt,
+        );
+    touchedAt = now() - 1;
+    const idleSince = now() - limits.idleSeconds;
+    const bounds = { usedBefore: idleSince + 1, eventsBefore: now() - limits.eventSeconds };
     const ended = new Set(await store.sweep({ ...bounds, keep: inUse.map(({ key }) => key) }));
-    await Promise.all(used.filter(({ key }) => ended.has(key)).map(letGo));
+    await Promise.all(sessions.filter(({ key }) => ended.has(key)).map(letGo));
   };
   const sweeper = setInterval(() => {
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));

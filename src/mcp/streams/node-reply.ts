@@ -36,8 +36,7 @@ export class NodeReply implements Reply {
   }
 
   empty(status: number, headers?: ReplyHeaders): void {
-    const length = status === 204 ? {} : { 'Content-Length': 0 };
-    this.#finish(undefined, status, { ...length, 'Cache-Control': 'no-store', ...headers });
+    this.#finish(undefined, status, { 'Content-Length': 0, 'Cache-Control': 'no-store', ...headers });
   }
 
   stream(headers?: ReplyHeaders): EventStream {

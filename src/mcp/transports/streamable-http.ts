@@ -2,17 +2,11 @@ import { legacyRevisions } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
-import { parseEventId } from '../sessions/event-id.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
+import { parseEventId } from '../sessions/event-id.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
 import type { Posted, Serve } from './transport.ts';
-
-/** Streamable HTTP of 2025-03-26 to 2025-11-25, with sessions. */
-export interface StreamableHttp {
-  /** Answers a request, whatever its method. */
-  serve: Serve;
-}
 
 /** What the transport is made of. */
 export interface StreamableHttpOptions {
@@ -31,14 +25,15 @@ const revisionWithBatches = '2025-03-26';
  * survive a restart.
  * @see MCP 2025-11-25 transports "Streamable HTTP"
  */
-export function createStreamableHttp({ sessions, url, gate }: StreamableHttpOptions): StreamableHttp {
+export function createStreamableHttp({ sessions, url, gate }: StreamableHttpOptions): Serve {
   const initialize = async (exchange: Exchange, posted: Posted): Promise<Refusal | undefined> => {
     const [request] = posted.messages.requests;
     const params = request && readInitialize(request);
     if (!params) return { reason: 'initialize_incomplete', ...(request ? { id: request.id } : {}) };
     const { authInfo, reply } = exchange;
     const opened = await sessions.open(params, { authInfo, request: () => toWebRequest(exchange, url) });
-    if ('reason' in opened) return { reason: opened.reason, headers: { 'Retry-After': '60' }, id: request.id };
+    if ('reason' in opened)
+      return { reason: opened.reason, headers: { 'Retry-After': '60' }, id: request.id };
     const answer = { jsonrpc: '2.0', id: request.id };
     if ('error' in opened) reply.json(200, { ...answer, error: opened.error });
     else reply.json(200, { ...answer, result: opened.result }, { 'Mcp-Session-Id': opened.session.id });
@@ -68,24 +63,22 @@ export function createStreamableHttp({ sessions, url, gate }: StreamableHttpOpti
     return place ? session.streams.resume(exchange, place) : { reason: 'event_unknown' };
   };
 
-  return {
-    async serve(exchange, posted) {
-      if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
-      const refusal = checkVersion(exchange);
-      if (refusal) return refusal;
-      const session = await findSession(exchange);
-      if ('reason' in session) return session;
-      if (posted) {
-        if (posted.messages.isBatch && !mayBatch(session, exchange))
-          return { reason: 'batch_not_in_this_revision' };
-        const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
-        return (lacked instanceof Promise ? await lacked : lacked) ?? session.post(exchange, posted);
-      }
-      if (exchange.method === 'GET') return openStream(session, exchange);
-      await sessions.end(session);
-      exchange.reply.empty(200);
-      return undefined;
-    },
+  return async (exchange, posted) => {
+    if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
+    const refusal = checkVersion(exchange);
+    if (refusal) return refusal;
+    const session = await findSession(exchange);
+    if ('reason' in session) return session;
+    if (posted) {
+      if (posted.messages.isBatch && !mayBatch(session, exchange))
+        return { reason: 'batch_not_in_this_revision' };
+      const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
+      return (lacked instanceof Promise ? await lacked : lacked) ?? session.post(exchange, posted);
+    }
+    if (exchange.method === 'GET') return openStream(session, exchange);
+    await sessions.end(session);
+    exchange.reply.empty(200);
+    return undefined;
   };
 }
 

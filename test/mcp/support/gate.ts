@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
@@ -12,7 +13,6 @@ import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
 import {
   createMcpEndpoint,
-  fromFactory,
   type McpEndpoint,
   type McpEndpointOptions,
   type ServerSource,
@@ -129,7 +129,7 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
   const open = (): Opened => {
     const storage = openSqliteStorage(join(folder, 'gate.db'));
     const endpoint = createMcpEndpoint({
-      source: fromFactory(createNotesServer({ notes: createMemoryNotes(), now }).create, 'each'),
+      source: createNotesServer({ notes: createMemoryNotes(), now }),
       scopeRules: notesScopeRules,
       url: new URL(url),
       messagesUrl: new URL(`${origin}/messages`),
@@ -141,6 +141,7 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
       store: storage.mcpSessions,
       access,
       seal: createStateSeal(box),
+      streamAfterMs: 30,
       now,
       logger: createLogger('silent'),
       ...options,
@@ -237,6 +238,8 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
       opened = open();
       await endpoint.close();
       await storage.close();
+      // Clients learn of it in a moment of their own.
+      await sleep(20);
     },
     revoke(token) {
       tokens.delete(token);
@@ -277,10 +280,11 @@ export function modernRequest(method: string, params: Record<string, unknown> = 
 /** The JSON-RPC messages of an answer, JSON or event stream. */
 export async function readAnswers(response: Response): Promise<RpcAnswer[]> {
   const text = await response.text();
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return [JSON.parse(text)];
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return [JSON.parse(text)].flat();
   return text
     .split('\n')
-    .filter((line) => line.startsWith('data: '))
+    .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice('data: '.length)));
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { callerOf, fromFactory, type ServerSource } from '../../../src/mcp/index.ts';
+import { callerOf, type ServerSource } from '../../../src/mcp/index.ts';
 
 /** What the tools saw and how long they ran. */
 export interface Seen {
@@ -64,7 +64,7 @@ export function createSlowServer(): { source: ServerSource; seen: Seen } {
     });
     return server;
   };
-  return { source: fromFactory(create, 'each'), seen };
+  return { source: { sharing: 'each', create }, seen };
 }
 
 /** Parameters of a call of the `wait` tool. */
