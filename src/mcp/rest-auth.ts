@@ -33,7 +33,8 @@ export function getAuthValue(request: MetaCarrier, key: string, values: ProcessV
 export function getParamValue(name: string, { argv, env }: ProcessValues = process): string | undefined {
   const beginning = `--${name}=`;
   const argument = argv.find((one) => one.startsWith(beginning));
-  return argument?.slice(beginning.length) || env[name] || undefined;
+  const ofEnvironment = Object.hasOwn(env, name) ? env[name] : undefined;
+  return argument?.slice(beginning.length) || ofEnvironment || undefined;
 }
 
 /** Own members alone, the exact name first. */

@@ -1,6 +1,7 @@
-import { isInitializeRequest, type RequestId } from '@modelcontextprotocol/server';
+import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { readInitialize } from '../checks/initialize.ts';
 import type { Message, Messages, RequestMessage } from '../checks/messages.ts';
 import type {
   Conversation,
@@ -73,13 +74,13 @@ export class LegacyLink implements Link {
     await this.#conversation?.end();
   }
 
-  #check({ isBatch, list, requests }: Messages): Refusal | undefined {
+  #check({ isBatch, requests }: Messages): Refusal | undefined {
     const [first] = isBatch ? [] : requests;
     const about = first ? { id: first.id } : {};
     if (isBatch && this.#revision !== revisionWithBatches) return { reason: 'batch_not_in_this_revision' };
     if (hasRepeatedId(requests) || requests.some(({ id }) => this.#running.has(id)))
       return { reason: 'request_id_in_use', ...about };
-    if (list[0]?.method === 'initialize' && !isInitializeRequest(list[0]))
+    if (first?.method === 'initialize' && !readInitialize(first))
       return { reason: 'initialize_incomplete', ...about };
     return undefined;
   }

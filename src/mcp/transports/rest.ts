@@ -1,7 +1,9 @@
 import type { Logger } from '../../observability/logger.ts';
+import type { CallLimit } from '../call-limit.ts';
 import { checkAccept } from '../checks/accept.ts';
 import type { Conversations } from '../conversations/conversation.ts';
-import type { Refusal } from '../refusal.ts';
+import { isRefusal, type Refusal } from '../refusal.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { checkStatelessPost, revisionOf, senderOf } from './stateless.ts';
 import { createStatelessCalls } from './stateless-calls.ts';
 import type { Serve } from './transport.ts';
@@ -11,6 +13,10 @@ export interface RestTransportOptions {
   conversations: Conversations;
   /** The endpoint's public URL. */
   url: URL;
+  /** Judges messages by the scopes of who sends them. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Counts the calls in flight of a principal. */
+  calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
   timeoutMs?: number;
   /** Answers `[]` after the time limit, as the first implementations did, instead of an error for each request (B7-09). */
@@ -29,8 +35,8 @@ const shortConnection = { Connection: 'close' };
  * @see docs/rest.md (B7-01, B7-07, B7-08, B7-09)
  */
 export function createRestTransport(options: RestTransportOptions): Serve {
-  const { conversations, url, timeoutMs = defaultRestTimeoutMs, legacyTimeoutBody = false, logger } = options;
-  const answer = createStatelessCalls({ conversations, timeoutMs, logger });
+  const { url, legacyTimeoutBody = false } = options;
+  const answer = createStatelessCalls({ ...options, timeoutMs: options.timeoutMs ?? defaultRestTimeoutMs });
 
   return async (exchange, posted) => {
     if (!posted) return checkRestMethod(exchange.method) ?? onlyPost;
@@ -43,7 +49,9 @@ export function createRestTransport(options: RestTransportOptions): Serve {
     const { messages } = posted;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, url);
-    const { answers, timedOut } = await answer({ messages, protocolVersion, sender, onGone });
+    const outcome = await answer({ messages, protocolVersion, sender, onGone });
+    if (isRefusal(outcome)) return closing(outcome);
+    const { answers, timedOut } = outcome;
     if (reply.isClosed) return undefined;
     const body = timedOut && legacyTimeoutBody ? [] : restBody(answers);
     if (body === undefined) reply.empty(202, shortConnection);

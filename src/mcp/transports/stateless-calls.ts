@@ -1,20 +1,27 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { CallLimit } from '../call-limit.ts';
 import type { Message, Messages } from '../checks/messages.ts';
 import type {
   Conversation,
   Conversations,
   InitializeParams,
   JsonRpcError,
-  Opening,
   Sender,
 } from '../conversations/conversation.ts';
+import type { Refusal } from '../refusal.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
 import { Deadlines } from './deadlines.ts';
 
 /** What single calls are answered with. */
 export interface StatelessCallsOptions {
   conversations: Conversations;
+  /** Judges messages by the scopes of who sends them. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Counts the calls in flight of a principal. */
+  calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds. */
   timeoutMs: number;
   logger: Logger;
@@ -26,18 +33,25 @@ export interface StatelessCall {
   messages: Messages;
   /** The revision the server is to speak, where the call does not initialize. */
   protocolVersion: string;
-  sender: Sender;
+  sender: Sender & { authInfo: AuthInfo };
   /** Calls back once when nobody waits for the answers any more. */
   onGone(callback: () => void): void;
 }
 
+/** The answers to one POST. */
+export interface StatelessAnswers {
+  answers: Message[];
+  /** Whether the time limit made some of them. */
+  timedOut: boolean;
+}
+
 /**
- * Answers the messages of one POST without a session. What the server says beside its answers is dropped, and what it
+ * Answers the messages of one POST without a session, or refuses all of them. What the server says beside its answers is dropped, and what it
  * asks the client is answered with an error at once, so that its tool fails clearly (B7-11, B7-14).
  * @returns the answers in the order of the requests; none to a request that the same POST cancels
  * @throws what the making of a server throws
  */
-export type AnswerStateless = (call: StatelessCall) => Promise<{ answers: Message[]; timedOut: boolean }>;
+export type AnswerStateless = (call: StatelessCall) => Promise<StatelessAnswers | Refusal>;
 
 const timedOut: JsonRpcError = {
   code: -32001,
@@ -57,87 +71,132 @@ const initialized: Message = { jsonrpc: '2.0', method: 'notifications/initialize
  * Creates the answering of POSTs without sessions: each is a conversation of its own, begun and ended with it. One
  * coarse timer keeps the time limit of all (B7-08, B7-09).
  */
-export function createStatelessCalls({
-  conversations,
-  timeoutMs,
-  logger,
-}: StatelessCallsOptions): AnswerStateless {
+export function createStatelessCalls(options: StatelessCallsOptions): AnswerStateless {
+  const { calls, timeoutMs } = options;
   const deadlines = new Deadlines(timeoutMs);
 
-  const endQuietly = (conversation: Conversation): void => {
-    conversation.end().catch((error) => logger.warn({ err: error }, 'an MCP conversation failed to end'));
-  };
-
-  return ({ messages, protocolVersion, sender, onGone }) =>
-    new Promise((resolve, reject) => {
-      if (!messages.list.some(isSaid)) {
-        resolve({ answers: [], timedOut: false });
-        return;
+  return async (call) => {
+    const { list, requests } = call.messages;
+    if (!list.some(isSaid)) return { answers: [], timedOut: false };
+    const principal = principalKey(call.sender.authInfo);
+    let begun = 0;
+    try {
+      for (; begun < requests.length; begun++) if (!calls.begin(principal)) return tooManyCalls;
+      const running = new RunningCall(call, options);
+      const forgetDeadline = deadlines.set(() => running.expire());
+      try {
+        return await running.outcome;
+      } finally {
+        forgetDeadline();
       }
-      const [first] = messages.requests;
-      const opens = first?.method === 'initialize' ? first : undefined;
-      const answers = new CollectedAnswers(messages.requests);
-      let conversation: Conversation | undefined;
-      let isOver = false;
-      let isLate = false;
+    } finally {
+      for (; begun > 0; begun--) calls.end(principal);
+    }
+  };
+}
 
-      const finish = (): void => {
-        if (isOver) return;
-        isOver = true;
-        forgetDeadline();
-        if (conversation) endQuietly(conversation);
-        resolve({ answers: answers.list(), timedOut: isLate });
-      };
-      const fail = (error: JsonRpcError): void => {
-        answers.fail(error);
-        finish();
-      };
-      const forgetDeadline = deadlines.set(() => {
-        isLate = true;
-        fail(timedOut);
-      });
-      onGone(finish);
+const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
 
-      const hear = (message: Message): void => {
-        if (message.method === undefined) {
-          if (answers.take(message) && answers.isComplete) finish();
-        } else if (message.id !== undefined) {
-          conversation?.say(errorAnswer(message.id, noBackChannel), sender);
-        }
-      };
-      const talk = (opening: Opening): void => {
-        if ('error' in opening) {
-          fail(opening.error);
-          return;
-        }
-        if (isOver) {
-          endQuietly(opening.conversation);
-          return;
-        }
-        conversation = opening.conversation;
-        if (opens) hear({ jsonrpc: '2.0', id: opens.id, result: opening.result } as Message);
-        else conversation.say(initialized, sender);
-        for (const message of messages.list) {
-          if (isOver) return;
-          if (message === opens || !isSaid(message)) continue;
-          conversation.say(message, sender);
-          if (message.method === 'notifications/cancelled')
-            answers.drop(message.params?.requestId as RequestId);
-        }
-        if (answers.isComplete) finish();
-      };
+/** One POST and its conversation. */
+class RunningCall {
+  /** Rejects with what the making of a server throws. */
+  readonly outcome: Promise<StatelessAnswers | Refusal>;
+  readonly #call: StatelessCall;
+  readonly #options: StatelessCallsOptions;
+  readonly #answers: CollectedAnswers;
+  #resolve: (outcome: StatelessAnswers | Refusal) => void = () => undefined;
+  #conversation: Conversation | undefined;
+  #isOver = false;
 
-      const initialize = (opens?.params as InitializeParams | undefined) ?? {
-        protocolVersion,
-        capabilities: {},
-        clientInfo,
-      };
-      conversations.open(initialize, sender, { hear, ended: () => fail(serverEnded) }).then(talk, (error) => {
-        isOver = true;
-        forgetDeadline();
+  constructor(call: StatelessCall, options: StatelessCallsOptions) {
+    this.#call = call;
+    this.#options = options;
+    this.#answers = new CollectedAnswers(call.messages.requests);
+    this.outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#run().catch((error: unknown) => {
+        this.#end();
         reject(error);
       });
     });
+    call.onGone(() => this.#finish());
+  }
+
+  /** The time limit has passed. */
+  expire(): void {
+    this.#answers.fail(timedOut);
+    this.#finish(true);
+  }
+
+  async #run(): Promise<void> {
+    const { messages, protocolVersion, sender } = this.#call;
+    const { conversations, gate } = this.#options;
+    const initialize = messages.requests.find(({ method }) => method === 'initialize');
+    const params = initialize?.params ?? { protocolVersion, capabilities: {}, clientInfo };
+    const opening = await conversations.open(params as InitializeParams, sender, {
+      hear: (message) => this.#hear(message),
+      ended: () => this.#fail(serverEnded),
+    });
+    if ('error' in opening) {
+      this.#fail(opening.error);
+      return;
+    }
+    this.#conversation = opening.conversation;
+    if (this.#isOver) {
+      this.#end();
+      return;
+    }
+    const checked = gate.check(messages, sender.authInfo, opening.conversation.server);
+    const refusal = checked instanceof Promise ? await checked : checked;
+    if (refusal) {
+      this.#end();
+      this.#resolve(refusal);
+      return;
+    }
+    if (this.#isOver) return;
+    if (initialize) this.#hear({ jsonrpc: '2.0', id: initialize.id, result: opening.result } as Message);
+    else this.#sayAll(opening.conversation);
+  }
+
+  #sayAll(conversation: Conversation): void {
+    const { messages, sender } = this.#call;
+    conversation.say(initialized, sender);
+    for (const message of messages.list) {
+      if (this.#isOver) return;
+      if (!isSaid(message)) continue;
+      conversation.say(message, sender);
+      if (message.method === 'notifications/cancelled')
+        this.#answers.drop(message.params?.requestId as RequestId);
+    }
+    if (this.#answers.isComplete) this.#finish();
+  }
+
+  #hear(message: Message): void {
+    if (message.method === undefined) {
+      if (this.#answers.take(message) && this.#answers.isComplete) this.#finish();
+    } else if (message.id !== undefined) {
+      this.#conversation?.say(errorAnswer(message.id, noBackChannel), this.#call.sender);
+    }
+  }
+
+  #fail(error: JsonRpcError): void {
+    this.#answers.fail(error);
+    this.#finish();
+  }
+
+  #finish(isLate = false): void {
+    this.#end();
+    this.#resolve({ answers: this.#answers.list(), timedOut: isLate });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    const conversation = this.#conversation;
+    this.#conversation = undefined;
+    conversation?.end().catch((error) => {
+      this.#options.logger.warn({ err: error }, 'an MCP conversation failed to end');
+    });
+  }
 }
 
 /** Nothing was asked that a response could answer, and the conversation is begun for the client. */

@@ -1,14 +1,14 @@
-import {
-  DEFAULT_NEGOTIATED_PROTOCOL_VERSION,
-  isInitializeRequest,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '@modelcontextprotocol/server';
+import { DEFAULT_NEGOTIATED_PROTOCOL_VERSION } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
-import type { Conversations, Sender } from '../conversations/conversation.ts';
+import type { CallLimit } from '../call-limit.ts';
+import { legacyRevisions } from '../checks/era.ts';
+import { readInitialize } from '../checks/initialize.ts';
+import type { Conversations } from '../conversations/conversation.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
-import type { Refusal } from '../refusal.ts';
+import { isRefusal, type Refusal } from '../refusal.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { hasRepeatedId } from './collected-answers.ts';
-import { createStatelessCalls } from './stateless-calls.ts';
+import { createStatelessCalls, type StatelessCall } from './stateless-calls.ts';
 import type { Posted, Serve } from './transport.ts';
 
 /** What the transport is made of. */
@@ -16,6 +16,10 @@ export interface StatelessTransportOptions {
   conversations: Conversations;
   /** The endpoint's public URL. */
   url: URL;
+  /** Judges messages by the scopes of who sends them. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Counts the calls in flight of a principal. */
+  calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds; a minute by default, as the SDK's clients wait. */
   timeoutMs?: number;
   logger: Logger;
@@ -34,8 +38,7 @@ const onlyPost: Refusal = { reason: 'method_not_allowed', headers: { Allow: 'POS
  * @see MCP 2025-11-25 transports "Streamable HTTP" (B3-03, B3-07, B3-10, B3-13, B3-14, B3-17)
  */
 export function createStatelessTransport(options: StatelessTransportOptions): Serve {
-  const { conversations, url, timeoutMs = defaultTimeoutMs, logger } = options;
-  const answer = createStatelessCalls({ conversations, timeoutMs, logger });
+  const answer = createStatelessCalls({ ...options, timeoutMs: options.timeoutMs ?? defaultTimeoutMs });
 
   return async (exchange, posted) => {
     if (!posted) return onlyPost;
@@ -49,7 +52,10 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
 
     const { reply } = exchange;
     const onGone = reply.onClose.bind(reply);
-    const { answers } = await answer({ messages, protocolVersion, sender: senderOf(exchange, url), onGone });
+    const sender = senderOf(exchange, options.url);
+    const outcome = await answer({ messages, protocolVersion, sender, onGone });
+    if (isRefusal(outcome)) return outcome;
+    const { answers } = outcome;
     if (reply.isClosed) return undefined;
     if (answers.length === 0) reply.empty(202);
     else reply.json(200, messages.isBatch ? answers : answers[0]);
@@ -64,26 +70,22 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
 export function revisionOf({ headers }: Exchange): string | Refusal {
   const header = headers['mcp-protocol-version'];
   const named = header === undefined ? DEFAULT_NEGOTIATED_PROTOCOL_VERSION : String(header).trim();
-  if (SUPPORTED_PROTOCOL_VERSIONS.includes(named)) return named;
+  if (legacyRevisions.includes(named)) return named;
   return {
     reason: 'protocol_version_unknown',
-    data: { supported: SUPPORTED_PROTOCOL_VERSIONS, requested: named.slice(0, 100) },
+    data: { supported: legacyRevisions, requested: named.slice(0, 100) },
   };
 }
 
 /** Checks what must be right in a body whatever the revision: a whole `initialize`, ids that differ (T-142). */
-export function checkStatelessPost({
-  value,
-  messages: { isBatch, list, requests },
-}: Posted): Refusal | undefined {
-  const [first] = isBatch ? [] : requests;
-  const about = first ? { id: first.id } : {};
-  if (list[0]?.method === 'initialize' && !isInitializeRequest(value))
-    return { reason: 'initialize_incomplete', ...about };
+export function checkStatelessPost({ messages: { isBatch, requests } }: Posted): Refusal | undefined {
+  const [first] = requests;
+  if (first?.method === 'initialize' && !readInitialize(first))
+    return { reason: 'initialize_incomplete', ...(isBatch ? {} : { id: first.id }) };
   return hasRepeatedId(requests) ? { reason: 'request_id_in_use' } : undefined;
 }
 
 /** Says who sent an exchange's messages; the request itself is built when a tool looks. */
-export function senderOf(exchange: Exchange, url: URL): Sender {
+export function senderOf(exchange: Exchange, url: URL): StatelessCall['sender'] {
   return { authInfo: exchange.authInfo, request: () => toWebRequest(exchange, url) };
 }

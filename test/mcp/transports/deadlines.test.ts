@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Deadlines } from '../../../src/mcp/transports/deadlines.ts';
+
+describe('deadlines', () => {
+  it('are met in their order, none of them early', async () => {
+    const deadlines = new Deadlines(100);
+    const begun = performance.now();
+    const met: [string, number][] = [];
+    const meet = (name: string) => () => met.push([name, performance.now() - begun]);
+    deadlines.set(meet('first'));
+    await sleep(40);
+    deadlines.set(meet('second'));
+    await sleep(400);
+    expect(met.map(([name]) => name)).toEqual(['first', 'second']);
+    expect(met[0]?.[1]).toBeGreaterThanOrEqual(98);
+    expect(met[1]?.[1]).toBeGreaterThanOrEqual(138);
+  });
+
+  it('that are taken back are not met, and new ones are after all were', async () => {
+    const deadlines = new Deadlines(20);
+    let met = 0;
+    const takeBack = deadlines.set(() => met++);
+    takeBack();
+    await sleep(80);
+    expect(met).toBe(0);
+    deadlines.set(() => met++);
+    await sleep(120);
+    expect(met).toBe(1);
+  });
+
+  it('cost no timer each: a thousand share one', () => {
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => timers.mockRestore());
+    const deadlines = new Deadlines(10_000);
+    for (let count = 0; count < 1000; count++) deadlines.set(() => undefined);
+    expect(timers).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { createCallLimit } from '../../../src/mcp/call-limit.ts';
+import { readMessages } from '../../../src/mcp/checks/messages.ts';
+import type { Conversations, Listener } from '../../../src/mcp/conversations/conversation.ts';
+import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { isRefusal } from '../../../src/mcp/refusal.ts';
+import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import { createStatelessCalls } from '../../../src/mcp/transports/stateless-calls.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { authInfoWith } from '../support/auth-info.ts';
+import { call, rpc, testSource, textAnswer, until } from './served-transport.ts';
+
+function setUp(
+  options: {
+    timeoutMs?: number;
+    maxCalls?: number;
+    sharing?: 'each' | 'shared';
+    conversations?: Conversations;
+  } = {},
+) {
+  const { timeoutMs = 5000, maxCalls = 100, sharing } = options;
+  const logger = createLogger('silent');
+  const { source, seen } = testSource(sharing);
+  const conversations =
+    options.conversations ??
+    createConversations({ source, resourceMetadataUrl: 'https://a.example/m', logger });
+  const calls = createCallLimit(maxCalls);
+  const gate = createScopeGate({}, 'https://a.example/m');
+  const answer = createStatelessCalls({ conversations, gate, calls, timeoutMs, logger });
+  return {
+    seen,
+    calls,
+    send(body: unknown, onGone: (leave: () => void) => void = () => undefined) {
+      const messages = readMessages(body);
+      if (isRefusal(messages)) throw new Error(messages.reason);
+      const sender = { authInfo: authInfoWith('all') };
+      return answer({ messages, protocolVersion: '2025-03-26', sender, onGone });
+    },
+  };
+}
+
+describe('a call without a session', () => {
+  it('has its own conversation, which ends with it', async () => {
+    const { send, seen } = setUp();
+    expect(await send(call(1, 'echo', { text: 'a' }))).toEqual({
+      answers: [textAnswer(1, 'a of ann')],
+      timedOut: false,
+    });
+    await until(() => seen.closed === 1);
+    expect(seen.made).toBe(1);
+  });
+
+  it('shares a server where there is one for all: two thousand calls with one id, each its own answer (T-127)', async () => {
+    const { send, seen } = setUp({ sharing: 'shared', maxCalls: 10_000 });
+    const texts = Array.from({ length: 2000 }, (_, number) => `text ${number}`);
+    const outcomes = await Promise.all(texts.map((text) => send(call(1, 'echo', { text }))));
+    expect(outcomes).toEqual(
+      texts.map((text) => ({ answers: [textAnswer(1, `${text} of ann`)], timedOut: false })),
+    );
+    expect(seen.made).toBe(1);
+  });
+
+  it.each(['each', 'shared'] as const)(
+    'tells a tool that asks the client that it cannot, and drops its progress (B7-11, B7-14; %s)',
+    async (sharing) => {
+      const { send } = setUp({ sharing });
+      const asked = await send(call(1, 'ask'));
+      expect(asked).toMatchObject({ answers: [{ id: 1, result: { isError: true } }] });
+      expect(await send(call(2, 'wait', { ms: 1, label: 'b' }))).toMatchObject({
+        answers: [textAnswer(2, 'b')],
+      });
+    },
+  );
+
+  it('ends at the time limit with an error for each request that was not answered (B7-09)', async () => {
+    const { send, seen } = setUp({ timeoutMs: 100 });
+    const outcome = await send([rpc('quick', 'ping'), call('slow', 'wait', { ms: 60_000, label: 'slow' })]);
+    expect(outcome).toMatchObject({
+      timedOut: true,
+      answers: [
+        { id: 'quick', result: {} },
+        { id: 'slow', error: { code: -32001 } },
+      ],
+    });
+    await until(() => seen.aborted.includes('slow'));
+  });
+
+  it('is aborted, and nothing of it kept, when nobody waits for it any more (B7-13)', async () => {
+    const { send, seen, calls } = setUp({ maxCalls: 1 });
+    let leave = (): void => undefined;
+    const outcome = send(call(1, 'wait', { ms: 60_000, label: 'left' }), (callback) => {
+      leave = callback;
+    });
+    await until(() => seen.started.includes('left'));
+    leave();
+    expect(await outcome).toEqual({ answers: [], timedOut: false });
+    await until(() => seen.aborted.includes('left') && seen.closed === 1);
+    expect(calls.begin('["https://a.example","ann","client-1"]')).toBe(true);
+  });
+
+  it('is not answered where its own batch cancels it (T-141)', async () => {
+    const { send, seen } = setUp();
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    const wait = call(1, 'wait', { ms: 60_000, label: 'cancelled' });
+    expect(await send([wait, rpc(2, 'ping'), cancel])).toMatchObject({ answers: [{ id: 2, result: {} }] });
+    expect(await send([wait, cancel])).toEqual({ answers: [], timedOut: false });
+    expect(seen.closed).toBeGreaterThan(0);
+  });
+
+  it('hands notifications on, and opens nothing for what means nothing here (B7-07)', async () => {
+    const { send, seen } = setUp({ sharing: 'shared' });
+    await send([
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 1, result: {} },
+    ]);
+    expect(seen.made).toBe(0);
+    await send(rpc(1, 'ping'));
+    expect(await send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })).toEqual({
+      answers: [],
+      timedOut: false,
+    });
+  });
+
+  it('counts among the calls of its principal, every request of a batch one', async () => {
+    const { send } = setUp({ maxCalls: 2 });
+    const three = await send([rpc(1, 'ping'), rpc(2, 'ping'), rpc(3, 'ping')]);
+    expect(three).toMatchObject({ reason: 'too_many_calls' });
+    expect(await send([rpc(1, 'ping'), rpc(2, 'ping')])).toMatchObject({ answers: [{ id: 1 }, { id: 2 }] });
+  });
+
+  it('gets an error when its server ends, refuses to begin, or cannot be made', async () => {
+    const opened = (open: (listener: Listener) => ReturnType<Conversations['open']>): Conversations => ({
+      open: (_initialize, _sender, listener) => open(listener),
+      close: async () => undefined,
+    });
+    const ends = setUp({
+      conversations: opened(async (listener) => {
+        listener.ended();
+        return { error: { code: -32603, message: 'gone' } };
+      }),
+    });
+    expect(await ends.send(rpc(1, 'ping'))).toMatchObject({ answers: [{ id: 1, error: { code: -32603 } }] });
+    const error = { code: -32602, message: 'Unsupported protocol version' };
+    const refuses = setUp({ conversations: opened(async () => ({ error })) });
+    expect(await refuses.send(rpc(1, 'ping'))).toMatchObject({ answers: [{ id: 1, error }] });
+    const broken = setUp({ conversations: opened(() => Promise.reject(new Error('no database'))) });
+    await expect(broken.send(rpc(1, 'ping'))).rejects.toThrow('no database');
+  });
+});
