@@ -8,7 +8,7 @@ describe('the prompt summarize_notes', () => {
     const notes = createMemoryNotes();
     for (let count = 1; count <= 60; count++) await notes.add('ann', `note ${count}`, count);
     await notes.add('bob', 'secret of bob', 0);
-    const gate = await startGate({ server: createNotesServer({ notes, now: () => 0 }) });
+    const gate = await startGate({ source: createNotesServer({ notes, now: () => 0 }) });
     const { messages } = await (await gate.connect(gate.issue('ann'))).getPrompt({ name: 'summarize_notes' });
     expect(messages).toHaveLength(51);
     expect(messages[0]).toMatchObject({

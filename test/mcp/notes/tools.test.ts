@@ -52,7 +52,7 @@ describe('notes', () => {
   it('are at most 1,000 an account; the next one is refused with what to do', async () => {
     const notes = createMemoryNotes();
     for (let count = 0; count < maxNotes; count++) await notes.add('ann', 'x', 0);
-    const gate = await startGate({ server: createNotesServer({ notes, now: () => 0 }) });
+    const gate = await startGate({ source: createNotesServer({ notes, now: () => 0 }) });
     const add = async (subject: string) =>
       (await gate.connect(gate.issue(subject))).callTool({ name: 'add_note', arguments: { text: 'y' } });
     expect(await add('ann')).toMatchObject({
@@ -65,7 +65,7 @@ describe('notes', () => {
   it('come newest first, 20 unless more are asked for, 100 at most', async () => {
     const notes = createMemoryNotes();
     for (let count = 1; count <= 150; count++) await notes.add('ann', `note ${count}`, count);
-    const gate = await startGate({ server: createNotesServer({ notes, now: () => 0 }) });
+    const gate = await startGate({ source: createNotesServer({ notes, now: () => 0 }) });
     const client = await gate.connect(gate.issue('ann'));
     const search = async (limit?: number) => {
       const result = await client.callTool({
