@@ -13,6 +13,7 @@ import type { Page } from './page.ts';
 import { paths, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
 import { nameRequests } from './request-id.ts';
+import { sequence } from './sequence.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
 
 /** What the app puts in order. */
@@ -43,12 +44,8 @@ export function createApp(options: AppOptions): Koa {
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
   const at = (path: string, ...steps: Middleware[]): Middleware => {
-    return async (ctx, next) => {
-      if (ctx.path !== path) return next();
-      const run = (index: number): Promise<unknown> =>
-        Promise.resolve(index < steps.length ? steps[index]?.(ctx, () => run(index + 1)) : next());
-      await run(0);
-    };
+    const run = sequence(steps);
+    return (ctx, next) => (ctx.path === path ? run(ctx, next) : next());
   };
   const below = (folder: string, step: Middleware): Middleware => {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
@@ -88,6 +85,6 @@ export function createApp(options: AppOptions): Koa {
     below('/.well-known/', documentCors),
     answerNotFound,
   ];
-  for (const step of steps) app.use(step);
+  app.use(sequence(steps));
   return app;
 }

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Context, Next } from 'koa';
 import proxyAddr from 'proxy-addr';
 
@@ -48,10 +48,19 @@ export function countedAddress(written: string): string | undefined {
  */
 export function findClientAddress(trustedProxies: readonly string[]) {
   const trust = proxyAddr.compile([...trustedProxies]);
-  return async (ctx: Context, next: Next): Promise<void> => {
-    const peer = ctx.req.socket.remoteAddress ?? '';
-    const forwarded = trustedProxies.length === 0 ? peer : proxyAddr(ctx.req, trust);
-    ctx.state.clientAddress = countedAddress(forwarded) ?? countedAddress(peer) ?? 'unknown';
-    await next();
+  /** The peer of a connection is the same for all its requests. */
+  const peers = new WeakMap<Socket, string>();
+  const peerOf = (socket: Socket): string => {
+    let peer = peers.get(socket);
+    if (peer === undefined) {
+      peer = countedAddress(socket.remoteAddress ?? '') ?? 'unknown';
+      peers.set(socket, peer);
+    }
+    return peer;
+  };
+  return (ctx: Context, next: Next): Promise<void> => {
+    const forwarded = trustedProxies.length === 0 ? undefined : countedAddress(proxyAddr(ctx.req, trust));
+    ctx.state.clientAddress = forwarded ?? peerOf(ctx.req.socket);
+    return next();
   };
 }

@@ -1,4 +1,5 @@
 import type { Context, Next } from 'koa';
+import { fieldValues } from '../oauth/field-values.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 
 /** A `Host` field: host, and perhaps a port (RFC 9110 section 7.2). */
@@ -25,15 +26,24 @@ function refuse(ctx: Context, status: number, sentence: string): void {
 export function guardHost({ publicUrl, direct }: GuardOptions) {
   const own = new URL(publicUrl);
   const loopbackOnly = isLoopbackHost(own.hostname);
-  return async (ctx: Context, next: Next): Promise<void> => {
-    const sent = ctx.req.headersDistinct.host ?? [];
-    const host = sent[0] ?? '';
-    if (sent.length !== 1 || !hostField.test(host) || ctx.req.url?.startsWith('/') !== true)
-      return refuse(ctx, 400, 'The request needs one Host header and a path.');
+  const answersAt = (host: string): boolean => {
     const name = host.replace(/:\d+$/, '').toLowerCase();
-    if (loopbackOnly && direct && !isLoopbackHost(name) && name !== own.hostname)
+    return !loopbackOnly || !direct || isLoopbackHost(name) || name === own.hostname;
+  };
+  /** The last host that passed: nearly every request names the same one. */
+  let passed: string | undefined;
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const [host = '', ...more] = fieldValues(ctx.req.rawHeaders, 'host');
+    if (
+      more.length > 0 ||
+      ctx.req.url?.startsWith('/') !== true ||
+      !(host === passed || hostField.test(host))
+    )
+      return refuse(ctx, 400, 'The request needs one Host header and a path.');
+    if (host !== passed && !answersAt(host))
       return refuse(ctx, 421, `This server answers at ${publicUrl} only.`);
-    await next();
+    passed = host;
+    return next();
   };
 }
 

@@ -17,11 +17,12 @@ const forwardedHeaders = [
 export function pinPublicOrigin(publicUrl: string) {
   const { host, protocol } = new URL(publicUrl);
   const scheme = protocol.slice(0, -1);
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return (ctx: Context, next: Next): Promise<void> => {
     const { headers } = ctx.req;
-    for (const name of forwardedHeaders) delete headers[name];
+    // Only what is there: a deleted property makes the whole object slow to read.
+    for (const name of forwardedHeaders) if (headers[name] !== undefined) delete headers[name];
     headers.host = host;
     headers['x-forwarded-proto'] = scheme;
-    await next();
+    return next();
   };
 }

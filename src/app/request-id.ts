@@ -5,7 +5,7 @@ import { loggable } from '../observability/logger.ts';
 
 /** Middleware: names each request, tells the client the name, and logs one line when it is answered. The query never goes into the log: it may hold a code. */
 export function nameRequests(logger: Logger) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return (ctx: Context, next: Next): Promise<void> => {
     const started = performance.now();
     const requestId = randomUUID();
     ctx.state.requestId = requestId;
@@ -22,6 +22,6 @@ export function nameRequests(logger: Logger) {
         address: ctx.state.clientAddress,
       });
     });
-    await next();
+    return next();
   };
 }

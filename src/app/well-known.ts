@@ -40,9 +40,9 @@ export function buildAliases(publicUrl: string, endpoints: readonly string[]): A
 
 /** Middleware: serves an alias under the one path behind it, without a redirect (clients drop the bearer on redirects). */
 export function resolveAliases(aliases: Aliases) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return (ctx: Context, next: Next): Promise<void> => {
     const path = aliases.get(ctx.path);
     if (path !== undefined && path !== ctx.path) ctx.path = path;
-    await next();
+    return next();
   };
 }

@@ -6,7 +6,7 @@ import { createSealedBox } from '../crypto/sealed-box.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
-import { createAccessTokenSource } from './access-tokens.ts';
+import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';
 import { createAuditLog } from './audit.ts';
 import {
   checkResponseParameters,
@@ -64,7 +64,7 @@ export interface AuthorizationServer {
   /** Serves a request to one of our paths; calls `next` for any other. */
   middleware: (ctx: Context, next: Next) => Promise<void>;
   /** Access tokens, for the resource server in the same process. */
-  accessTokens: ReturnType<typeof createAccessTokenSource>;
+  accessTokens: IssuedAccessTokens;
 }
 
 /** An endpoint: its methods, and every step of a request to it in order. */

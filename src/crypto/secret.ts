@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * @param bytes entropy in bytes; 32 by default
@@ -15,7 +15,7 @@ export function randomSecret(bytes = 32): string {
  * @param secret the value a client holds
  */
 export function hashSecret(kind: string, secret: string): string {
-  return createHash('sha256').update(`${kind}\0${secret}`).digest('base64url');
+  return hash('sha256', `${kind}\0${secret}`, 'base64url');
 }
 
 /**

@@ -70,12 +70,30 @@ const rows: Record<RefusalReason, Row> = {
   },
 };
 
+/** Refusals by context: a flood of bad tokens is told the same words each time. */
+const described = new WeakMap<ChallengeContext, Map<RefusalReason, BearerRefusal>>();
+
 /**
  * Says how a refusal goes out: status, challenge and JSON body. A request without credentials gets a challenge
  * without `error` (A8-09); a challenge with 401 names the baseline scopes, one with 403 all that the request needs.
+ * @param context told once: it may not change afterwards
  * @see RFC 6750 sections 3 and 3.1; RFC 9728 section 5.1
  */
 export function describeRefusal(reason: RefusalReason, context: ChallengeContext): BearerRefusal {
+  let known = described.get(context);
+  if (known === undefined) {
+    known = new Map();
+    described.set(context, known);
+  }
+  let refusal = known.get(reason);
+  if (refusal === undefined) {
+    refusal = buildRefusal(reason, context);
+    known.set(reason, refusal);
+  }
+  return refusal;
+}
+
+function buildRefusal(reason: RefusalReason, context: ChallengeContext): BearerRefusal {
   const { status, error, description } = rows[reason];
   const scopes = reason === 'insufficient_scope' ? context.requiredScopes : context.baselineScopes;
   const challenge = formatBearerChallenge({

@@ -1,3 +1,4 @@
+export { type AccessWatch, createAccessWatch } from './access-watch.ts';
 export { buildProtectedResource, type ProtectedResourceDescription } from './protected-resource.ts';
 export { createRequireBearer, type RequireBearerOptions } from './require-bearer.ts';
 export {

@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import { fieldValues } from '../oauth/field-values.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { type ResourcePolicy, verifyRequest } from './verify-request.ts';
 
@@ -34,7 +35,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
   };
   return async (ctx, next) => {
     if (ctx.method === 'OPTIONS') return next();
-    const authorization = ctx.req.headersDistinct.authorization ?? [];
+    const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');
     const verdict = await verifyRequest({ authorization, query: ctx.querystring }, policy);
     if ('refusal' in verdict) {
       const { status, challenge, body } = verdict.refusal;
@@ -44,8 +45,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
       ctx.body = body;
       return;
     }
-    const state: BearerState = { authInfo: verdict.authInfo };
-    Object.assign(ctx.state, state);
+    (ctx.state as BearerState).authInfo = verdict.authInfo;
     return next();
   };
 }

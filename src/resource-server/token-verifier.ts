@@ -20,11 +20,16 @@ export interface AccessTokenRecord {
   /** Epoch seconds. */
   expiresAt: number;
   grantId?: string;
+  /** The name under which the token is stored; never the token. */
+  tokenId?: string;
 }
 
 /** Where issued access tokens are found. */
 export interface AccessTokenSource {
-  /** Gives what was issued under this token value; undefined for a token that is unknown or revoked. */
+  /**
+   * Gives what was issued under this token value; undefined for a token that is unknown or revoked. Whoever gets the
+   * same object twice may take it for the same record: it is never changed.
+   */
   find(token: string): Promise<AccessTokenRecord | undefined>;
 }
 
@@ -74,6 +79,7 @@ export function checkTokenRecord(record: AccessTokenRecord, nowSeconds: number):
 /**
  * Creates the verifier for opaque tokens of the issuer in the same process. Only what the source knows is a token:
  * a JWT of any kind or algorithm is one more unknown value, and is never parsed (T-098, T-099, T-100).
+ * A caller is one and the same object for all requests with a token, so that what is derived from it can be kept.
  * @param source issued tokens
  * @param issuer the issuer every token of the source belongs to
  * @param now epoch seconds
@@ -87,20 +93,32 @@ export function createLocalVerifier({
   issuer: string;
   now: () => number;
 }): TokenVerifier {
+  const callers = new WeakMap<AccessTokenRecord, AuthInfo>();
   return {
     async verify(token) {
       const record = await source.find(token);
       if (!record || checkTokenRecord(record, now())) return undefined;
-      const { subject, clientId, scopes, audience, expiresAt, grantId } = record;
-      return {
-        issuer,
-        subject,
-        clientId,
-        scopes,
-        audience,
-        expiresAt,
-        ...(grantId === undefined ? {} : { grantId }),
-      };
+      let caller = callers.get(record);
+      if (caller === undefined) {
+        caller = describeCaller(record, issuer);
+        callers.set(record, caller);
+      }
+      return caller;
     },
   };
+}
+
+/** Frozen, because all requests with the token are handed the same object. */
+function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
+  const { subject, clientId, scopes, audience, expiresAt, grantId, tokenId } = record;
+  return Object.freeze({
+    issuer,
+    subject,
+    clientId,
+    scopes: Object.freeze([...scopes]),
+    audience,
+    expiresAt,
+    ...(grantId === undefined ? {} : { grantId }),
+    ...(tokenId === undefined ? {} : { tokenId }),
+  });
 }

@@ -42,12 +42,15 @@ export async function verifyRequest(
   const credentials = parseBearer(request.authorization);
   if (credentials.kind === 'none') return refuse('no_credentials');
   if (credentials.kind === 'malformed') return refuse(malformedReasons[credentials.reason]);
-  if (new URLSearchParams(request.query).has('access_token')) return refuse('token_also_in_query');
+  if (request.query !== '' && new URLSearchParams(request.query).has('access_token'))
+    return refuse('token_also_in_query');
 
   const authInfo = await policy.verifier.verify(credentials.token);
   if (!authInfo) return refuse('unusable_token');
   if (authInfo.audience !== policy.resource) return refuse('wrong_audience');
-  if (missingScopes(authInfo.scopes, policy.requiredScopes).length > 0) return refuse('insufficient_scope');
+  const { requiredScopes } = policy;
+  if (requiredScopes.length > 0 && missingScopes(authInfo.scopes, requiredScopes).length > 0)
+    return refuse('insufficient_scope');
   return { authInfo };
 }
 

@@ -75,6 +75,10 @@ export type CommitResult = { committed: true } | { committed: false; conflict: C
 export interface ArtifactStore {
   /** Gives an artifact by kind and hashed id, expired or not; undefined where it is gone. */
   find(kind: string, id: string): Promise<ArtifactRow | undefined>;
+  /** Gives the revision of an artifact, expired or not; undefined where it is gone. For who has read the rest before. */
+  findRevision(kind: string, id: string): Promise<number | undefined>;
+  /** Gives those of the ids under which there is an artifact of the kind, expired or not. */
+  filterPresent(kind: string, ids: readonly string[]): Promise<string[]>;
   /** Gives the artifact of a kind with this uid; undefined where there is none. */
   findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
   /** Gives a grant; undefined where it was revoked. */

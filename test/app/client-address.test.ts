@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countedAddress } from '../../src/app/client-address.ts';
+import { countedAddress, findClientAddress } from '../../src/app/client-address.ts';
+import { serveSteps } from '../support/koa-step.ts';
 
 describe('an address', () => {
   it.each([
@@ -33,5 +34,28 @@ describe('an address', () => {
     "'; --",
   ])('is not what is written %j (T-109)', (written) => {
     expect(countedAddress(written)).toBeUndefined();
+  });
+});
+
+describe('the addresses of requests over one connection', () => {
+  const show = (trusted: readonly string[]) =>
+    serveSteps([
+      findClientAddress(trusted),
+      (ctx) => {
+        ctx.body = ctx.state.clientAddress;
+      },
+    ]);
+  const ask = async (url: string, forwarded?: string) =>
+    (await fetch(url, { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } })).text();
+
+  it('are those a listed proxy names, each its own (T-109)', async () => {
+    const url = await show(['loopback']);
+    for (const client of ['203.0.113.7', '203.0.113.8', undefined, 'nonsense'])
+      expect(await ask(url, client)).toBe(client?.startsWith('203') ? client : '127.0.0.1');
+  });
+
+  it('are those of the peer where no proxy is listed (T-109)', async () => {
+    const url = await show([]);
+    for (const client of ['203.0.113.7', undefined]) expect(await ask(url, client)).toBe('127.0.0.1');
   });
 });

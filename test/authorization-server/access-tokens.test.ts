@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
+import { hashSecret } from '../../src/crypto/secret.ts';
 import { startOfTime } from '../storage/contract/subject.ts';
 import { startAdapters } from './storage-subject.ts';
 
@@ -26,9 +27,47 @@ describe('the source of access tokens', () => {
       issuedAt: startOfTime - 100,
       expiresAt: startOfTime - 1,
       grantId: 'g',
+      tokenId: hashSecret('AccessToken', 'value'),
     });
     await adapter('Grant').destroy('g');
     expect(await source.find('value')).toBeUndefined();
+  });
+
+  it('looks for the token each time, and unseals it once: what another process ended is gone at once (F3, T-103)', async () => {
+    const { storage, box, adapter } = await startAdapters();
+    let unsealed = 0;
+    const counting = {
+      ...box,
+      open(sealed: Uint8Array, context: string) {
+        unsealed++;
+        return box.open(sealed, context);
+      },
+    };
+    const source = createAccessTokenSource(storage.artifacts, counting);
+    await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
+    const issue = (scope: string) => adapter('AccessToken').upsert('value', { scope, grantId: 'g' }, 60);
+    await issue('notes:read');
+    const first = await source.find('value');
+    expect(await source.find('value')).toBe(first);
+    expect(unsealed).toBe(1);
+
+    await issue('notes:write');
+    expect((await source.find('value'))?.scopes).toEqual(['notes:write']);
+    await storage.artifacts.revokeGrant(hashSecret('Grant', 'g'));
+    expect(await source.find('value')).toBeUndefined();
+  });
+
+  it('says which tokens still stand, by the names they are stored under (A12-04)', async () => {
+    const { storage, box, adapter } = await startAdapters();
+    const source = createAccessTokenSource(storage.artifacts, box);
+    for (const name of ['g', 'h']) {
+      await adapter('Grant').upsert(name, { accountId: 'ada', clientId: 'c' }, 60);
+      await adapter('AccessToken').upsert(`token of ${name}`, { grantId: name }, 60);
+    }
+    const ids = ['token of g', 'token of h', 'never'].map((value) => hashSecret('AccessToken', value));
+    expect([...(await source.standing(ids))].sort()).toEqual(ids.slice(0, 2).sort());
+    await storage.accounts.remove('ada');
+    expect(await source.standing(ids)).toEqual([]);
   });
 
   it('knows no refresh token, no code and no made-up value (T-041)', async () => {

@@ -1,5 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger, loggable } from '../../src/observability/logger.ts';
+import { repository, runProgram } from '../support/program.ts';
 
 /** Logs one object and gives the line as it was written. */
 function logged(fields: object): { line: string; entry: Record<string, unknown> } {
@@ -7,6 +11,13 @@ function logged(fields: object): { line: string; entry: Record<string, unknown> 
   createLogger('debug', (line) => lines.push(line)).error(fields, 'an event');
   const [line = ''] = lines;
   return { line, entry: JSON.parse(line) };
+}
+
+/** A folder that is gone at the end of the test. */
+function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 const failure = (code: string): Error => Object.assign(new Error('it failed'), { code });
@@ -44,6 +55,40 @@ describe('the log', () => {
     expect(logged({ err: failure('aBc-secret_code') }).line).not.toContain('secret_code');
     expect(logged({ body: { code: 'SQLITE_FULL' } }).line).not.toContain('SQLITE_FULL');
     expect(logged({ code: 'SQLITE_FULL' }).line).not.toContain('SQLITE_FULL');
+  });
+
+  it('never holds a secret that an error carries (T-194)', () => {
+    const error = Object.assign(new Error('it failed'), { token: 'SECRET', password: 'SECRET' });
+    for (const fields of [{ err: error }, { cause: error }, { reason: error }])
+      expect(logged(fields).line).not.toContain('SECRET');
+    expect(logged({ err: error }).entry.err).toMatchObject({ message: 'it failed', token: '[redacted]' });
+  });
+
+  it('changes nothing of what it is given', () => {
+    const fields = { body: { password: 'SECRET', name: 'ada' } };
+    expect(logged(fields).entry.body).toEqual({ password: '[redacted]', name: 'ada' });
+    expect(fields.body.password).toBe('SECRET');
+  });
+
+  it('stands on standard error in its order, the lines before an exit or a crash too', async () => {
+    const folder = testFolder();
+    const logger = join(repository, 'src/observability/logger.ts');
+    for (const [end, code] of [
+      ['process.exit(3)', 3],
+      ["throw new Error('x')", 1],
+    ] as const) {
+      const file = join(folder, `${code}.ts`);
+      const begin = `import { createLogger } from '${logger}'; const logger = createLogger('info');`;
+      const lines = "for (let at = 0; at < 2000; at++) logger.info({ at }, 'x'.repeat(100));";
+      writeFileSync(
+        file,
+        `${begin}\n${lines}\nsetTimeout(() => { logger.info({ at: 2000 }); ${end}; }, 20);`,
+      );
+      const program = runProgram(file, []);
+      expect(await program.ended).toBe(code);
+      const logged = program.written.stderr.split('\n').filter((line) => line.startsWith('{'));
+      expect(logged.map((line) => JSON.parse(line).at)).toEqual(Array.from({ length: 2001 }, (_, at) => at));
+    }
   });
 
   it('is one line an event, whatever it is given (T-195)', () => {

@@ -64,6 +64,14 @@ describe('the local verifier', () => {
     expect(JSON.stringify(authInfo)).not.toContain('token-1');
   });
 
+  it('gives one and the same caller for a token, whom nobody behind it can change', async () => {
+    const verifier = verifierOf({ 'token-1': good });
+    const authInfo = await verifier.verify('token-1');
+    expect(await verifier.verify('token-1')).toBe(authInfo);
+    expect(() => Object.assign(authInfo ?? {}, { subject: 'eve' })).toThrow(TypeError);
+    expect(Object.isFrozen(authInfo?.scopes)).toBe(true);
+  });
+
   it('gives nobody for a token that is not good now (T-097)', async () => {
     expect(await verifierOf({ 'token-1': { ...good, expiresAt: now } }).verify('token-1')).toBeUndefined();
   });

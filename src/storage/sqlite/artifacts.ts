@@ -41,6 +41,14 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
+  const findRevision = db
+    .prepare<[string, string], number>('SELECT revision FROM artifacts WHERE kind = ? AND id = ?')
+    .pluck();
+  const filterPresent = db
+    .prepare<[string, string], string>(
+      'SELECT id FROM artifacts WHERE kind = ? AND id IN (SELECT value FROM json_each(?))',
+    )
+    .pluck();
   const findByUid = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
@@ -134,6 +142,8 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
 
   return {
     find: async (kind, id) => toArtifact(find.get(kind, id)),
+    findRevision: async (kind, id) => findRevision.get(kind, id),
+    filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
     findByUid: async (kind, uid) => toArtifact(findByUid.get(kind, uid)),
     findGrant: async (id) => toArtifact(findGrant.get(id)),
     async commit(changes) {

@@ -24,6 +24,19 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(await artifacts.find('Session', 'u')).toBeUndefined();
     });
 
+    it('have a revision to ask for, and can be asked for together, expired or not', async () => {
+      const artifacts = await openArtifacts(open);
+      const ids = Array.from({ length: 600 }, (_, index) => `id "${index}"`);
+      await artifacts.commit(ids.map((id) => artifact(id, { kind: 'AccessToken', expiresAt: 5 })));
+      await artifacts.commit([artifact('id "0"', { kind: 'AccessToken' }), artifact('r')]);
+      expect(await artifacts.findRevision('AccessToken', 'id "0"')).toBe(1);
+      expect(await artifacts.findRevision('AccessToken', 'id "1"')).toBe(0);
+      expect(await artifacts.findRevision('AccessToken', 'r')).toBeUndefined();
+      const present = await artifacts.filterPresent('AccessToken', [...ids, 'r', 'never', "' OR 1=1 --"]);
+      expect(present.sort()).toEqual([...ids].sort());
+      expect(await artifacts.filterPresent('AccessToken', [])).toEqual([]);
+    });
+
     it('of two kinds may have the same id and are two rows (T-031)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('x'), artifact('x', { kind: 'AccessToken', expiresAt: 7 })]);

@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuthInfo } from '../oauth/auth-info.ts';
+import type { Logger } from '../observability/logger.ts';
+
+/** What a watch asks of the issuer of this installation. */
+export interface StandingTokens {
+  /** Gives those of these tokens that were not revoked, by the names under which they are stored. */
+  standing(tokenIds: readonly string[]): Promise<readonly string[]>;
+}
+
+/** What a watch is made of. */
+export interface AccessWatchOptions {
+  source: StandingTokens;
+  /** Epoch seconds. */
+  now: () => number;
+  logger: Pick<Logger, 'warn'>;
+  /** Pause between two looks, in milliseconds; half a second by default. */
+  intervalMs?: number;
+}
+
+/** Tells when the access of callers ends while streams of theirs are open. */
+export interface AccessWatch {
+  /**
+   * Calls `onEnd` once, within a second of the access token being revoked or expiring. A token of another issuer,
+   * which has no `tokenId`, is watched for its expiry alone.
+   * @returns stops watching
+   */
+  watch(authInfo: AuthInfo, onEnd: () => void): () => void;
+  /** Stops watching everyone. */
+  close(): void;
+}
+
+interface Watched {
+  authInfo: AuthInfo;
+  onEnd: () => void;
+}
+
+/** Most tokens asked for at once, so that nobody's request waits long behind the answer. */
+const batchSize = 500;
+
+/**
+ * Creates the watch over the tokens behind open streams (A12-04, T-103). One timer for all, which runs only while
+ * something is watched: the streams of a token cost one look-up together.
+ */
+export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
+  const { source, now, logger, intervalMs = 500 } = options;
+  const watched = new Set<Watched>();
+  let timer: NodeJS.Timeout | undefined;
+  let isLooking = false;
+
+  const end = (ended: readonly Watched[]): void => {
+    for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
+  };
+
+  /** Looks at each token once, some in a turn of the event loop. */
+  const look = async (): Promise<void> => {
+    end([...watched].filter(({ authInfo }) => authInfo.expiresAt <= now()));
+    const byToken = Map.groupBy(
+      [...watched].filter(({ authInfo }) => authInfo.tokenId !== undefined),
+      ({ authInfo }) => String(authInfo.tokenId),
+    );
+    const ids = [...byToken.keys()];
+    for (let at = 0; at < ids.length; at += batchSize) {
+      if (at > 0) await nextTurn();
+      const batch = ids.slice(at, at + batchSize);
+      const standing = new Set(await source.standing(batch));
+      for (const id of batch) if (!standing.has(id)) end(byToken.get(id) ?? []);
+    }
+  };
+
+  const lookAgainLater = (): void => {
+    if (timer !== undefined || isLooking || watched.size === 0) return;
+    timer = setTimeout(async () => {
+      timer = undefined;
+      isLooking = true;
+      await look().catch((error) => logger.warn({ err: error }, 'open streams could not be checked'));
+      isLooking = false;
+      lookAgainLater();
+    }, intervalMs);
+    timer.unref();
+  };
+
+  return {
+    watch(authInfo, onEnd) {
+      const entry = { authInfo, onEnd };
+      watched.add(entry);
+      lookAgainLater();
+      return () => void watched.delete(entry);
+    },
+    close() {
+      watched.clear();
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
+import type { AuthInfo } from '../../src/oauth/auth-info.ts';
+import { type AccessWatchOptions, createAccessWatch } from '../../src/resource-server/access-watch.ts';
+import { createLocalVerifier } from '../../src/resource-server/token-verifier.ts';
+import { startAdapters } from '../authorization-server/storage-subject.ts';
+
+const caller: AuthInfo = {
+  issuer: 'https://as.example.com',
+  subject: 'ada',
+  clientId: 'c',
+  scopes: [],
+  audience: 'https://x.example/mcp',
+  expiresAt: 2000,
+  tokenId: 'token',
+};
+
+/** A watch over tokens that a test takes away, every 5 ms unless told. */
+function startWatch(options: Partial<AccessWatchOptions> = {}) {
+  const standing = new Set(['token', 'other']);
+  const asked: (readonly string[])[] = [];
+  const warnings: unknown[] = [];
+  const clock = { now: 1000 };
+  const watch = createAccessWatch({
+    source: {
+      async standing(ids) {
+        asked.push(ids);
+        return ids.filter((id) => standing.has(id));
+      },
+    },
+    now: () => clock.now,
+    logger: { warn: (...line: unknown[]) => void warnings.push(line) },
+    intervalMs: 5,
+    ...options,
+  });
+  onTestFinished(() => watch.close());
+  return { watch, standing, asked, warnings, clock };
+}
+
+/** Waits until something holds; fails after a second. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !holds(); tries++) await pause(5);
+  expect(holds()).toBe(true);
+}
+
+describe('the watch over open streams', () => {
+  it('tells within a second that a token was revoked, in the database of a real installation (A12-04, T-103)', async () => {
+    const { storage, box, adapter, clock } = await startAdapters();
+    const source = createAccessTokenSource(storage.artifacts, box);
+    for (const name of ['g', 'h']) {
+      await adapter('Grant').upsert(name, { accountId: 'ada', clientId: 'c' }, 600);
+      const payload = {
+        clientId: 'c',
+        accountId: 'ada',
+        aud: 'x',
+        iat: clock.now,
+        exp: clock.now + 600,
+        grantId: name,
+      };
+      await adapter('AccessToken').upsert(`token of ${name}`, payload, 600);
+    }
+    const now = () => clock.now;
+    const verifier = createLocalVerifier({ source, issuer: 'https://as.example.com', now });
+    const { watch } = startWatch({ source, now, intervalMs: 500 });
+    const ended: string[] = [];
+    for (const name of ['g', 'h']) {
+      const authInfo = await verifier.verify(`token of ${name}`);
+      expect(authInfo?.tokenId).toMatch(/^[\w-]{43}$/);
+      if (authInfo) watch.watch(authInfo, () => ended.push(name));
+    }
+    const revokedAt = performance.now();
+    await adapter('Grant').destroy('g');
+    await until(() => ended.length > 0);
+    expect(performance.now() - revokedAt).toBeLessThan(1000);
+    expect(ended).toEqual(['g']);
+  });
+
+  it('tells each stream of a token once, and nobody else', async () => {
+    const { watch, standing } = startWatch();
+    const ended: string[] = [];
+    watch.watch(caller, () => ended.push('first'));
+    watch.watch(caller, () => ended.push('second'));
+    watch.watch({ ...caller, tokenId: 'other' }, () => ended.push('other'));
+    standing.delete('token');
+    await until(() => ended.length > 0);
+    await pause(20);
+    expect(ended).toEqual(['first', 'second']);
+  });
+
+  it('tells that a token expired, one of another issuer too (A12-04)', async () => {
+    const { watch, clock } = startWatch();
+    const { tokenId, ...foreign } = caller;
+    const ended: string[] = [];
+    watch.watch(caller, () => ended.push('ours'));
+    watch.watch(foreign, () => ended.push('foreign'));
+    watch.watch({ ...caller, expiresAt: 2001 }, () => ended.push('later'));
+    clock.now = 1999;
+    await pause(20);
+    expect(ended).toEqual([]);
+    clock.now = 2000;
+    await until(() => ended.length > 0);
+    expect(ended).toEqual(['ours', 'foreign']);
+  });
+
+  it('asks for a token once, whatever the number of its streams, and for nothing while there are none', async () => {
+    const { watch, asked } = startWatch();
+    await pause(20);
+    expect(asked).toEqual([]);
+    const stops = Array.from({ length: 50 }, () => watch.watch(caller, () => undefined));
+    await until(() => asked.length >= 2);
+    expect(asked[0]).toEqual(['token']);
+    for (const stop of stops) stop();
+    await pause(15);
+    const until0 = asked.length;
+    await pause(30);
+    expect(asked.length).toBe(until0);
+    watch.watch(caller, () => undefined);
+    await until(() => asked.length > until0);
+  });
+
+  it('leaves alone a stream that was closed, while the answer was under way too', async () => {
+    let answer: (ids: string[]) => void = () => undefined;
+    const asked = { times: 0 };
+    const { watch } = startWatch({
+      source: {
+        standing() {
+          asked.times++;
+          return new Promise((resolve) => {
+            answer = resolve;
+          });
+        },
+      },
+    });
+    const ended: string[] = [];
+    const stop = watch.watch(caller, () => ended.push('closed'));
+    watch.watch(caller, () => ended.push('open'));
+    await until(() => asked.times === 1);
+    stop();
+    answer([]);
+    await until(() => ended.length > 0);
+    expect(ended).toEqual(['open']);
+  });
+
+  it('goes on while the database cannot answer, and says so', async () => {
+    const outage = { over: false };
+    const { watch, warnings } = startWatch({
+      source: {
+        async standing() {
+          if (!outage.over) throw new Error('the database is down');
+          return [];
+        },
+      },
+    });
+    let ended = 0;
+    watch.watch(caller, () => ended++);
+    await until(() => warnings.length > 1);
+    expect(ended).toBe(0);
+    outage.over = true;
+    await until(() => ended === 1);
+  });
+
+  it('asks for many tokens in parts, and forgets everyone when it is closed', async () => {
+    const { watch, asked, standing } = startWatch();
+    let ended = 0;
+    for (let index = 0; index < 1201; index++) {
+      standing.add(`token ${index}`);
+      watch.watch({ ...caller, tokenId: `token ${index}` }, () => ended++);
+    }
+    await until(() => asked.length >= 3);
+    expect(asked.slice(0, 3).map(({ length }) => length)).toEqual([500, 500, 201]);
+    watch.close();
+    standing.clear();
+    await pause(20);
+    expect(ended).toBe(0);
+  });
+});
