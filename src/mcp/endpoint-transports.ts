@@ -80,6 +80,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const registry = createSessionRegistry({
     conversations,
     store: options.store,
+    seal,
     access,
     limits: options.sessionLimits,
     url,

@@ -4,7 +4,7 @@ export interface StoredSession {
   key: string;
   /** Whose it is: `principalKey` of who opened it. */
   principal: string;
-  /** Params of the client's `initialize`, as JSON. */
+  /** Params of the client's `initialize`, sealed. */
   initialize: string;
   /** Revision agreed on. */
   protocolVersion: string;
@@ -38,7 +38,7 @@ export interface StoredEvent {
   stream: string;
   /** Position in the stream, from 1. */
   position: number;
-  /** The JSON-RPC message. */
+  /** The JSON-RPC message, sealed. */
   data: string;
   /** JSON of the request id the message answers, where it is an answer. */
   answers?: string;

@@ -13,7 +13,7 @@ import type {
   JsonRpcError,
   Sender,
 } from '../conversations/conversation.ts';
-import { createEventLog } from './event-log.ts';
+import { createEventLog, type EventSeal } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
@@ -31,6 +31,7 @@ export interface SessionLimits extends EventRetention {
 export interface SessionRegistryOptions {
   conversations: Conversations;
   store: McpSessionStore;
+  seal: EventSeal;
   access: AccessWatch;
   limits: SessionLimits;
   /** The endpoint's public URL. */
@@ -75,14 +76,14 @@ const maxAttempts = 3;
  * Creates the registry of sessions. Ids are 256 random bits (B3-10, A12-04); the storage knows their SHA-256 only.
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
-  const { conversations, store, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
   const held = new Map<string, Session>();
   let sweptAt = 0;
   let touchedAt = 0;
   const comingBack = new Map<string, Promise<Session | undefined>>();
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
-    const log = createEventLog(stored.key, { store, retention: limits, now, logger });
+    const log = createEventLog(stored.key, { store, retention: limits, seal, now, logger });
     const session: Session = new Session({
       ...stored,
       id,
@@ -116,8 +117,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       await store.end(stored.key);
       return undefined;
     }
+    const initialize = seal.open(stored.initialize, initializeContext(stored.key));
+    if (initialize === undefined) return undefined;
     const session = build(id, stored, true);
-    session.carry(await restoreConversation(conversations, stored, session, { authInfo }));
+    session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
     held.set(id, session);
     return session;
   };
@@ -184,10 +187,11 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   return {
     async open(initialize, sender) {
       const id = randomBytes(32).toString('base64url');
+      const key = hashId(id);
       const stored: StoredSession = {
-        key: hashId(id),
+        key,
         principal: principalKey(sender.authInfo),
-        initialize: JSON.stringify(initialize),
+        initialize: seal.seal(JSON.stringify(initialize), initializeContext(key)),
         protocolVersion: initialize.protocolVersion,
         isInitialized: false,
         logLevel: null,
@@ -241,4 +245,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
 function hashId(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
+}
+
+function initializeContext(key: string): string {
+  return JSON.stringify(['initialize', key]);
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
 import type { EventStream } from '../streams/reply.ts';
 import { type EventPlace, formatEventId } from './event-id.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, KeptStream } from './event-log.ts';
 import { SessionStream } from './session-stream.ts';
 
 /** Names of streams of the session itself begin so; those of streams a POST began do not. */
@@ -109,9 +109,14 @@ export class SessionStreams {
   /** Sends what a client missed of a stream, and goes on where the stream goes on. */
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
     const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
-    let kept = await this.#log.resume(name, position);
-    while (kept && live && live.position > (kept.events.at(-1)?.position ?? position))
+    // The stream may move while it is read, so it is read until it did not; from here to the listener nothing waits.
+    let kept: KeptStream | undefined;
+    let end: number | undefined;
+    do {
+      end = live?.position;
       kept = await this.#log.resume(name, position);
+    } while (end !== live?.position);
+    kept ??= live ? { stream: name, owed: [], events: [] } : undefined;
     if (!kept) return { reason: 'event_unknown' };
     const listener = this.#open(exchange);
     for (const { data, position: at } of kept.events)

@@ -16,6 +16,7 @@ function createLog(append: (events: readonly StoredEvent[]) => Promise<void>) {
       resume: async (_key, stream) => ({ stream, owed: [], events: [] }),
     },
     retention,
+    seal: { seal: (text) => text, open: (sealed) => sealed },
     now: () => 1,
     logger: createLogger('warn', (line) => lines.push(line)),
   });

@@ -10,6 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import Koa from 'koa';
 import { onTestFinished } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import { createTextSeal } from '../../../src/crypto/text-seal.ts';
 import type { AccessWatch } from '../../../src/mcp/access-watch.ts';
 import {
   createMcpEndpoint,
@@ -22,7 +23,6 @@ import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';
 import type { AccessTokenRecord } from '../../../src/resource-server/token-verifier.ts';
-import { createStateSeal } from '../../../src/state-seal.ts';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { createMemoryNotes } from './note-store.ts';
@@ -140,7 +140,7 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
       principalLimits: { maxCallsPerPrincipal: 1000, maxStreamsPerPrincipal: 16 },
       store: storage.mcpSessions,
       access,
-      seal: createStateSeal(box),
+      seal: createTextSeal(box),
       streamAfterMs: 30,
       now,
       logger: createLogger('silent'),

@@ -323,3 +323,18 @@ describe('a session that ends while a call runs', () => {
     expect(seen.aborted).toEqual(['a']);
   });
 });
+
+describe('what is kept of a session', () => {
+  it('resumes although an event was too large to keep, and at once', async () => {
+    const { source } = createTalkingServer();
+    const gate = await startGate({ source, sessionLimits: { ...defaultSessionLimits, maxBytes: 10 } });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const stream = await post(gate, token, session, work(150));
+    const begun = await stream.until(({ method }) => method === 'notifications/message');
+    stream.leave();
+    const resumed = await openStream(gate, token, session, begun.id);
+    expect(resumed.response.status).toBe(200);
+    expect((await resumed.rest()).map(({ message }) => message?.id)).toEqual([7]);
+  });
+});
