@@ -4,9 +4,6 @@ import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { McpLike } from '../server-source.ts';
 
-/** The revision all of this serves. */
-export const modernRevision = '2026-07-28';
-
 /** The answer to one request: a result or an error, and the status and headers of the HTTP answer. */
 export type Answer = {
   status: number;

@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Message } from '../checks/messages.ts';
 import type { Posted } from '../transports/transport.ts';
-import { type Answer, modernRevision } from './backend.ts';
+import type { Answer } from './backend.ts';
+
+/** The revision all of this serves. */
+export const modernRevision = '2026-07-28';
 
 /**
  * Checks that a message is a whole one of 2026-07-28: alone, with the `_meta` that every request has, and of a revision

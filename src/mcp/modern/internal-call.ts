@@ -1,5 +1,6 @@
 import type { RequestMessage } from '../checks/messages.ts';
-import { type Answer, type Backend, type Caller, type Discovery, modernRevision } from './backend.ts';
+import type { Answer, Backend, Caller, Discovery } from './backend.ts';
+import { modernRevision } from './envelope.ts';
 
 /** Writes a request of our own, with the `_meta` that every request of 2026-07-28 has (C3-01). */
 export function internalRequest(method: string, params: Record<string, unknown>): RequestMessage {

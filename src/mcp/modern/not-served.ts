@@ -1,4 +1,5 @@
-import { type Backend, modernRevision } from './backend.ts';
+import type { Backend } from './backend.ts';
+import { modernRevision } from './envelope.ts';
 
 /** Revisions a server of an older era is served in. */
 const olderRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];

@@ -4,7 +4,7 @@ import {
   type RequestId,
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
-import { modernRevision } from './backend.ts';
+import { modernRevision } from './envelope.ts';
 
 /** What every message is handed to the server with. */
 export const classification = { era: 'modern', revision: modernRevision } as const;

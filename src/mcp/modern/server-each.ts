@@ -6,8 +6,9 @@ import type { JsonRpcError } from '../conversations/conversation.ts';
 import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
-import { type Answer, type Backend, type Call, type Caller, modernRevision } from './backend.ts';
+import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
+import { modernRevision } from './envelope.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { acceptedContent, inputRequired, type McpServer } from '@modelcontextprotocol/server';
+import { acceptedContent, inputRequired, type McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { callerOf } from '../../../src/mcp/caller.ts';
 
@@ -58,6 +58,16 @@ export function addTools(server: McpServer, seen: Seen): void {
       });
     return { content: [{ type: 'text', text: `${state}: ${answer.name}` }] };
   });
+  server.registerTool(
+    'region',
+    { inputSchema: z.object({ region: z.string().meta({ 'x-mcp-header': 'Region' }) }) },
+    ({ region }) => ({ content: [{ type: 'text', text: region }] }),
+  );
+  server.registerTool(
+    'secret',
+    { inputSchema: z.object({}), scopeChallenge: requireScopes('notes:secret') },
+    () => ({ content: [] }),
+  );
   server.registerPrompt('hello', {}, () => ({
     messages: [{ role: 'user', content: { type: 'text', text: 'hello' } }],
   }));

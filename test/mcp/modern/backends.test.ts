@@ -1,0 +1,89 @@
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { McpServer } from '@modelcontextprotocol/server';
+import { describe, expect, it, vi } from 'vitest';
+import { createBackends } from '../../../src/mcp/modern/backends.ts';
+import { notServed } from '../../../src/mcp/modern/not-served.ts';
+import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { callBackend } from '../support/modern-calls.ts';
+import { createTestServer } from '../support/modern-endpoint.ts';
+
+function start(sharing: ServerSource['sharing'], make: () => McpLike) {
+  const create = vi.fn(make);
+  const lines: string[] = [];
+  const backends = createBackends({
+    source: { sharing, create },
+    url: new URL('https://mcp.example/mcp'),
+    resourceMetadataUrl: 'https://mcp.example/.well-known/oauth-protected-resource/mcp',
+    gate: { check: () => undefined },
+    publish: () => {},
+    older: notServed,
+    logger: createLogger('warn', (line) => lines.push(line)),
+  });
+  return { backends, create, lines };
+}
+
+const listed = () => createTestServer(() => {});
+const unlisted = () => new McpServer({ name: 'unlisted', version: '1.0.0' });
+const olderServer = () => new ServerV1({ name: 'v1', version: '1.0.0' }) as unknown as McpLike;
+
+describe('what answers requests of 2026-07-28', () => {
+  it('is one server for all where a shared server lists the revision', async () => {
+    const { backends, create, lines } = start('shared', listed);
+    for (let time = 0; time < 3; time++)
+      expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+    expect(create.mock.calls).toEqual([[{ era: 'modern' }]]);
+    expect(lines).toEqual([]);
+    await backends.close();
+  });
+
+  it('is a server each where a shared one does not list it, and the log says how to be faster, once', async () => {
+    const { backends, create, lines } = start('shared', unlisted);
+    for (let time = 0; time < 3; time++)
+      expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+    expect(create).toHaveBeenCalledTimes(4);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('supportedProtocolVersions');
+    await backends.close();
+  });
+
+  it('is a server each, made for its caller, where they are not shared', async () => {
+    const { backends, create } = start('each', listed);
+    await callBackend(await backends.current(), 'server/discover');
+    await callBackend(await backends.current(), 'server/discover');
+    expect(create).toHaveBeenCalledTimes(2);
+    expect(create.mock.calls[0]).toMatchObject([{ era: 'modern', authInfo: { subject: 'ann' } }]);
+    await backends.close();
+  });
+
+  it.each([
+    ['single', listed],
+    ['shared', olderServer],
+    ['each', olderServer],
+  ] as const)('is what serves older ones for a %s server that is older (B5-15)', async (sharing, make) => {
+    const { backends, create } = start(sharing, make);
+    for (let time = 0; time < 2; time++) {
+      const { answer } = await callBackend(await backends.current(), 'server/discover');
+      expect([answer.status, answer.error?.code]).toEqual([400, -32022]);
+    }
+    expect(create.mock.calls.length).toBeLessThanOrEqual(1);
+    await backends.close();
+  });
+
+  it('is made again when it ended, or could not be made', async () => {
+    const made: McpLike[] = [];
+    let isBroken = true;
+    const { backends } = start('shared', () => {
+      if (isBroken) throw new Error('no database');
+      made.push(listed());
+      return made.at(-1) as McpLike;
+    });
+    await expect(backends.current()).rejects.toThrow('no database');
+    isBroken = false;
+    await backends.current();
+    await made[0]?.close();
+    expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+    expect(made).toHaveLength(2);
+    await backends.close();
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { Backend } from '../../../src/mcp/modern/backend.ts';
+import { discoverBy, internalCall } from '../../../src/mcp/modern/internal-call.ts';
+import { createCaller } from '../support/modern-calls.ts';
+
+describe('a question of our own', () => {
+  it('is a whole request, asked as the caller (C3-01)', async () => {
+    const begin: Backend['begin'] = ({ request, caller, answer }) => {
+      answer({ status: 200, result: { request, subject: caller.authInfo.subject } });
+      return () => {};
+    };
+    expect(
+      (await internalCall(begin, 'tools/list', { cursor: 'a' }, createCaller('bob'))).result,
+    ).toMatchObject({
+      subject: 'bob',
+      request: {
+        method: 'tools/list',
+        params: {
+          cursor: 'a',
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      },
+    });
+  });
+
+  it('about what a server can do has an answer even where the server has none', async () => {
+    const begin: Backend['begin'] = ({ answer }) => {
+      answer({ status: 404, error: { code: -32601, message: 'Method not found' } });
+      return () => {};
+    };
+    expect(await discoverBy(begin, createCaller())).toEqual({ capabilities: {}, serverInfo: undefined });
+  });
+});

@@ -1,0 +1,43 @@
+import { Server } from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
+import { createCaller } from '../support/modern-calls.ts';
+import { createTestServer, modernVersions } from '../support/modern-endpoint.ts';
+import { addTools } from '../support/modern-tools.ts';
+
+const rest = { resourceMetadataUrl: 'https://mcp.example/prm', publish: () => {}, onEnd: () => {} };
+
+describe('the schemas of tools', () => {
+  it('are told by an McpServer, the same object each time', async () => {
+    const server = createTestServer((made) => addTools(made, { started: [], aborted: [], finished: [] }));
+    const backend = await connectOneServer({ server, ...rest });
+    const find = (name: string) => backend?.inputSchemaOf?.(name, createCaller());
+    expect(find('region')).toMatchObject({ properties: { region: { 'x-mcp-header': 'Region' } } });
+    expect(find('region')).toBe(find('region'));
+    expect(find('nobody')).toBeUndefined();
+  });
+
+  it('are read from all pages of the list of another server, and again when it changed', async () => {
+    let version = 1;
+    let reads = 0;
+    const server = new Server(
+      { name: 'low', version: '1' },
+      { ...modernVersions, capabilities: { tools: { listChanged: true } } },
+    );
+    server.setRequestHandler('tools/list', ({ params }) => {
+      reads++;
+      const name = params?.cursor === 'next' ? 'b' : 'a';
+      const tools = [{ name, inputSchema: { type: 'object' as const, title: `${name}${version}` } }];
+      return { tools, ...(name === 'a' ? { nextCursor: 'next' } : {}) };
+    });
+    const backend = await connectOneServer({ server, ...rest });
+    const find = async (name: string) => backend?.inputSchemaOf?.(name, createCaller());
+    expect(await find('b')).toMatchObject({ title: 'b1' });
+    expect(await find('a')).toMatchObject({ title: 'a1' });
+    expect(await find('__proto__')).toBeUndefined();
+    expect(reads).toBe(2);
+    version = 2;
+    await server.sendToolListChanged();
+    expect(await find('b')).toMatchObject({ title: 'b2' });
+  });
+});

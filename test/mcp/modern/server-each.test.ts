@@ -1,0 +1,31 @@
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { readAnswer } from '../support/gate.ts';
+import { serverEach, startModern } from '../support/modern-endpoint.ts';
+
+describe('a server each', () => {
+  it('may have tools of its caller alone, and is closed after its request', async () => {
+    const closed = vi.fn();
+    const source = serverEach((server, { authInfo }) => {
+      server.server.onclose = closed;
+      const name = `of-${authInfo?.subject}`;
+      server.registerTool(name, { inputSchema: z.object({}) }, () => ({ content: [] }));
+    });
+    const endpoint = await startModern(source);
+    const call = (subject: string) => endpoint.call(subject, 'tools/call', { name: 'of-ann', arguments: {} });
+    expect((await readAnswer(await call('ann'))).result).toBeDefined();
+    expect((await readAnswer(await call('bob'))).error?.code).toBe(-32602);
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(2));
+  });
+
+  it('that cannot be made is an answer of its own, and nothing of why', async () => {
+    const source = serverEach(() => {
+      throw new Error('no database at 10.0.0.5');
+    });
+    const endpoint = await startModern(source);
+    const response = await endpoint.call('ann', 'tools/list', {}, 6);
+    const { id, error } = await readAnswer(response);
+    expect([response.status, id, error?.code]).toEqual([500, 6, -32603]);
+    expect(error?.message).not.toContain('10.0.0.5');
+  });
+});
