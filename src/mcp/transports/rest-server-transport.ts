@@ -50,10 +50,9 @@ export class RestServerTransport implements Transport {
   /** @param options where to listen and whom to serve */
   constructor(options: RestServerTransportOptions = {}) {
     this.#options = options;
-    this.#posts = new RestPosts(options.timeoutMs ?? defaultRestTimeoutMs, (message, extra) => {
-      if (!this.onmessage) throw new Error('No MCP server is connected to this transport.');
-      this.onmessage(message as JSONRPCMessage, extra);
-    });
+    this.#posts = new RestPosts(options.timeoutMs ?? defaultRestTimeoutMs, (message, extra) =>
+      this.onmessage?.(message as JSONRPCMessage, extra),
+    );
   }
 
   /** The URL it listens at; undefined while it does not. */
@@ -164,6 +163,7 @@ export class RestServerTransport implements Transport {
         415,
         errorBody(-32000, 'Unsupported Media Type: Content-Type must be application/json'),
       );
+    if (!this.onmessage) throw new Error('No MCP server is connected to this transport.');
     const messages = await this.#read(request, response, parsedBody);
     if (!messages) return;
     await this.#dispatch(messages, authInfo, response);
