@@ -1,16 +1,23 @@
 import type { Server } from 'node:http';
 import type Koa from 'koa';
-import { createApp } from './app/app.ts';
+import { createApp, type GuardedResource } from './app/app.ts';
 import { paths } from './app/paths.ts';
 import { buildFailurePage, buildHomePage, createAuthorizationServer } from './authorization-server/index.ts';
 import type { KeySet } from './crypto/keys.ts';
+import { createSealedBox } from './crypto/sealed-box.ts';
+import { createTextSeal } from './crypto/text-seal.ts';
 import { createMcpEndpoint } from './mcp/index.ts';
 import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
-import { pathOf, wellKnown } from './oauth/well-known.ts';
+import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
-import { buildProtectedResource, createLocalVerifier, createRequireBearer } from './resource-server/index.ts';
+import {
+  buildProtectedResource,
+  createAccessWatch,
+  createLocalVerifier,
+  createRequireBearer,
+} from './resource-server/index.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
@@ -69,15 +76,13 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const protectedServer = readOwnServer(server ?? notes, issuer);
   const { baselineScopes } = protectedServer;
   const mcpUrl = `${issuer}${paths.mcp}`;
-  const resourceMetadataUrl = `${new URL(issuer).origin}${wellKnown.protectedResource}${pathOf(mcpUrl)}`;
+  const guarded = { mcp: mcpUrl, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };
 
   const authorizationServer = createAuthorizationServer({
     issuer,
     storage,
     keys,
-    resources: [
-      { resource: mcpUrl, name: protectedServer.name, scopes: protectedServer.scopes, baselineScopes },
-    ],
+    resources: Object.values(guarded).map((resource) => ({ ...protectedServer, resource })),
     lifetimes: {
       ...settings.tokens,
       sessionSeconds: settings.login.sessionSeconds,
@@ -97,18 +102,47 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     logger,
     now,
   });
+  const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
   const mcp = createMcpEndpoint({
-    server: protectedServer.source.create,
+    source: protectedServer.source,
     scopeRules: protectedServer.scopeRules,
-    resourceMetadataUrl,
+    urls: {
+      mcp: new URL(guarded.mcp),
+      sse: new URL(guarded.sse),
+      messages: new URL(`${issuer}${paths.messages}`),
+      rest: new URL(guarded.rest),
+    },
     maxBodyBytes: settings.mcp.maxBodyBytes,
-    sessions: {
+    sessions: settings.mcp.sessions,
+    sessionLimits: {
       maxPerPrincipal: settings.mcp.maxSessionsPerPrincipal,
       maxTotal: settings.mcp.maxSessions,
       idleSeconds: settings.mcp.sessionIdleSeconds,
+      eventSeconds: settings.mcp.eventSeconds,
+      maxEvents: settings.mcp.maxEventsPerSession,
+      maxBytes: settings.mcp.maxEventBytesPerSession,
     },
+    principalLimits: settings.mcp,
+    store: storage.mcpSessions,
+    access: accessWatch,
+    seal: createTextSeal(createSealedBox(keys.sealing)),
     now,
     logger,
+  });
+  const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
+  const guard = (resource: string): GuardedResource => ({
+    metadata: buildProtectedResource({
+      resource,
+      authorizationServers: [issuer],
+      scopesSupported: baselineScopes,
+      name: protectedServer.name,
+    }),
+    requireBearer: createRequireBearer({
+      verifier,
+      resource,
+      resourceMetadataUrl: protectedResourceMetadataUrl(resource),
+      baselineScopes,
+    }),
   });
   const app = createApp({
     publicUrl: issuer,
@@ -118,21 +152,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     cookieKeys: keys.cookies,
     storage,
     logger,
-    protectedResource: buildProtectedResource({
-      resource: mcpUrl,
-      authorizationServers: [issuer],
-      scopesSupported: baselineScopes,
-      name: protectedServer.name,
-    }),
+    protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
     homePage: buildHomePage({ name: protectedServer.name, mcpUrl }),
     renderErrorPage: buildFailurePage,
     authorizationServer: authorizationServer.middleware,
-    requireBearer: createRequireBearer({
-      verifier: createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now }),
-      resource: mcpUrl,
-      resourceMetadataUrl,
-      baselineScopes,
-    }),
     mcpEndpoint: mcp,
   });
 
@@ -155,6 +178,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     async close() {
       clearInterval(sweeper);
       await mcp.close();
+      accessWatch.close();
     },
   };
 }

@@ -10,7 +10,7 @@ import { answerHealth } from './health.ts';
 import { serveHome } from './home.ts';
 import { type GuardOptions, guardHost } from './host-guard.ts';
 import type { Page } from './page.ts';
-import { paths, slashTolerantPaths } from './paths.ts';
+import { paths, programPaths, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
 import { nameRequests } from './request-id.ts';
 import { sequence } from './sequence.ts';
@@ -23,14 +23,20 @@ export interface AppOptions extends GuardOptions {
   cookieKeys: readonly string[];
   storage: Pick<Storage, 'ping'>;
   logger: Logger;
-  /** RFC 9728 document of the MCP endpoint. */
-  protectedResource: ProtectedResourceMetadata;
   /** What a person finds at the public URL. */
   homePage: Page;
   renderErrorPage: ErrorOptions['renderErrorPage'];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
+  /** The protected resources: one MCP server, at a path for each family of transports. */
+  protectedResources: Record<'mcp' | 'sse' | 'rest', GuardedResource>;
+  mcpEndpoint: Record<'refuseOversized' | 'middleware' | 'sse' | 'messages' | 'rest', Middleware>;
+}
+
+/** A protected resource, and the check in front of it. */
+export interface GuardedResource {
+  /** RFC 9728 document. */
+  metadata: ProtectedResourceMetadata;
   requireBearer: Middleware;
-  mcpEndpoint: { refuseOversized: Middleware; middleware: Middleware };
 }
 
 /**
@@ -50,32 +56,44 @@ export function createApp(options: AppOptions): Koa {
   const below = (folder: string, step: Middleware): Middleware => {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
-  const serveProtectedResource: Middleware = async (ctx) => {
-    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-      ctx.set('Allow', 'GET, HEAD, OPTIONS');
-      ctx.throw(405, 'Use GET here.');
-    }
-    ctx.set('Cache-Control', 'public, max-age=300');
-    ctx.body = options.protectedResource;
-  };
   const documentCors = allowAnyOrigin(['GET', 'HEAD']);
+  const { mcp, sse, rest } = options.protectedResources;
+  const { mcpEndpoint } = options;
+  const metadataAt = (path: string, { metadata }: GuardedResource): Middleware =>
+    at(`${wellKnown.protectedResource}${base}${path}`, documentCors, serveMetadata(metadata));
+  const guardedAt = (
+    path: string,
+    methods: string[],
+    guard: GuardedResource,
+    serve: Middleware,
+  ): Middleware =>
+    at(
+      `${base}${path}`,
+      allowKnownOrigins(options, methods),
+      mcpEndpoint.refuseOversized,
+      guard.requireBearer,
+      serve,
+    );
 
   const steps: Middleware[] = [
     nameRequests(logger),
-    answerErrors({ logger, renderErrorPage: options.renderErrorPage, mcpPath: `${base}${paths.mcp}` }),
+    answerErrors({
+      logger,
+      renderErrorPage: options.renderErrorPage,
+      programPaths: programPaths.map((path) => `${base}${path}`),
+    }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     guardHost(options),
     pinPublicOrigin(publicUrl),
     resolveAliases(buildAliases(publicUrl, slashTolerantPaths)),
-    at(`${wellKnown.protectedResource}${base}${paths.mcp}`, documentCors, serveProtectedResource),
-    at(
-      `${base}${paths.mcp}`,
-      allowKnownOrigins(options, ['GET', 'POST', 'DELETE']),
-      options.mcpEndpoint.refuseOversized,
-      options.requireBearer,
-      options.mcpEndpoint.middleware,
-    ),
+    guardedAt(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
+    guardedAt(paths.sse, ['GET'], sse, mcpEndpoint.sse),
+    guardedAt(paths.messages, ['POST'], sse, mcpEndpoint.messages),
+    guardedAt(paths.rest, ['POST'], rest, mcpEndpoint.rest),
+    metadataAt(paths.mcp, mcp),
+    metadataAt(paths.sse, sse),
+    metadataAt(paths.rest, rest),
     at(`${base}${wellKnown.authorizationServer}`, documentCors, options.authorizationServer),
     at(`${base}${wellKnown.openidConfiguration}`, documentCors, options.authorizationServer),
     at(`${base}/jwks`, documentCors, options.authorizationServer),
@@ -87,4 +105,15 @@ export function createApp(options: AppOptions): Koa {
   ];
   app.use(sequence(steps));
   return app;
+}
+
+function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {
+  return async (ctx) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD, OPTIONS');
+      ctx.throw(405, 'Use GET here.');
+    }
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = metadata;
+  };
 }

@@ -27,8 +27,8 @@ export interface ErrorOptions {
   logger: Logger;
   /** Gives the page for a person whose browser met a failure. */
   renderErrorPage: (failure: { status: number; code: string; requestId: string }) => Page;
-  /** The path that is for programs whatever they accept. */
-  mcpPath: string;
+  /** Paths that are for programs, whatever they accept. */
+  programPaths: readonly string[];
 }
 
 /** How long a client should wait before it tries the database again, in seconds. */
@@ -53,7 +53,7 @@ function nameFailure(error: unknown, requestId: string): Failure {
  * everything else it learns that it happened and under which id, and the log gets the rest (T-196, T-199). A browser
  * gets a page, every other client JSON. Nothing that was prepared before goes out: no redirect, no cookie.
  */
-export function answerErrors({ logger, renderErrorPage, mcpPath }: ErrorOptions) {
+export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
@@ -75,7 +75,8 @@ export function answerErrors({ logger, renderErrorPage, mcpPath }: ErrorOptions)
       );
       ctx.status = status;
       if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
-      if (ctx.path !== mcpPath && wantsPage(ctx)) sendPage(ctx, renderErrorPage({ status, code, requestId }));
+      if (!programPaths.includes(ctx.path) && wantsPage(ctx))
+        sendPage(ctx, renderErrorPage({ status, code, requestId }));
       else ctx.body = { error: code, error_description: description };
     }
   };

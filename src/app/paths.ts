@@ -2,8 +2,16 @@
 export const paths = {
   /** The MCP endpoint. Clients and proxies expect just this. */
   mcp: '/mcp',
+  /** Stream of HTTP+SSE, the transport of 2024-11-05, and where its messages are posted. */
+  sse: '/sse',
+  messages: '/messages',
+  /** The Rest transport. */
+  rest: '/rest',
   health: '/healthz',
 } as const;
+
+/** Paths that are for programs, whatever they accept. */
+export const programPaths = [paths.mcp, paths.sse, paths.messages, paths.rest] as const;
 
 /** Endpoints that answer with a trailing slash as well (A2-05). */
 export const slashTolerantPaths = [
@@ -12,5 +20,5 @@ export const slashTolerantPaths = [
   '/register',
   '/revoke',
   '/jwks',
-  paths.mcp,
+  ...programPaths,
 ] as const;

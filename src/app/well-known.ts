@@ -2,6 +2,9 @@ import type { Context, Next } from 'koa';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import { paths } from './paths.ts';
 
+/** Paths of protected resources, which clients may take for the issuer's. */
+const resourcePaths = [paths.mcp, paths.sse, paths.rest];
+
 /** Aliases of paths: where clients look, and what is served there. */
 export type Aliases = ReadonlyMap<string, string>;
 
@@ -21,17 +24,17 @@ export function buildAliases(publicUrl: string, endpoints: readonly string[]): A
     aliases.set(`${path}/`, target);
   };
   for (const document of [wellKnown.authorizationServer, wellKnown.openidConfiguration]) {
-    const inserted = [document, `${document}${base}`, `${document}${base}${paths.mcp}`];
-    for (const path of [...inserted, `${base}${document}`, `${base}${paths.mcp}${document}`])
-      alias(path, `${base}${document}`);
+    alias(document, `${base}${document}`);
+    for (const path of ['', ...resourcePaths])
+      for (const place of [`${document}${base}${path}`, `${base}${path}${document}`])
+        alias(place, `${base}${document}`);
   }
-  const resource = `${wellKnown.protectedResource}${base}${paths.mcp}`;
-  for (const path of [
-    wellKnown.protectedResource,
-    resource,
-    `${base}${paths.mcp}${wellKnown.protectedResource}`,
-  ])
-    alias(path, resource);
+  const inserted = (path: string): string => `${wellKnown.protectedResource}${base}${path}`;
+  alias(wellKnown.protectedResource, inserted(paths.mcp));
+  for (const path of resourcePaths) {
+    alias(inserted(path), inserted(path));
+    alias(`${base}${path}${wellKnown.protectedResource}`, inserted(path));
+  }
   for (const endpoint of endpoints) {
     for (const path of [endpoint, `${base}${endpoint}`]) alias(path, `${base}${endpoint}`);
   }

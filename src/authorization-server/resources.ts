@@ -20,8 +20,8 @@ export interface ResourceRegistry {
   scopes: readonly string[];
   default: ProtectedResource;
   /**
-   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). Where there is one resource,
-   * the URL it stands below (the issuer) and its origin mean it as well: some clients shorten it so. Undefined for
+   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). The URL
+   * the first one stands below (the issuer) and its origin mean it as well: some clients shorten it so. Undefined for
    * any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
@@ -40,9 +40,9 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
-  if (resources.length === 1) {
-    for (const shorter of ['.', '/'])
-      known.set(canonicalResource(new URL(shorter, first.resource).href) ?? first.resource, first);
+  for (const shorter of ['.', '/']) {
+    const indicator = canonicalResource(new URL(shorter, first.resource).href) ?? first.resource;
+    if (!known.has(indicator)) known.set(indicator, first);
   }
   return {
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],

@@ -1,3 +1,4 @@
+import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
 import type { AccessWatch } from './access-watch.ts';
@@ -7,7 +8,7 @@ import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import type { StateSeal } from './modern/request-state.ts';
-import { createScopeGate } from './scopes/scope-gate.ts';
+import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import type { ServerSource } from './server-source.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
@@ -17,7 +18,7 @@ import { checkRestAccept, checkRestMethod, createRestTransport } from './transpo
 import { createSseTransport } from './transports/sse.ts';
 import { createStatelessTransport } from './transports/stateless.ts';
 import { createStreamableHttp } from './transports/streamable-http.ts';
-import type { Serve } from './transports/transport.ts';
+import type { Posted, Serve } from './transports/transport.ts';
 
 /** How much of an endpoint one principal may use at once. */
 export interface PrincipalLimits {
@@ -32,12 +33,8 @@ export interface McpTransportsOptions {
   source: ServerSource;
   /** Which scopes tools, prompts and resources need. */
   scopeRules: ScopeRules;
-  /** The endpoint's public URL; the identifier of the protected resource. */
-  url: URL;
-  /** Public URL that messages of HTTP+SSE are posted to. */
-  messagesUrl: URL;
-  /** Where the metadata of the protected resource stands; goes into challenges. */
-  resourceMetadataUrl: string;
+  /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
+  urls: Record<'mcp' | 'sse' | 'messages' | 'rest', URL>;
   maxBodyBytes: number;
   /** Whether the revisions up to 2025-11-25 are served in sessions, or each request by itself. */
   sessions: 'stored' | 'none';
@@ -68,10 +65,13 @@ const defaultStreamAfterMs = 1000;
  * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
  */
 export function createTransports(options: McpTransportsOptions): McpTransports {
-  const { source, url, resourceMetadataUrl, maxBodyBytes, principalLimits, access, seal, now, logger } =
-    options;
+  const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
+  const url = urls.mcp;
+  const resourceMetadataUrl = protectedResourceMetadataUrl(url.href);
   const { streamAfterMs = defaultStreamAfterMs } = options;
-  const gate = createScopeGate(options.scopeRules, resourceMetadataUrl);
+  const gateAt = (resource: URL): ScopeGate =>
+    createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href));
+  const gate = gateAt(url);
   const conversations = filterLists(
     createConversations({ source, resourceMetadataUrl, logger }),
     gate.filterResult,
@@ -111,14 +111,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   });
   const sse = createSseTransport({
     conversations,
-    postUrl: options.messagesUrl,
-    gate,
+    postUrl: urls.messages,
+    gate: gateAt(urls.sse),
     calls,
     accessWatch: access,
     streams: createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal),
     logger,
   });
-  const rest = createRestTransport({ conversations, url, gate, calls, logger });
+  const rest = createRestTransport({ conversations, url: urls.rest, gate: gateAt(urls.rest), calls, logger });
   let closing = false;
 
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */

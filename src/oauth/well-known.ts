@@ -42,3 +42,12 @@ export function protectedResourceMetadataUrls(resource: string): string[] {
   const root = `${origin}${wellKnown.protectedResource}`;
   return inserted === '' ? [root] : [`${root}${inserted}`, root];
 }
+
+/**
+ * The place of a protected resource's metadata that its challenges name: the path-inserted one.
+ * @param resource URL of the protected resource
+ * @see RFC 9728 section 3.1
+ */
+export function protectedResourceMetadataUrl(resource: string): string {
+  return `${new URL(resource).origin}${wellKnown.protectedResource}${pathOf(resource)}`;
+}

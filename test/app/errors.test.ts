@@ -22,7 +22,7 @@ async function serve(
     answerErrors({
       logger: createLogger('debug', (line) => lines.push(line)),
       renderErrorPage: buildFailurePage,
-      mcpPath: '/mcp',
+      programPaths: ['/mcp'],
     }),
   );
   app.use(handler);

@@ -8,11 +8,18 @@ describe('the aliases', () => {
     const aliases = buildAliases('https://mcp.example.com', ['/token']);
     const expected = new Map<string, string>();
     for (const name of documents)
-      for (const path of [`/.well-known/${name}`, `/.well-known/${name}/mcp`, `/mcp/.well-known/${name}`])
+      for (const path of ['', '/mcp', '/sse', '/rest'].flatMap((at) => [
+        `/.well-known/${name}${at}`,
+        `${at}/.well-known/${name}`,
+      ]))
         for (const slash of ['', '/']) expected.set(`${path}${slash}`, `/.well-known/${name}`);
     const resource = '/.well-known/oauth-protected-resource';
-    for (const path of [resource, `${resource}/mcp`, `/mcp${resource}`])
-      for (const slash of ['', '/']) expected.set(`${path}${slash}`, `${resource}/mcp`);
+    for (const slash of ['', '/']) {
+      expected.set(`${resource}${slash}`, `${resource}/mcp`);
+      for (const at of ['/mcp', '/sse', '/rest'])
+        for (const path of [`${resource}${at}`, `${at}${resource}`])
+          expected.set(`${path}${slash}`, `${resource}${at}`);
+    }
     for (const path of ['/token', '/token/']) expected.set(path, '/token');
     expect(Object.fromEntries(aliases)).toEqual(Object.fromEntries(expected));
   });
@@ -25,9 +32,13 @@ describe('the aliases', () => {
       expect(served.map(([path]) => path).filter((path) => !path.endsWith('/'))).toEqual([
         `/.well-known/${name}`,
         `/.well-known/${name}/tools`,
-        `/.well-known/${name}/tools/mcp`,
         `/tools/.well-known/${name}`,
+        `/.well-known/${name}/tools/mcp`,
         `/tools/mcp/.well-known/${name}`,
+        `/.well-known/${name}/tools/sse`,
+        `/tools/sse/.well-known/${name}`,
+        `/.well-known/${name}/tools/rest`,
+        `/tools/rest/.well-known/${name}`,
       ]);
     },
   );

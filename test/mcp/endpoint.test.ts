@@ -6,7 +6,8 @@ import Koa from 'koa';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMcpEndpoint } from '../../src/mcp/endpoint.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { modernRequest, readAnswer, startGate } from './support/gate.ts';
+import type { McpSessionStore } from '../../src/storage/mcp-sessions.ts';
+import { defaultSessionLimits, modernRequest, readAnswer, startGate } from './support/gate.ts';
 import { createSlowServer, wait } from './support/tools.ts';
 
 describe('the MCP endpoint', () => {
@@ -55,10 +56,18 @@ describe('the MCP endpoint', () => {
   });
 
   it('serves nobody who was not identified: without the bearer check in front it fails', async () => {
+    const at = (path: string) => new URL(path, 'https://mcp.example.com');
     const endpoint = createMcpEndpoint({
-      server: () => Promise.reject(new Error('never made')),
+      source: { sharing: 'each', create: () => Promise.reject(new Error('never made')) },
       scopeRules: {},
-      resourceMetadataUrl: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
+      urls: { mcp: at('/mcp'), sse: at('/sse'), messages: at('/messages'), rest: at('/rest') },
+      maxBodyBytes: 1024,
+      sessions: 'none',
+      sessionLimits: defaultSessionLimits,
+      principalLimits: { maxCallsPerPrincipal: 1, maxStreamsPerPrincipal: 1 },
+      store: {} as McpSessionStore,
+      access: { watch: () => () => undefined },
+      seal: { seal: (text) => text, open: (sealed) => sealed },
       now: () => 0,
       logger: createLogger('silent'),
     });
@@ -77,7 +86,7 @@ describe('the MCP endpoint', () => {
 
   it('survives clients that reset at any moment, and keeps no session of theirs busy (T-146)', async () => {
     const { source, seen } = createSlowServer();
-    const gate = await startGate({ server: source });
+    const gate = await startGate({ source });
     const token = gate.issue('ann');
     const headers = { 'mcp-session-id': await gate.initialize(token) };
     const attempts = Array.from({ length: 60 }, async (_, at) => {
@@ -104,7 +113,7 @@ describe('the MCP endpoint', () => {
 
   it('sends large answers whole (B3-05)', async () => {
     const { source } = createSlowServer();
-    const gate = await startGate({ server: source });
+    const gate = await startGate({ source });
     const token = gate.issue('ann');
     const answer = await gate.call(token, await gate.initialize(token), 'tools/call', {
       name: 'fill',

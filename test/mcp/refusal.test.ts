@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal, type RefusalReason, refusalResponse } from '../../src/mcp/refusal.ts';
+import { isRefusal, type Refusal, type RefusalReason, sendRefusal } from '../../src/mcp/refusal.ts';
+
+/** What goes out for a refusal. */
+function sent(refusal: Refusal) {
+  const calls: { status: number; body: unknown; headers: Readonly<Record<string, string>> }[] = [];
+  sendRefusal(refusal, { json: (status, body, headers = {}) => void calls.push({ status, body, headers }) });
+  const [call, ...more] = calls;
+  if (!call || more.length > 0) throw new Error('expected one answer');
+  return call;
+}
 
 const table: [RefusalReason, number, number][] = [
   ['method_not_allowed', 405, -32000],
@@ -21,7 +30,11 @@ const table: [RefusalReason, number, number][] = [
   ['initialize_incomplete', 400, -32602],
   ['session_missing', 400, -32000],
   ['session_unknown', 404, -32001],
+  ['event_unknown', 400, -32000],
+  ['protocol_version_unknown', 400, -32000],
   ['too_many_sessions', 429, -32000],
+  ['too_many_calls', 429, -32000],
+  ['too_many_streams', 429, -32000],
   ['sessions_exhausted', 503, -32000],
   ['request_id_in_use', 400, -32600],
   ['insufficient_scope', 403, -32000],
@@ -32,10 +45,10 @@ const table: [RefusalReason, number, number][] = [
 describe('a refusal', () => {
   it.each(table)(
     'for %s is HTTP %i with JSON-RPC error %i and a sentence (B3-02, B3-03)',
-    async (reason, status, code) => {
-      const response = refusalResponse({ reason });
-      expect(response.status).toBe(status);
-      expect(await response.json()).toEqual({
+    (reason, status, code) => {
+      const answer = sent({ reason });
+      expect(answer.status).toBe(status);
+      expect(answer.body).toEqual({
         jsonrpc: '2.0',
         id: null,
         error: { code, message: expect.stringMatching(/\.$/) },
@@ -43,15 +56,15 @@ describe('a refusal', () => {
     },
   );
 
-  it('repeats the id of the request, adds headers, and gives data', async () => {
-    const response = refusalResponse({
+  it('repeats the id of the request, adds headers, and gives data', () => {
+    const answer = sent({
       reason: 'closing',
       id: 0,
       headers: { 'Retry-After': '5' },
       data: { a: 1 },
     });
-    expect(response.headers.get('retry-after')).toBe('5');
-    expect(await response.json()).toMatchObject({ id: 0, error: { data: { a: 1 } } });
+    expect(answer.headers).toEqual({ 'Retry-After': '5' });
+    expect(answer.body).toMatchObject({ id: 0, error: { data: { a: 1 } } });
   });
 
   it('is told from other results', () => {

@@ -84,7 +84,7 @@ it('scopes_supported is the baseline of a server, not its catalogue, and a clien
   const gatehouse = await startGatehouse({
     server: {
       name: 'Notes with a small baseline',
-      create: createNotesServer({ notes: first.storage.notes, now: () => Math.floor(Date.now() / 1000) }),
+      ...createNotesServer({ notes: first.storage.notes, now: () => Math.floor(Date.now() / 1000) }),
       scopes: { 'notes:read': 'Read notes', 'notes:write': 'Write notes' },
       baselineScopes: ['notes:read'],
     },

@@ -131,9 +131,12 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
     const endpoint = createMcpEndpoint({
       source: createNotesServer({ notes: createMemoryNotes(), now }),
       scopeRules: notesScopeRules,
-      url: new URL(url),
-      messagesUrl: new URL(`${origin}/messages`),
-      resourceMetadataUrl,
+      urls: {
+        mcp: new URL(url),
+        sse: new URL(`${origin}/sse`),
+        messages: new URL(`${origin}/messages`),
+        rest: new URL(`${origin}/rest`),
+      },
       maxBodyBytes: 4 * 1024 * 1024,
       sessions: 'stored',
       sessionLimits: defaultSessionLimits,

@@ -8,11 +8,11 @@ import Koa from 'koa';
 import { allowKnownOrigins } from '../../../src/app/cors.ts';
 import { guardHost } from '../../../src/app/host-guard.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import { createTextSeal } from '../../../src/crypto/text-seal.ts';
 import { createMcpEndpoint } from '../../../src/mcp/index.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { type ProtectedServer, readOwnServer } from '../../../src/protected-server.ts';
-import { createStateSeal } from '../../../src/state-seal.ts';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 
 /** An MCP endpoint without a gate. */
@@ -37,9 +37,12 @@ export async function serveOpen(protectedServer: ProtectedServer): Promise<OpenE
   const endpoint = createMcpEndpoint({
     source,
     scopeRules,
-    url,
-    messagesUrl: new URL('/messages', origin),
-    resourceMetadataUrl: `${origin}/.well-known/oauth-protected-resource/mcp`,
+    urls: {
+      mcp: url,
+      sse: new URL('/sse', origin),
+      messages: new URL('/messages', origin),
+      rest: new URL('/rest', origin),
+    },
     maxBodyBytes: 4 * 1024 * 1024,
     sessions: 'stored',
     sessionLimits: {
@@ -53,7 +56,7 @@ export async function serveOpen(protectedServer: ProtectedServer): Promise<OpenE
     principalLimits: { maxCallsPerPrincipal: 100, maxStreamsPerPrincipal: 100 },
     store: storage.mcpSessions,
     access: { watch: () => () => undefined },
-    seal: createStateSeal(createSealedBox(keys.sealing)),
+    seal: createTextSeal(createSealedBox(keys.sealing)),
     now: () => Math.floor(Date.now() / 1000),
     logger: createLogger('silent'),
   });
