@@ -1,0 +1,97 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens, post } from '../../support/oauth.ts';
+
+async function start(publicPath = ''): Promise<RunningGatehouse> {
+  const gatehouse = await startGatehouse({ publicPath });
+  onTestFinished(() => gatehouse.stop());
+  return gatehouse;
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+
+/** Obtains tokens for the stream: it is a protected resource of its own (RFC 8707). */
+const obtainSseTokens = (gatehouse: RunningGatehouse) =>
+  obtainTokens({ ...gatehouse, mcpUrl: `${gatehouse.url}/sse` });
+
+describe('HTTP+SSE of a gatehouse', () => {
+  it('stands next to the MCP endpoint, below a path too, with tokens of its own (B2-07)', async () => {
+    const gatehouse = await start('/behind/proxy');
+    const sse = new URL(`${gatehouse.url}/sse`);
+    const mcp = new URL(gatehouse.mcpUrl);
+    const { tokens: forSse } = await obtainSseTokens(gatehouse);
+    const { tokens: forMcp } = await obtainTokens(gatehouse);
+    const transports = [
+      new SSEClientTransport(sse, { requestInit: { headers: bearer(forSse.access_token) } }),
+      new StreamableHTTPClientTransport(mcp, { requestInit: { headers: bearer(forMcp.access_token) } }),
+    ];
+    for (const [at, transport] of transports.entries()) {
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      await client.connect(transport);
+      await client.callTool({ name: 'add_note', arguments: { text: `note ${at}` } });
+      const found = await client.callTool({ name: 'search_notes', arguments: { query: 'note 0' } });
+      expect(JSON.stringify(found)).toContain('note 0');
+      await client.close();
+    }
+    expect((await fetch(sse, { headers: bearer(forMcp.access_token) })).status).toBe(401);
+  });
+
+  it.each([
+    ['GET', '/sse'],
+    ['POST', '/messages?sessionId=x'],
+  ])(
+    'asks everybody for a token, and names the metadata of the stream: %s %s (B2-05)',
+    async (method, path) => {
+      const { url } = await start();
+      const refused = await fetch(`${url}${path}`, { method });
+      expect(refused.status).toBe(401);
+      expect(refused.headers.get('www-authenticate')).toContain(
+        `resource_metadata="${url}/.well-known/oauth-protected-resource/sse"`,
+      );
+    },
+  );
+
+  it.each([
+    ['GET', '/sse'],
+    ['POST', '/messages?sessionId=x'],
+  ])('is closed to pages of unknown origins: %s %s (B2-05, T-131)', async (method, path) => {
+    const gatehouse = await start();
+    const { tokens } = await obtainSseTokens(gatehouse);
+    for (const Origin of ['http://evil.example', 'null', 'http://localhost.evil.example']) {
+      const headers = { ...bearer(tokens.access_token), Origin };
+      expect((await fetch(`${gatehouse.url}${path}`, { method, headers })).status).toBe(403);
+    }
+  });
+
+  it('serves GET on the one path and POST on the other', async () => {
+    const gatehouse = await start();
+    const { tokens } = await obtainSseTokens(gatehouse);
+    const headers = bearer(tokens.access_token);
+    for (const [method, path, allowed] of [
+      ['POST', '/sse', 'GET'],
+      ['DELETE', '/sse', 'GET'],
+      ['GET', '/messages', 'POST'],
+    ] as const) {
+      const answer = await fetch(`${gatehouse.url}${path}`, { method, headers });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining(allowed)]);
+    }
+  });
+
+  it('ends the stream within a second when its token is revoked (A12-04, T-103)', async () => {
+    const gatehouse = await start();
+    const { tokens, clientId } = await obtainSseTokens(gatehouse);
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
+    const headers = bearer(tokens.access_token);
+    const stream = await fetch(`${gatehouse.url}/sse`, { headers, signal: leaving.signal });
+    expect(stream.status).toBe(200);
+    const ended = stream.text();
+    await post(`${gatehouse.url}/revoke`, { token: tokens.access_token, client_id: clientId });
+    const revokedAt = performance.now();
+    expect(await ended).toContain('event: endpoint');
+    expect(performance.now() - revokedAt).toBeLessThan(1000);
+  });
+});
