@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { readLine } from '../../../src/mcp/stdio/read-line.ts';
+
+const read = (text: string) => readLine(Buffer.from(text));
+
+describe('a line', () => {
+  it('is a message or a batch, with CR at its end or not (B1-01, B1-03)', () => {
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+    for (const end of ['', '\r', ' '])
+      expect(read(`${JSON.stringify(ping)}${end}`)).toEqual({
+        isBatch: false,
+        list: [ping],
+        requests: [ping],
+      });
+    expect(read(JSON.stringify([ping]))).toMatchObject({ isBatch: true, list: [ping] });
+  });
+
+  it.each(['', '\r', ' \t\r'])('that is blank is nothing: %j', (text) => {
+    expect(read(text)).toBeUndefined();
+  });
+
+  it.each([
+    ['garbage', 'not_json'],
+    ['{"jsonrpc":', 'not_json'],
+    ['[]', 'empty_batch'],
+    ['7', 'not_a_message'],
+    [`${'['.repeat(200)}`, 'nested_too_deep'],
+  ])('that is %s is refused as %s (T-150)', (text, reason) => {
+    expect(read(text)).toEqual({ reason });
+  });
+
+  it('that is no UTF-8 is refused (B1-01, T-138)', () => {
+    expect(readLine(Uint8Array.from([0x22, 0xff, 0x22]))).toEqual({ reason: 'not_json' });
+  });
+
+  it('that is no message is refused with its id where it has one', () => {
+    expect(read('{"id":5,"method":"ping"}')).toEqual({ reason: 'not_a_message', id: 5 });
+    expect(read('{"jsonrpc":"2.0","id":"a","method":"x","params":[]}')).toEqual({
+      reason: 'not_a_message',
+      id: 'a',
+    });
+    expect(read('{"id":1.5}')).toEqual({ reason: 'not_a_message' });
+  });
+});
