@@ -1,0 +1,67 @@
+import { describe, expect, it, vi } from 'vitest';
+import { lazyRequest } from '../../../src/mcp/conversations/lazy-request.ts';
+import { MessageContext } from '../../../src/mcp/conversations/message-context.ts';
+import { callerNamed } from './support/talk.ts';
+
+const build = () =>
+  new Request('https://example.com/mcp?a=1', { method: 'POST', headers: { 'x-test': 'yes' } });
+
+/** Covers src/mcp/conversations/message-context.ts and lazy-request.ts. */
+describe('a request that is built when looked at', () => {
+  it('is not built before, and once only', () => {
+    const builder = { request: vi.fn(build) };
+    const request = lazyRequest(builder);
+    expect(builder.request).not.toHaveBeenCalled();
+    expect([request.method, request.url]).toEqual(['POST', 'https://example.com/mcp?a=1']);
+    expect(builder.request).toHaveBeenCalledTimes(1);
+  });
+
+  it('is like a request in all a tool does with it', async () => {
+    const request = lazyRequest({ request: build });
+    expect(request).toBeInstanceOf(Request);
+    expect('headers' in request).toBe(true);
+    expect(request.headers.get('x-test')).toBe('yes');
+    expect(await request.text()).toBe('');
+    expect(new Request(lazyRequest({ request: build }).clone()).method).toBe('POST');
+    expect(JSON.stringify(request)).toBe('{}');
+  });
+});
+
+describe('what a server learns of a sender', () => {
+  it('is who calls, without a token (T-105), and the request in the form of either SDK', () => {
+    const context = new MessageContext(
+      { authInfo: callerNamed('ann'), request: build },
+      'https://example.com/m',
+    );
+    expect(context.authInfo).toMatchObject({
+      token: '',
+      clientId: 'c',
+      extra: { caller: callerNamed('ann') },
+    });
+    expect(context.request?.headers.get('x-test')).toBe('yes');
+    expect(context.requestInfo?.headers['x-test']).toBe('yes');
+    expect(context.requestInfo?.url.search).toBe('?a=1');
+  });
+
+  it('is nothing where nothing is known', () => {
+    const { authInfo, request, requestInfo, closeSSEStream, closeStandaloneSSEStream } = new MessageContext(
+      {},
+      '',
+    );
+    expect([authInfo, request, requestInfo, closeSSEStream, closeStandaloneSSEStream]).toEqual(
+      Array(5).fill(undefined),
+    );
+  });
+
+  it('lets a tool end the streams of its call (B4-02)', () => {
+    const closed: string[] = [];
+    const sender = {
+      closeSSEStream: () => void closed.push('own'),
+      closeStandaloneSSEStream: () => void closed.push('standalone'),
+    };
+    const context = new MessageContext(sender, '');
+    context.closeSSEStream?.();
+    context.closeStandaloneSSEStream?.();
+    expect(closed).toEqual(['own', 'standalone']);
+  });
+});
