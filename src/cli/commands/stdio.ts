@@ -1,0 +1,78 @@
+import { Console } from 'node:console';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { loadSettings } from '../../config/load.ts';
+import { createAdministration } from '../../index.ts';
+import { type DataFolder, openDataFolder } from '../../storage/sqlite/index.ts';
+import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { chooseLocalAccount } from '../local-account.ts';
+import type { InstallationOptions } from '../open-administration.ts';
+import { programName } from '../program-name.ts';
+
+/** What a local host is served with. */
+export type LocalServing = ReturnType<typeof loadSettings> &
+  DataFolder & {
+    /** Id of the account the host acts for. */
+    accountId: string;
+    stdin: Readable;
+    stdout: Writable;
+  };
+
+/**
+ * Serves the installation's MCP server on two streams.
+ * @returns `ended` resolves when the host is gone and everything has ended; `close` ends it before
+ */
+export type ServeLocally = (serving: LocalServing) => { ended: Promise<void>; close(): Promise<void> };
+
+interface StdioOptions extends InstallationOptions {
+  account?: string;
+}
+
+/** How long what is left over may keep the process alive after the host is gone, in milliseconds (T-150). */
+const leftOverMs = 500;
+
+async function serve(options: StdioOptions, serveLocally: ServeLocally): Promise<void> {
+  const { stdin, stdout, stderr, env } = process;
+  // Standard output belongs to the protocol: what code writes to the console must not come between (B1-03).
+  globalThis.console = new Console(stderr);
+  const settings = loadSettings(options.config, { data: options.data });
+  if (!existsSync(join(settings.data, 'gatehouse.db')))
+    throw new CliError(
+      'There is no Gatehouse database in the data folder.',
+      exitCodes.cannotServe,
+      'Name the folder with --data or --config: a host starts this command in a folder of its own.',
+    );
+  const folder = await openDataFolder(settings.data);
+  try {
+    const accounts = await createAdministration(folder).accounts.list();
+    const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);
+    const serving = serveLocally({ ...settings, ...folder, accountId, stdin, stdout });
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void serving.close());
+    await serving.ended;
+  } finally {
+    await folder.storage.close();
+    stdin.destroy();
+    setTimeout(() => process.exit(), leftOverMs).unref();
+  }
+}
+
+/**
+ * Registers `gatehouse stdio`.
+ * @param serveLocally serves the installation's MCP server
+ */
+export function registerStdio(program: Command, serveLocally: ServeLocally): void {
+  program
+    .command('stdio')
+    .description('serve one account on standard input and output, to an MCP host on this machine')
+    .option('--account <email>', 'account the host acts for (default: GATEHOUSE_ACCOUNT, or the only one)')
+    .option('--data <folder>', 'data folder of the server (default: ./data)')
+    .option('--config <file>', 'config file of the server')
+    .addHelpText(
+      'after',
+      `\nExample:\n  ${programName} stdio --config /etc/gatehouse.json --account ada@example.com`,
+    )
+    .action((options: StdioOptions) => serve(options, serveLocally));
+}

@@ -1,0 +1,150 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client as ClientV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../../client/support/folder.ts';
+import { initialize, modern } from '../../mcp/stdio/connected-host.ts';
+import { call, rpc } from '../../mcp/transports/served-transport.ts';
+import { type Program, repository, runProgram } from '../../support/program.ts';
+import { newInstallation, withInstallation } from '../support/installation.ts';
+
+const file = join(repository, 'test/cli/support/stdio-program.ts');
+
+function start(
+  args: readonly string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Program {
+  const program = runProgram(file, ['stdio', ...args], options);
+  onTestFinished(() => program.stop());
+  return program;
+}
+
+const lines = (...messages: unknown[]): string =>
+  messages.map((message) => `${JSON.stringify(message)}\n`).join('');
+
+function heard({ written }: Program): Record<string, unknown>[] {
+  return written.stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+describe('gatehouse stdio', () => {
+  it('serves the SDK’s clients of both versions, on the notes of the account (B1-02, B1-03)', async () => {
+    const data = await newInstallation();
+    const command = {
+      command: process.execPath,
+      args: [file, 'stdio', '--data', data],
+      stderr: 'pipe' as const,
+    };
+    const v1 = new ClientV1({ name: 'v1', version: '1' });
+    await v1.connect(new TransportV1(command));
+    const v2 = new ClientV2({ name: 'v2', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    await v2.connect(new TransportV2(command));
+    onTestFinished(() => Promise.all([v1.close(), v2.close()]).then(() => undefined));
+
+    await v1.callTool({ name: 'add_note', arguments: { text: 'from version 1' } });
+    const found = await v2.callTool({ name: 'search_notes', arguments: { query: 'version' } });
+    expect(found.structuredContent).toMatchObject({ notes: [{ text: 'from version 1' }] });
+    const [account] = await withInstallation(data, ({ storage }) => storage.accounts.list());
+    for (const client of [v1, v2]) {
+      const { structuredContent } = await client.callTool({ name: 'whoami', arguments: {} });
+      expect(structuredContent).toMatchObject({ account: account?.id, client: 'stdio' });
+    }
+  });
+
+  it('answers raw lines of every era, and writes nothing else to standard output (B1-01, B1-03, T-150)', async () => {
+    const data = await newInstallation();
+    const config = join(testFolder(), 'gatehouse.json');
+    writeFileSync(config, JSON.stringify({ data, log: { level: 'debug' } }));
+    const older = start(['--config', config], {
+      input: lines(initialize('2025-03-26'), 'no message', [rpc(1, 'ping'), call('2', 'whoami')]),
+    });
+    const newer = start(['--config', config], { input: lines(modern(1, 'tools/list')) });
+    expect(await Promise.all([older.ended, newer.ended])).toEqual([0, 0]);
+    expect(heard(older)).toMatchObject([
+      { id: 0, result: { protocolVersion: '2025-03-26' } },
+      { id: null, error: { code: -32600 } },
+      [
+        { id: 1, result: {} },
+        { id: '2', result: { structuredContent: { client: 'stdio' } } },
+      ],
+    ]);
+    expect(heard(newer)).toMatchObject([{ id: 1, result: { resultType: 'complete' } }]);
+    expect(older.written.stderr).toContain('what a tool writes to the console');
+  });
+
+  it('ends within two seconds of the end of its input, of its reader, or of a signal (B1-05, T-150)', async () => {
+    const data = await newInstallation();
+    const endings: ((program: Program) => unknown)[] = [
+      ({ process: child }) => child.stdin?.end(),
+      ({ process: child }) => child.kill('SIGTERM'),
+      ({ process: child }) => child.kill('SIGINT'),
+      ({ process: child }) => {
+        child.stdout?.destroy();
+        child.stdin?.write(lines(rpc(2, 'tools/list'), rpc(3, 'tools/list')));
+      },
+    ];
+    await Promise.all(
+      endings.map(async (end) => {
+        const program = start(['--data', data]);
+        program.process.stdin?.write(lines(initialize()));
+        await program.waitFor('stdout', /\n/);
+        const begun = performance.now();
+        end(program);
+        expect(await program.ended).toBe(0);
+        expect(performance.now() - begun).toBeLessThan(2000);
+        expect(program.written.stderr).not.toContain('Error');
+      }),
+    );
+  });
+
+  it('keeps its memory flat while a host writes a line of 100 MB (T-150)', async () => {
+    const data = await newInstallation();
+    const program = start(['--data', data]);
+    const { stdin } = program.process;
+    if (!stdin) throw new Error('The program has standard input.');
+    stdin.write(lines(initialize()));
+    await program.waitFor('stdout', /\n/);
+    const chunk = Buffer.alloc(1024 * 1024, 'x');
+    for (let megabytes = 0; megabytes < 100; megabytes++)
+      if (!stdin.write(chunk)) await new Promise((resolve) => stdin.once('drain', resolve));
+    stdin.end(`\n${lines(rpc(1, 'ping'))}`);
+    expect(await program.ended).toBe(0);
+    expect(heard(program)).toMatchObject([
+      { id: 0 },
+      { id: null, error: { code: -32000 } },
+      { id: 1, result: {} },
+    ]);
+  });
+
+  it('acts for the account that is named, in an option or in the environment', async () => {
+    const data = await newInstallation();
+    const grace = await withInstallation(data, ({ administration }) =>
+      administration.accounts.add('grace@example.com', 'correct horse battery staple'),
+    );
+    const input = lines(initialize(), call(1, 'whoami'));
+    const option = start(['--data', data, '--account', 'Grace@example.com'], { input });
+    const environment = start(['--data', data], { input, env: { GATEHOUSE_ACCOUNT: 'grace@example.com' } });
+    const neither = start(['--data', data], { input });
+    expect(await Promise.all([option.ended, environment.ended, neither.ended])).toEqual([0, 0, 2]);
+    for (const program of [option, environment])
+      expect(heard(program)[1]).toMatchObject({ result: { structuredContent: { account: grace.id } } });
+    expect(neither.written).toEqual({ stdout: '', stderr: expect.stringContaining('There are 2 accounts.') });
+  });
+
+  it('makes no data folder, and says that there is none', async () => {
+    const program = start(['--data', join(testFolder(), 'data')], { input: '' });
+    expect(await program.ended).toBe(7);
+    expect(program.written.stderr).toMatch(/^There is no Gatehouse database .*\n.*--data or --config/);
+  });
+
+  it('explains itself', async () => {
+    const program = start(['--help'], { input: '' });
+    await program.ended;
+    expect(program.written.stdout).toMatch(/--account <email>[\s\S]*--data[\s\S]*--config[\s\S]*Example:/);
+  });
+});
