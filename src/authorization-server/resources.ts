@@ -20,8 +20,9 @@ export interface ResourceRegistry {
   scopes: readonly string[];
   default: ProtectedResource;
   /**
-   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). The URL
-   * the first one stands below (the issuer) and its origin mean it as well: some clients shorten it so. Undefined for
+   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). Where all are
+   * of one server, with the same scopes, the URL the first stands below (the issuer) and its origin mean it as well:
+   * some clients shorten it so. Undefined for
    * any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
@@ -40,9 +41,9 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
-  for (const shorter of ['.', '/']) {
-    const indicator = canonicalResource(new URL(shorter, first.resource).href) ?? first.resource;
-    if (!known.has(indicator)) known.set(indicator, first);
+  if (resources.every(({ scopes }) => scopes === first.scopes)) {
+    for (const shorter of ['.', '/'])
+      known.set(canonicalResource(new URL(shorter, first.resource).href) ?? first.resource, first);
   }
   return {
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],

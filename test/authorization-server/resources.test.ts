@@ -52,7 +52,9 @@ describe('the registry', () => {
     'HTTPS://MCP.example.com:443',
   ])('takes %s for the only resource there is: the issuer or its origin (A7-02)', (indicator) => {
     const only = { ...notes, resource: 'https://mcp.example.com/tools/mcp' };
+    const sameServer = { ...only, resource: 'https://mcp.example.com/tools/sse' };
     expect(createResourceRegistry([only]).find(indicator)).toBe(only);
+    expect(createResourceRegistry([only, sameServer]).find(indicator)).toBe(only);
     expect(createResourceRegistry([only, mail]).find(indicator)).toBeUndefined();
   });
 
