@@ -3,6 +3,8 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { McpLike } from '../server-source.ts';
+import type { Change } from './changes.ts';
+import type { SubscriptionFilter } from './subscription-filter.ts';
 
 /** The answer to one request: a result or an error, and the status and headers of the HTTP answer. */
 export type Answer = {
@@ -51,6 +53,16 @@ export interface Backend {
   notify(notification: Message, caller: Caller): void;
   /** Tells what the server can do, as far as the caller may see it. */
   discover(caller: Caller): Promise<Discovery>;
+  /**
+   * Hears of changes for one client that listens, where the server tells nobody else of them.
+   * @param filter what the client listens to
+   * @returns stops it
+   */
+  listen?(
+    filter: SubscriptionFilter,
+    call: Pick<Call, 'request' | 'caller'>,
+    tell: (change: Change) => void,
+  ): () => void;
   /** The input schema of a tool, where the headers of a call must be checked before it is handed over. */
   inputSchemaOf?(tool: string, caller: Caller): Promise<unknown> | unknown;
   close(): Promise<void>;

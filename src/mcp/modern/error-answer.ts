@@ -1,5 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import type { Messages, RequestMessage } from '../checks/messages.ts';
 import type { HeaderMismatch } from '../checks/mirrored-headers.ts';
+import type { JsonRpcError } from '../conversations/conversation.ts';
+import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { Reply } from '../streams/reply.ts';
 import type { Answer } from './backend.ts';
 
@@ -29,3 +32,22 @@ export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answ
   const content = error ? { error } : { result };
   reply.json(status, { jsonrpc: '2.0', id: id ?? null, ...content }, headers);
 }
+
+/** A request by itself, as the scope gate reads it. */
+export function messagesOf(request: RequestMessage): Messages {
+  return { isBatch: false, list: [request], requests: [request] };
+}
+
+/** Makes an answer of a refusal, for requests that are refused behind the transport. */
+export function refusalAnswer(refusal: Refusal): Answer {
+  let answer: Answer = internalError;
+  sendRefusal(refusal, {
+    json(status, body, headers = {}) {
+      answer = { status, headers, error: (body as { error: JsonRpcError }).error };
+    },
+  });
+  return answer;
+}
+
+/** Something failed that is not the client's business. */
+export const internalError: Answer = { status: 500, error: { code: -32603, message: 'Internal error' } };

@@ -2,7 +2,7 @@ import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { EventStream, Reply } from '../streams/reply.ts';
-import type { Answer, Discovery } from './backend.ts';
+import type { Answer, Backend, Caller, Discovery } from './backend.ts';
 import type { Change } from './changes.ts';
 import { honouredFilter, readFilter, type SubscriptionFilter, wants } from './subscription-filter.ts';
 
@@ -10,13 +10,21 @@ import { honouredFilter, readFilter, type SubscriptionFilter, wants } from './su
 export interface Listeners {
   /**
    * Answers `subscriptions/listen` with a stream, or gives the answer that says why not.
-   * @param discovery what the server can do
+   * @param backend tells what the server can do
+   * @param discovery what it told
    */
-  open(request: RequestMessage, authInfo: AuthInfo, reply: Reply, discovery: Discovery): Answer | undefined;
+  open(call: Listening, backend: Pick<Backend, 'listen'>, discovery: Discovery): Answer | undefined;
   /** Tells everyone who listens to it of a change. */
   publish(change: Change): void;
   /** Ends all streams, each with its result. */
   close(): void;
+}
+
+/** A request to listen, and where its answer goes. */
+export interface Listening {
+  request: RequestMessage;
+  caller: Caller;
+  reply: Reply;
 }
 
 /** Limits of listening, and who watches over it. */
@@ -52,7 +60,8 @@ export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: List
   };
 
   return {
-    open(request, authInfo, reply, { capabilities, serverInfo }) {
+    open({ request, caller, reply }, backend, { capabilities, serverInfo }) {
+      const { authInfo } = caller;
       const wish = readFilter(request.params?.notifications);
       if (!wish) return wishMissing;
       const principal = principalKey(authInfo);
@@ -70,17 +79,19 @@ export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: List
       subscriptions.add(subscription);
       count(principal, 1);
       const unwatch = accessWatch?.watch(authInfo, () => endWithResult(subscription));
+      const unlisten = backend.listen?.(filter, { request, caller }, (change) => tell(subscription, change));
       stream.onClose(() => {
         subscriptions.delete(subscription);
         count(principal, -1);
         unwatch?.();
+        unlisten?.();
       });
       return undefined;
     },
     publish(change) {
       for (const subscription of subscriptions) {
         const isForThem = change.account === undefined || change.account === subscription.account;
-        if (isForThem && wants(subscription.filter, change)) say(subscription, change.method, change.params);
+        if (isForThem) tell(subscription, change);
       }
     },
     close() {
@@ -99,6 +110,10 @@ const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
 function say({ id, stream }: Subscription, method: string, params: Record<string, unknown> = {}): void {
   const _meta = { ...(params._meta as object | undefined), [subscriptionIdKey]: id };
   stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } }));
+}
+
+function tell(subscription: Subscription, change: Change): void {
+  if (wants(subscription.filter, change)) say(subscription, change.method, change.params);
 }
 
 function endWithResult({ id, stream, serverInfo }: Subscription): void {

@@ -3,12 +3,13 @@ import type { Logger } from '../../observability/logger.ts';
 import { callerOf, toSdkAuthInfo } from '../caller.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
-import { type Refusal, sendRefusal } from '../refusal.ts';
+import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
 import { modernRevision } from './envelope.ts';
+import { internalError, messagesOf, refusalAnswer } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 
@@ -111,6 +112,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
         .catch((error: unknown) => logger.debug({ err: error }, 'an MCP notification was not taken'));
     },
     discover: (caller) => discoverBy(begin, caller),
+    listen: (...listening) => (isOlder && older.listen?.(...listening)) || (() => {}),
     close: () => handler.close(),
   };
 }
@@ -147,22 +149,6 @@ function narrowed({ method, params }: Change, account: string): Change {
   if (method !== 'notifications/resources/updated') return { method };
   return { method, account, ...(params ? { params } : {}) };
 }
-
-function messagesOf(request: RequestMessage) {
-  return { isBatch: false, list: [request], requests: [request] };
-}
-
-function refusalAnswer(refusal: Refusal): Answer {
-  let answer: Answer = internalError;
-  sendRefusal(refusal, {
-    json(status, body, headers = {}) {
-      answer = { status, headers, error: (body as { error: JsonRpcError }).error };
-    },
-  });
-  return answer;
-}
-
-const internalError: Answer = { status: 500, error: { code: -32603, message: 'Internal error' } };
 
 async function readAnswer(response: Response, by: McpLike | undefined): Promise<Answer> {
   const { status } = response;

@@ -4,9 +4,11 @@ import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredHeaders } from '../checks/mirrored-headers.ts';
+import type { Conversations } from '../conversations/conversation.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
+import { createBridge } from '../modern/bridge.ts';
 import { checkEnvelope, namesModernRevision } from '../modern/envelope.ts';
 import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
@@ -31,6 +33,8 @@ export interface ModernTransport {
 /** What the transport is made of. */
 export interface ModernTransportOptions {
   source: ServerSource;
+  /** Serves clients of this revision where the server is of an older era; without it they are told to initialize. */
+  conversations?: Conversations;
   /** The endpoint's public URL. */
   url: URL;
   resourceMetadataUrl: string;
@@ -59,7 +63,10 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const { listeners: limits = { maxPerPrincipal: 16, maxTotal: 10_000 } } = options;
   const listeners = createListeners({ ...limits, accessWatch });
   const states = createRequestStates(options.seal, now);
-  const backends = createBackends({ ...options, publish: listeners.publish, older: notServed });
+  const older = options.conversations
+    ? createBridge({ ...options, conversations: options.conversations })
+    : notServed;
+  const backends = createBackends({ ...options, publish: listeners.publish, older });
 
   const callOptions: HttpCallOptions = {
     streamAfterMs,
@@ -92,7 +99,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   ): Promise<void> => {
     const discovery = await backend.discover(caller);
     if (reply.isClosed) return;
-    const answer = listeners.open(request, caller.authInfo, reply, discovery);
+    const answer = listeners.open({ request, caller, reply }, backend, discovery);
     if (answer) sendAnswer(reply, request.id, answer);
   };
 

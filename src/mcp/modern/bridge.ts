@@ -1,0 +1,151 @@
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Message } from '../checks/messages.ts';
+import { allCapabilities } from '../conversations/client-abilities.ts';
+import type { Conversations, InitializeParams, Listener, Opening } from '../conversations/conversation.ts';
+import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { ServerSource } from '../server-source.ts';
+import type { Backend, Call } from './backend.ts';
+import { BridgedCall, declaredCapabilities } from './bridged-call.ts';
+import { changeOf } from './changes.ts';
+import { internalError, messagesOf, refusalAnswer, stateNotValid } from './error-answer.ts';
+import { discoverBy } from './internal-call.ts';
+import { discoverResult } from './older-results.ts';
+import { ParkedCalls } from './parked-calls.ts';
+
+/** What the bridge is made of. */
+export interface BridgeOptions {
+  conversations: Conversations;
+  source: Pick<ServerSource, 'sharing'>;
+  /** Asks a server for the scopes it declares itself. */
+  gate: Pick<ScopeGate, 'check'>;
+  /** Most calls of one principal that wait for input; 8 by default. */
+  maxParkedPerPrincipal?: number;
+  logger: Logger;
+}
+
+/** Newest revision before 2026-07-28; what its servers speak. */
+const olderRevision = '2025-11-25';
+
+/** Methods of older revisions that 2026-07-28 does not have (C3-06). */
+const removedMethods = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+]);
+
+/**
+ * Creates the serving of 2026-07-28 by servers of an older era: each request is a conversation of its own, which ends
+ * with its answer; only a call that waits for input of its client outlives its request.
+ * @see MCP 2026-07-28 "Versioning", "Multi Round-Trip Requests" (C3-02, C4-06)
+ */
+export function createBridge(options: BridgeOptions): Backend {
+  const { conversations, source, gate, logger } = options;
+  const parked = new ParkedCalls<BridgedCall>(options.maxParkedPerPrincipal ?? 8);
+
+  const running = new Set<BridgedCall>();
+
+  const open = (call: Pick<Call, 'request' | 'caller'>, listener: Listener): Promise<Opening> => {
+    // A server of many was told of everything a client can have; what this one has not, is refused when it is asked.
+    const capabilities = source.sharing === 'each' ? declaredCapabilities(call) : allCapabilities;
+    const meta = call.request.params?._meta as Record<string, unknown> | undefined;
+    const clientInfo = (meta?.['io.modelcontextprotocol/clientInfo'] ??
+      unnamed) as InitializeParams['clientInfo'];
+    return conversations.open(
+      { protocolVersion: olderRevision, capabilities, clientInfo },
+      call.caller,
+      listener,
+    );
+  };
+
+  const start = async (call: Call, bridged: BridgedCall): Promise<void> => {
+    const opening = await open(call, bridged);
+    if ('error' in opening) return bridged.finish({ status: 200, error: opening.error });
+    const { conversation, result } = opening;
+    const { request, caller } = call;
+    if (request.method === 'server/discover') {
+      bridged.finish({ status: 200, result: discoverResult(result) });
+      return conversation.end();
+    }
+    const refusal = await gate.check(messagesOf(request), caller.authInfo, conversation.server);
+    if (!refusal) return bridged.begin(conversation, result);
+    bridged.finish(refusalAnswer(refusal));
+    return conversation.end();
+  };
+
+  const begin = (call: Call): (() => void) => {
+    const { method, params } = call.request;
+    if (removedMethods.has(method)) {
+      call.answer({ status: 404, error: { code: -32601, message: 'Method not found' } });
+      return () => {};
+    }
+    if (params?.requestState !== undefined) {
+      const waiting = parked.take(String(params.requestState), principalKey(call.caller.authInfo));
+      if (!waiting) call.answer(stateNotValid);
+      waiting?.resume(call);
+      return () => waiting?.cancel();
+    }
+    const bridged = new BridgedCall(call, parked, () => running.delete(bridged));
+    running.add(bridged);
+    start(call, bridged).catch((error: unknown) => {
+      logger.error({ err: error }, 'an MCP request failed');
+      bridged.finish(internalError);
+    });
+    return () => bridged.cancel();
+  };
+
+  return {
+    checksEnvelope: false,
+    begin,
+    // The notifications of 2026-07-28 are about requests, and requests end with their stream.
+    notify() {},
+    discover: (caller) => discoverBy(begin, caller),
+    listen: (filter, call, tell) => {
+      let end: (() => void) | undefined = () => {};
+      const listener: Listener = {
+        hear(message) {
+          const change = changeOf(message);
+          if (change) tell(change);
+        },
+        ended() {},
+      };
+      open(call, listener)
+        .then((opening) => {
+          if ('error' in opening) return;
+          const { conversation } = opening;
+          if (!end) return conversation.end();
+          end = () => void conversation.end();
+          for (const message of listening(filter.resourceSubscriptions))
+            conversation.say(message, call.caller);
+        })
+        .catch((error: unknown) => logger.warn({ err: error }, 'nobody tells of changes of an MCP server'));
+      return () => {
+        end?.();
+        end = undefined;
+      };
+    },
+    async close() {
+      parked.cancelAll();
+      for (const bridged of running) bridged.ended();
+    },
+  };
+}
+
+const unnamed: InitializeParams['clientInfo'] = { name: 'unnamed', version: '0' };
+
+/** What is said to hear of changes in a conversation of an older revision. */
+function listening(uris: readonly string[] = []): Message[] {
+  const subscribe = uris.map((uri, id) => ({
+    jsonrpc: '2.0' as const,
+    id,
+    method: 'resources/subscribe',
+    params: { uri },
+  }));
+  return [{ jsonrpc: '2.0', method: 'notifications/initialized' }, ...subscribe];
+}

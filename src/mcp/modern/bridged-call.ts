@@ -1,0 +1,238 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import type {
+  Conversation,
+  InitializeResult,
+  JsonRpcError,
+  Listener,
+} from '../conversations/conversation.ts';
+import type { Answer, Call } from './backend.ts';
+import {
+  embeddedRequest,
+  inputMethods,
+  isInputRequest,
+  missingCapabilities,
+  urlElicitations,
+} from './client-inputs.ts';
+import { progressTokenOf } from './inner-ids.ts';
+import { modernError, modernResult } from './older-results.ts';
+import type { ParkedCalls } from './parked-calls.ts';
+
+/** A message of a server, as an answer. */
+type Heard = Message & { result?: Record<string, unknown>; error?: JsonRpcError };
+
+/**
+ * One call of a client of 2026-07-28 in a conversation of an older revision. When the server asks its client something,
+ * the call is answered with what is asked, and waits; the retry goes on with the very same call, so that nothing runs
+ * twice.
+ * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-06)
+ */
+export class BridgedCall implements Listener {
+  /** The request as the server knows it. */
+  readonly #request: RequestMessage;
+  readonly #principal: string;
+  readonly #parked: ParkedCalls<BridgedCall>;
+  readonly #onOver: () => void;
+  /** The request of the client that waits for an answer now; none while the call is parked. */
+  #call: Call | undefined;
+  #conversation: Conversation | undefined;
+  #initialized: InitializeResult | undefined;
+  /** What the server asked and the client did not answer yet, by key. */
+  readonly #questions = new Map<string, RequestMessage>();
+  #questionCount = 0;
+  #isAsking = false;
+  /** The answer, where it came while nobody waited. */
+  #answer: Answer | undefined;
+  #isOver = false;
+
+  /** @param onOver called once, when the server has nothing to do with it any more */
+  constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void) {
+    this.#onOver = onOver;
+    const { inputResponses, requestState, ...params } = call.request.params ?? {};
+    this.#request = { ...call.request, params };
+    this.#principal = principalKey(call.caller.authInfo);
+    this.#parked = parked;
+    this.#call = call;
+  }
+
+  /** Says the request in a conversation that began. */
+  begin(conversation: Conversation, initialized: InitializeResult): void {
+    this.#conversation = conversation;
+    this.#initialized = initialized;
+    if (this.#isOver || !this.#call) {
+      void conversation.end();
+      return;
+    }
+    const { caller } = this.#call;
+    conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, caller);
+    conversation.say(this.#request, caller);
+  }
+
+  /** Goes on for a client that came back with input. */
+  resume(call: Call): void {
+    this.#call = call;
+    const responses = call.request.params?.inputResponses;
+    for (const [key, question] of this.#questions) {
+      const response = isRecord(responses) && Object.hasOwn(responses, key) ? responses[key] : undefined;
+      // A response that is missing is asked for again (C4-04).
+      if (!isRecord(response)) continue;
+      this.#questions.delete(key);
+      this.#say({ jsonrpc: '2.0', id: question.id, result: response } as Message, call);
+    }
+    if (this.#answer) this.finish(this.#answer);
+    else if (this.#questions.size > 0) this.#ask();
+  }
+
+  hear(message: Heard, relatedTo?: RequestId): void {
+    if (this.#isOver) return;
+    if (message.method === undefined) this.#hearAnswer(message);
+    else if (message.id !== undefined) this.#hearQuestion(message as RequestMessage);
+    else if (relatedTo === undefined || relatedTo === this.#request.id) this.#hearNotification(message);
+  }
+
+  ended(): void {
+    this.finish({
+      status: 500,
+      error: { code: -32603, message: 'The MCP server ended before it answered.' },
+    });
+  }
+
+  /** Gives the answer to who waits for it, now or when they come back, and ends the conversation. */
+  finish(answer: Answer): void {
+    this.#end();
+    const call = this.#call;
+    this.#call = undefined;
+    if (call) call.answer(answer);
+    else this.#answer = answer;
+  }
+
+  /** Cancels the call: the server is told, and nobody hears of it any more (B5-14). */
+  cancel(): void {
+    const call = this.#call;
+    this.#call = undefined;
+    const cancelled = { method: 'notifications/cancelled', params: { requestId: this.#request.id } };
+    if (call && !this.#isOver) this.#say({ jsonrpc: '2.0', ...cancelled }, call);
+    this.#end();
+  }
+
+  #hearAnswer({ id, result, error }: Heard): void {
+    if (id !== this.#request.id || !this.#initialized) return;
+    const by = this.#conversation ? { by: this.#conversation.server } : {};
+    if (error) this.finish(this.#errorAnswer(error));
+    else if (result)
+      this.finish({
+        status: 200,
+        ...by,
+        result: modernResult(this.#request.method, result, this.#initialized),
+      });
+  }
+
+  /** Where URLs must be opened first, the call has ended and is sent again as a new one: no state is needed. */
+  #errorAnswer(error: JsonRpcError): Answer {
+    const elicitations = inputMethods.has(this.#request.method) ? urlElicitations(error) : undefined;
+    if (!elicitations || !this.#call) return modernError(error, this.#request);
+    const questions = new Map(elicitations.map((question, at) => [`input-${at + 1}`, question]));
+    return missingFor(this.#call, questions) ?? this.#inputRequired(questions, {});
+  }
+
+  #hearNotification(notification: Message): void {
+    const call = this.#call;
+    if (notification.method === 'notifications/message') call?.notify(notification);
+    const progressToken = call && progressTokenOf(call.request);
+    if (notification.method !== 'notifications/progress' || progressToken === undefined) return;
+    // The retry may have chosen another token than the first request.
+    call?.notify({ ...notification, params: { ...notification.params, progressToken } });
+  }
+
+  #hearQuestion(question: RequestMessage): void {
+    if (question.method === 'ping') this.#reply(question, { result: {} });
+    else if (!isInputRequest(question) || !inputMethods.has(this.#request.method))
+      this.#reply(question, { error: { code: -32601, message: 'The client cannot be asked this now.' } });
+    else {
+      this.#questions.set(`input-${++this.#questionCount}`, question);
+      this.#ask();
+    }
+  }
+
+  /** Questions that are asked together go to the client together. */
+  #ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    setImmediate(() => {
+      this.#isAsking = false;
+      if (this.#call && !this.#isOver && this.#questions.size > 0) this.#park(this.#call);
+    });
+  }
+
+  #park(call: Call): void {
+    const lacking = missingFor(call, this.#questions);
+    const requestState = lacking ? undefined : this.#parked.park(this, this.#principal);
+    if (requestState === undefined) {
+      this.#refuse(lacking ?? tooManyParked);
+      return;
+    }
+    this.#call = undefined;
+    call.answer(this.#inputRequired(this.#questions, { requestState }));
+  }
+
+  #inputRequired(questions: ReadonlyMap<string, RequestMessage>, state: object): Answer {
+    const asked = [...questions].map(([key, question]) => [key, embeddedRequest(question)]);
+    const inputRequests = Object.fromEntries(asked);
+    const _meta = { 'io.modelcontextprotocol/serverInfo': this.#initialized?.serverInfo };
+    return { status: 200, result: { resultType: 'input_required', inputRequests, ...state, _meta } };
+  }
+
+  #refuse(answer: Answer): void {
+    const call = this.#call;
+    this.cancel();
+    call?.answer(answer);
+  }
+
+  #reply({ id }: RequestMessage, content: object): void {
+    if (this.#call) this.#say({ jsonrpc: '2.0', id, ...content } as Message, this.#call);
+  }
+
+  #say(message: Message, { caller }: Call): void {
+    this.#conversation?.say(message, caller);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#onOver();
+    void this.#conversation?.end();
+  }
+}
+
+/** What a client said in the request it can be asked. */
+export function declaredCapabilities({
+  request: { params },
+}: Pick<Call, 'request'>): Record<string, unknown> {
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  return (meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {}) as Record<string, unknown>;
+}
+
+/** The answer where a client cannot be asked what it must be asked (C3-05). */
+function missingFor(call: Call, questions: ReadonlyMap<string, RequestMessage>): Answer | undefined {
+  const declared = declaredCapabilities(call);
+  for (const question of questions.values()) {
+    const requiredCapabilities = missingCapabilities(question, declared);
+    if (!requiredCapabilities) continue;
+    const message = `The server needs ${question.method}, which the client did not declare.`;
+    return { status: 400, error: { code: -32021, message, data: { requiredCapabilities } } };
+  }
+  return undefined;
+}
+
+const tooManyParked: Answer = {
+  status: 429,
+  error: {
+    code: -32000,
+    message: 'Too many calls of this client wait for input. Answer some of them first.',
+  },
+};
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,67 @@
+import type { RequestMessage } from '../checks/messages.ts';
+import type { JsonRpcError } from '../conversations/conversation.ts';
+
+/** Methods that may answer that they need input (C4-01). */
+export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+
+/** What a server may ask for: sampling, elicitation and roots. */
+const inputs = new Set(['sampling/createMessage', 'elicitation/create', 'roots/list']);
+
+/** Says whether a request of a server is one for input. */
+export function isInputRequest({ method }: RequestMessage): boolean {
+  return inputs.has(method);
+}
+
+/** A request of a server as it stands in `inputRequests`: without id, and without `_meta` of the older connection. */
+export function embeddedRequest({ method, params }: RequestMessage): Record<string, unknown> {
+  if (params === undefined) return { method };
+  const { _meta, ...asked } = params;
+  return { method, params: asked };
+}
+
+/** URLElicitationRequired of 2025-11-25; 2026-07-28 asks for the input instead (C7-04). */
+const urlElicitationRequired = -32042;
+
+/**
+ * Reads an error that says which URLs must be opened before the call is sent again.
+ * @returns a request for each; undefined where the error says something else
+ */
+export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] | undefined {
+  const elicitations = isObject(data) ? data.elicitations : undefined;
+  if (code !== urlElicitationRequired || !Array.isArray(elicitations)) return undefined;
+  return elicitations.filter(isObject).map(({ elicitationId, ...params }, id) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'elicitation/create',
+    params: { ...params, mode: 'url' },
+  }));
+}
+
+/**
+ * Says which client capabilities a request for input needs and the client did not declare.
+ * @param declared `io.modelcontextprotocol/clientCapabilities` of the call
+ * @returns in the form of `requiredCapabilities`; undefined where nothing is missing
+ * @see MCP 2026-07-28 "Error Codes" (C3-05, C4-02)
+ */
+export function missingCapabilities(
+  { method, params = {} }: RequestMessage,
+  declared: Record<string, unknown>,
+): Record<string, unknown> | undefined {
+  if (method === 'roots/list') return isObject(declared.roots) ? undefined : { roots: {} };
+  if (method === 'sampling/createMessage') {
+    const needsTools = params.tools !== undefined || params.toolChoice !== undefined;
+    const { sampling } = declared;
+    if (isObject(sampling) && (!needsTools || isObject(sampling.tools))) return undefined;
+    return { sampling: needsTools ? { tools: {} } : {} };
+  }
+  const mode = params.mode === 'url' ? 'url' : 'form';
+  const { elicitation } = declared;
+  // A bare `elicitation: {}` means forms, as in 2025-06-18.
+  const meansForms = isObject(elicitation) && mode === 'form' && elicitation.url === undefined;
+  if (isObject(elicitation) && (isObject(elicitation[mode]) || meansForms)) return undefined;
+  return { elicitation: { [mode]: {} } };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

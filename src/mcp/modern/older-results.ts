@@ -1,0 +1,59 @@
+import type { RequestMessage } from '../checks/messages.ts';
+import type { InitializeResult, JsonRpcError } from '../conversations/conversation.ts';
+import type { Answer } from './backend.ts';
+import { modernRevision } from './envelope.ts';
+
+/** Methods whose results say how long they may be kept (C6-07). */
+const cached = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+const [resourceNotFoundBefore, methodNotFound, invalidParams] = [-32002, -32601, -32602];
+
+/**
+ * Gives the result of a server of an older revision the form of 2026-07-28: complete, from whom, and for no cache
+ * where the server says nothing of that.
+ * @see MCP 2026-07-28 schema `Result`, "Caching" (C1-04, C3-04, C6-07)
+ */
+export function modernResult(
+  method: string,
+  result: Record<string, unknown>,
+  { serverInfo }: Pick<InitializeResult, 'serverInfo'>,
+): Record<string, unknown> {
+  const caching = cached.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
+  const _meta = { ...(result._meta as object), 'io.modelcontextprotocol/serverInfo': serverInfo };
+  const tools =
+    method === 'tools/list' && Array.isArray(result.tools) ? { tools: result.tools.map(asTool) } : {};
+  return { ...caching, ...result, ...tools, resultType: 'complete', _meta };
+}
+
+/** Tools have no `execution` any more: tasks are an extension (C3-06). */
+function asTool({ execution: _tasks, ...tool }: Record<string, unknown>): Record<string, unknown> {
+  return tool;
+}
+
+/** Answers `server/discover` from what a server answered to `initialize` (C3-03). */
+export function discoverResult(initialized: InitializeResult): Record<string, unknown> {
+  const { capabilities, instructions } = initialized;
+  const found = { supportedVersions: [modernRevision], capabilities };
+  return modernResult(
+    'server/discover',
+    instructions === undefined ? found : { ...found, instructions },
+    initialized,
+  );
+}
+
+/**
+ * Gives the error of a server of an older revision the code and status of 2026-07-28.
+ * @see MCP 2026-07-28 "Error Codes" (C8-02, B5-06)
+ */
+export function modernError(error: JsonRpcError, { method, params }: RequestMessage): Answer {
+  if (error.code === resourceNotFoundBefore && method === 'resources/read')
+    return { status: 200, error: { ...error, code: invalidParams, data: { uri: params?.uri } } };
+  return { status: error.code === methodNotFound ? 404 : 200, error };
+}

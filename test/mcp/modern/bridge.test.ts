@@ -1,0 +1,273 @@
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
+import { type ModernEndpoint, startModern } from '../support/modern-endpoint.ts';
+
+/** A server of the SDK's version 1 that asks its client things, and how often its tools ran. */
+function createOlderServer(ran: string[]): McpLike {
+  const server = new ServerV1(
+    { name: 'v1', version: '1.0.0' },
+    { capabilities: { logging: {}, resources: { subscribe: true, listChanged: true } } },
+  );
+  server.registerTool('hello', { inputSchema: { name: z.string() } }, ({ name }) => ({
+    content: [{ type: 'text', text: `hello ${name}` }],
+  }));
+  server.registerTool('name', {}, async () => {
+    ran.push('name');
+    const ask = (message: string) =>
+      server.server.elicitInput({
+        message,
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      });
+    const first = await ask('first name?');
+    const second = await ask('last name?');
+    const text = [first, second].map(({ action, content }) => content?.name ?? action).join(' ');
+    return { content: [{ type: 'text', text }] };
+  });
+  server.registerTool('steps', {}, async ({ sendNotification, _meta }) => {
+    await sendNotification({ method: 'notifications/message', params: { level: 'info', data: 'log' } });
+    const progressToken = _meta?.progressToken;
+    if (progressToken !== undefined)
+      await sendNotification({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    return { content: [] };
+  });
+  server.registerTool('change', {}, async () => {
+    server.sendToolListChanged();
+    await server.server.sendResourceUpdated({ uri: 'test://a' });
+    return { content: [] };
+  });
+  server.registerTool('consent', {}, () => {
+    ran.push('consent');
+    if (ran.length > 1) return { content: [{ type: 'text', text: 'consented' }] };
+    const url = 'https://consent.example/1';
+    throw new UrlElicitationRequiredError([
+      { mode: 'url', message: 'Consent first', url, elicitationId: 'e' },
+    ]);
+  });
+  server.registerTool('hang', {}, ({ signal }) => {
+    signal.addEventListener('abort', () => ran.push('aborted'));
+    ran.push('hang');
+    return new Promise(() => {});
+  });
+  server.registerResource('a', 'test://a', {}, ({ href }) => ({ contents: [{ uri: href, text: 'a' }] }));
+  server.server.setRequestHandler(SubscribeSchema, () => ({}));
+  server.server.setRequestHandler(UnsubscribeSchema, () => ({}));
+  return server as unknown as McpLike;
+}
+const SubscribeSchema = z.object({ method: z.literal('resources/subscribe'), params: z.any() });
+const UnsubscribeSchema = z.object({ method: z.literal('resources/unsubscribe'), params: z.any() });
+
+async function start(sharing: ServerSource['sharing']): Promise<{ endpoint: ModernEndpoint; ran: string[] }> {
+  const ran: string[] = [];
+  const source: ServerSource = { sharing, create: () => createOlderServer(ran) };
+  const conversations = createConversations({
+    source,
+    resourceMetadataUrl: 'https://mcp.example/prm',
+    logger: createLogger('silent'),
+  });
+  return { endpoint: await startModern(source, { conversations }), ran };
+}
+
+const canElicit = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+
+/** Calls a tool as a client that can be asked by form. */
+async function callTool(
+  endpoint: ModernEndpoint,
+  subject: string,
+  params: Record<string, unknown>,
+  meta: object = canElicit,
+): Promise<RpcAnswer & { status: number }> {
+  const request = modernRequest('tools/call', { arguments: {}, ...params });
+  const json = request.json as { params: { _meta: object } };
+  Object.assign(json.params._meta, meta);
+  const response = await endpoint.send(subject, { ...request, json });
+  return { ...(await readAnswer(response)), status: response.status };
+}
+
+const accept = (name: string) => ({ action: 'accept' as const, content: { name } });
+
+describe.each(['each', 'shared', 'single'] as const)('2026-07-28 of a v1 server that is %s', (sharing) => {
+  it('serves the client of the SDK (C3-03)', async () => {
+    const { endpoint } = await start(sharing);
+    const client = await endpoint.connect('ann', { capabilities: { elicitation: {} } });
+    client.setRequestHandler('elicitation/create', async ({ params }) => accept(params.message.slice(0, 5)));
+    expect(client.getServerVersion()).toMatchObject({ name: 'v1' });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('hello');
+    expect(await client.callTool({ name: 'hello', arguments: { name: 'ann' } })).toMatchObject({
+      content: [{ text: 'hello ann' }],
+    });
+    expect(await client.readResource({ uri: 'test://a' })).toMatchObject({ contents: [{ text: 'a' }] });
+    expect(await client.callTool({ name: 'name' })).toMatchObject({ content: [{ text: 'first last ' }] });
+  });
+
+  it('gives results the form of the revision (C1-04, C3-04, C6-07)', async () => {
+    const { endpoint } = await start(sharing);
+    const { result } = await readAnswer(await endpoint.call('ann', 'tools/list'));
+    expect(result).toMatchObject({
+      resultType: 'complete',
+      ttlMs: 0,
+      cacheScope: 'private',
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'v1' } },
+    });
+    expect(JSON.stringify(result)).not.toContain('"execution"');
+    const discovered = await readAnswer(await endpoint.call('ann', 'server/discover'));
+    expect(discovered.result).toMatchObject({
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+    });
+  });
+
+  it.each(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'no/such'])(
+    'answers 404 to %s (B5-06, C3-06)',
+    async (method) => {
+      const { endpoint } = await start(sharing);
+      const response = await endpoint.call('ann', method, {}, 4);
+      expect([response.status, (await readAnswer(response)).error?.code]).toEqual([404, -32601]);
+    },
+  );
+
+  it('asks for input, and goes on with the very same call: nothing runs twice (C4-06)', async () => {
+    const { endpoint, ran } = await start(sharing);
+    const first = await callTool(endpoint, 'ann', { name: 'name' });
+    expect(first.result).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: { 'input-1': { method: 'elicitation/create', params: { message: 'first name?' } } },
+    });
+    const second = await callTool(endpoint, 'ann', {
+      name: 'name',
+      requestState: first.result?.requestState,
+      inputResponses: { 'input-1': accept('Ann') },
+    });
+    expect(second.result).toMatchObject({
+      inputRequests: { 'input-2': { params: { message: 'last name?' } } },
+    });
+    const again = await callTool(endpoint, 'ann', {
+      name: 'name',
+      requestState: second.result?.requestState,
+    });
+    expect(again.result).toMatchObject({ inputRequests: { 'input-2': {} } });
+    const last = await callTool(endpoint, 'ann', {
+      name: 'name',
+      requestState: again.result?.requestState,
+      inputResponses: { 'input-2': accept('Lee') },
+    });
+    expect(last.result).toMatchObject({ resultType: 'complete', content: [{ text: 'Ann Lee' }] });
+    expect(ran).toEqual(['name']);
+  });
+
+  it('goes on once with a state, and only for whom it was given to (C4-03, T-129, T-128)', async () => {
+    const { endpoint, ran } = await start(sharing);
+    const { result } = await callTool(endpoint, 'ann', { name: 'name' });
+    const retry = {
+      name: 'name',
+      requestState: result?.requestState,
+      inputResponses: { 'input-1': accept('Eve') },
+    };
+    expect((await callTool(endpoint, 'bob', retry)).error?.code).toBe(-32602);
+    expect((await callTool(endpoint, 'ann', retry)).result).toMatchObject({ resultType: 'input_required' });
+    expect((await callTool(endpoint, 'ann', retry)).error?.code).toBe(-32602);
+    expect(ran).toEqual(['name']);
+  });
+
+  it('turns the error that a URL must be opened first into a request for that (C7-04)', async () => {
+    const { endpoint } = await start(sharing);
+    const canOpen = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
+    const { result } = await callTool(endpoint, 'ann', { name: 'consent' }, canOpen);
+    const params = { mode: 'url', message: 'Consent first', url: 'https://consent.example/1' };
+    expect(result).toMatchObject({ resultType: 'input_required' });
+    expect(result?.inputRequests).toEqual({ 'input-1': { method: 'elicitation/create', params } });
+    const inputResponses = { 'input-1': { action: 'accept' } };
+    const retry = await callTool(endpoint, 'ann', { name: 'consent', inputResponses }, canOpen);
+    expect(retry.result).toMatchObject({ content: [{ text: 'consented' }] });
+  });
+
+  it('gives equal ids and tokens of many callers each its own answer (T-127)', async () => {
+    const { endpoint } = await start(sharing);
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, at) => {
+        const name = `s${at}`;
+        const { result } = await callTool(endpoint, name, { name: 'hello', arguments: { name } });
+        expect(result).toMatchObject({ content: [{ text: `hello ${name}` }] });
+      }),
+    );
+  });
+
+  it('lets eight calls of a principal wait, and no more', async () => {
+    const { endpoint } = await start(sharing);
+    for (let call = 0; call < 8; call++)
+      expect((await callTool(endpoint, 'ann', { name: 'name' })).status).toBe(200);
+    expect((await callTool(endpoint, 'ann', { name: 'name' })).status).toBe(429);
+    expect((await callTool(endpoint, 'bob', { name: 'name' })).status).toBe(200);
+  });
+
+  it('streams progress under the token of the client, and logs from the level it asks for (C6-03, C6-04)', async () => {
+    const { endpoint } = await start(sharing);
+    const request = modernRequest('tools/call', { name: 'steps', arguments: {} });
+    const json = request.json as { params: { _meta: object } };
+    Object.assign(json.params._meta, { progressToken: 'mine' });
+    expect(await readAnswers(await endpoint.send('ann', { ...request, json }))).toMatchObject([
+      { method: 'notifications/progress', params: { progressToken: 'mine' } },
+      { id: 1, result: {} },
+    ]);
+    Object.assign(json.params._meta, { 'io.modelcontextprotocol/logLevel': 'info' });
+    expect(await readAnswers(await endpoint.send('ann', { ...request, json }))).toMatchObject([
+      { method: 'notifications/message' },
+      { method: 'notifications/progress' },
+      { id: 1 },
+    ]);
+  });
+
+  it('cancels the work of a client that is gone (B5-14)', async () => {
+    const { endpoint, ran } = await start(sharing);
+    const leaving = new AbortController();
+    const request = modernRequest('tools/call', { name: 'hang', arguments: {} });
+    const gone = endpoint.send('ann', { ...request, signal: leaving.signal });
+    await vi.waitFor(() => expect(ran).toEqual(['hang']));
+    leaving.abort();
+    await expect(gone).rejects.toThrow();
+    await vi.waitFor(() => expect(ran).toEqual(['hang', 'aborted']));
+  });
+
+  it('says that a resource is not there in the words of the revision (C8-02)', async () => {
+    const { endpoint } = await start(sharing);
+    const response = await endpoint.call('ann', 'resources/read', { uri: 'test://none' });
+    const { error } = await readAnswer(response);
+    expect([response.status, error?.code]).toEqual([200, -32602]);
+  });
+
+  it('ends what runs when it is closed', async () => {
+    const { endpoint, ran } = await start(sharing);
+    const running = endpoint.call('ann', 'tools/call', { name: 'hang', arguments: {} });
+    await vi.waitFor(() => expect(ran).toEqual(['hang']));
+    await endpoint.close();
+    expect((await running).status).toBe(500);
+  });
+});
+
+describe.each(['shared', 'single'] as const)('2026-07-28 of a v1 server that is %s', (sharing) => {
+  it('says which capability a tool needs that the client did not declare (C3-05)', async () => {
+    const { endpoint } = await start(sharing);
+    const { status, error } = await callTool(endpoint, 'ann', { name: 'name' }, {});
+    expect([status, error]).toMatchObject([
+      400,
+      { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } },
+    ]);
+  });
+
+  it('tells those who listen of changes (C5-01)', async () => {
+    const { endpoint } = await start(sharing);
+    const changed = vi.fn();
+    const listChanged = { tools: { onChanged: changed, debounceMs: 0 } };
+    const client = await endpoint.connect('ann', { listChanged });
+    await vi.waitFor(async () => {
+      await callTool(endpoint, 'bob', { name: 'change' });
+      expect(changed).toHaveBeenCalled();
+    });
+    await client.close();
+  });
+});
