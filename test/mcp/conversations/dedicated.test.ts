@@ -72,7 +72,8 @@ describe('a server for each conversation', () => {
     const onprogress = (step: { progress: number }) => progress.push(step.progress);
     const asking = server.listRoots(undefined, { signal: abort.signal, onprogress });
     const { id, params } = await talk.hears(({ method }) => method === 'roots/list');
-    const { progressToken } = (params ?? {})._meta as { progressToken: unknown };
+    const meta = params?._meta as { progressToken: unknown } | undefined;
+    const progressToken = meta?.progressToken;
     talk.say({ method: 'notifications/progress', params: { progressToken: 0, progress: 7 } });
     talk.say({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
     await expect.poll(() => progress, { interval: 1 }).toEqual([1]);

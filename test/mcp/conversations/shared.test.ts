@@ -141,11 +141,17 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   it('tells of changed lists all conversations that are initialized', async () => {
     const { conversations } = start(make);
     const talks = await Promise.all(['ann', 'bob'].map((subject) => openTalk(conversations, { subject })));
+    const early: unknown[] = [];
+    const clientInfo = { name: 'test', version: '1.0.0' };
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+    const listener = { hear: (message: unknown) => early.push(message), ended: () => undefined };
+    await conversations.open(params, {}, listener);
     await talks[0]?.call('grow', { name: 'sprout' });
     const changed = talks.map(({ hears }) =>
       hears(({ method }) => method === 'notifications/tools/list_changed'),
     );
     expect((await Promise.all(changed)).length).toBe(2);
+    expect(early).toEqual([]);
   });
 
   it('tells of the end of a visit the client that was sent to it, only', async () => {
