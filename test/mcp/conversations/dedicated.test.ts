@@ -6,7 +6,6 @@ import { createLogger } from '../../../src/observability/logger.ts';
 import { makeV1, makeV2, nothingSeen } from './support/servers.ts';
 import { callerNamed, openTalk, startConversations } from './support/talk.ts';
 
-/** Covers src/mcp/conversations/dedicated.ts and index.ts. */
 describe('a server for each conversation', () => {
   it('is made for who opens it, and closed with it', async () => {
     const contexts: ServerContext[] = [];
