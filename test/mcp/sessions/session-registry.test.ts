@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
+import { inSession, ping } from '../support/talking-server.ts';
+import { createSlowServer, wait } from '../support/tools.ts';
+
+describe('a flood of sessions', () => {
+  const sessionLimits = { ...defaultSessionLimits, maxPerPrincipal: 3, maxTotal: 5, idleSeconds: 60 };
+
+  it('opens none without a token (T-144)', async () => {
+    const { source, seen } = createSlowServer();
+    const gate = await startGate({ source, sessionLimits });
+    for (let count = 0; count < 20; count++) await gate.send(undefined, { json: initializeRequest() });
+    expect(seen.made).toBe(0);
+  });
+
+  it('of one account pushes out its own longest unused ones and nobody else (T-144)', async () => {
+    const { source, seen } = createSlowServer();
+    const gate = await startGate({ source, sessionLimits });
+    const [ann, bob] = [gate.issue('ann'), gate.issue('bob')];
+    const ofBob = await gate.initialize(bob);
+    const opened: string[] = [];
+    for (let count = 0; count < 20; count++) opened.push(await gate.initialize(ann));
+    const status = async (token: string, session: string) =>
+      (await gate.send(token, { json: ping(), headers: inSession(session) })).status;
+    expect(await Promise.all(opened.slice(-4).map((session) => status(ann, session)))).toEqual([
+      404, 200, 200, 200,
+    ]);
+    expect(await status(bob, ofBob)).toBe(200);
+    expect(seen.made - seen.closed).toBe(4);
+  });
+
+  it('is refused with 429 while all sessions of the account are busy (T-144)', async () => {
+    const { source } = createSlowServer();
+    const gate = await startGate({ source, sessionLimits });
+    const token = gate.issue('ann');
+    for (let count = 0; count < 3; count++) {
+      const headers = inSession(await gate.initialize(token));
+      await gate.send(token, { json: { ...ping(), method: 'tools/call', params: wait(5000) }, headers });
+    }
+    const refused = await gate.send(token, { json: initializeRequest() });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+  });
+
+  it('of many accounts is refused with 503 once the server is full (T-144)', async () => {
+    const gate = await startGate({ sessionLimits });
+    for (let count = 0; count < 5; count++) await gate.initialize(gate.issue(`account-${count}`));
+    const refused = await gate.send(gate.issue('late'), { json: initializeRequest() });
+    expect(refused.status).toBe(503);
+    gate.passTime(60);
+    expect((await gate.send(gate.issue('later'), { json: initializeRequest() })).status).toBe(200);
+  });
+});
