@@ -77,7 +77,7 @@ export function parseSource(path: string, text: string): Source {
  * @returns its sources, sorted by path
  */
 export function readSources(folder: string): Source[] {
-  return globSync(`${folder}/**/*.ts`, { cwd: root })
+  return globSync(`${folder}/**/*.ts`, { cwd: root, exclude: ['**/node_modules'] })
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
     .map((path) => parseSource(path, readFileSync(new URL(path, root), 'utf8')));

@@ -1,0 +1,117 @@
+import type { Goal, Row } from './report.ts';
+
+/** How a number of ours has to stand to those beside it in the same run. */
+interface Rule {
+  work: string;
+  rule: string;
+  wanted: number;
+  /** `least`: not below what is wanted; `most`: not above. */
+  bound: 'least' | 'most';
+  /** Gives the number; undefined where a row it needs was not measured. */
+  reach(find: (work: string, subject: string) => Row | undefined): number | undefined;
+}
+
+/** Our rate over the best of theirs. */
+function overBest(work: string, peers: readonly string[]): Rule['reach'] {
+  return (find) => {
+    const ours = find(work, 'gatehouse');
+    const theirs = peers.map((peer) => find(work, peer)?.value).filter((value) => value !== undefined);
+    return ours && theirs.length > 0 ? ours.value / Math.max(...theirs) : undefined;
+  };
+}
+
+function own(work: string, detail?: string): Rule['reach'] {
+  return (find) => {
+    const row = find(work, 'gatehouse');
+    return detail === undefined ? row?.value : Number(row?.details[detail] ?? Number.NaN) || undefined;
+  };
+}
+
+const adapters = ['sdk2 node', 'sdk2 express', 'sdk2 hono', 'sdk2 fastify'];
+
+const rules: readonly Rule[] = [
+  {
+    work: 'call, 2026-07-28',
+    rule: 'times SDK v2 node',
+    wanted: 5,
+    bound: 'least',
+    reach: overBest('call, 2026-07-28', ['sdk2 node']),
+  },
+  {
+    work: 'call, 2026-07-28',
+    rule: 'of bare Koa',
+    wanted: 0.4,
+    bound: 'least',
+    reach: overBest('call, 2026-07-28', ['koa']),
+  },
+  {
+    work: 'call, 2026-07-28',
+    rule: 'p99 in ms',
+    wanted: 5,
+    bound: 'most',
+    reach: own('call, 2026-07-28', 'p99'),
+  },
+  {
+    work: 'call, session',
+    rule: 'times SDK v1 session',
+    wanted: 4,
+    bound: 'least',
+    reach: overBest('call, session', ['sdk1 session']),
+  },
+  {
+    work: 'call, stateless',
+    rule: 'times SDK v1 stateless',
+    wanted: 5,
+    bound: 'least',
+    reach: overBest('call, stateless', ['sdk1 stateless']),
+  },
+  {
+    work: 'call, stateless',
+    rule: 'times the best SDK v2 adapter',
+    wanted: 4,
+    bound: 'least',
+    reach: overBest('call, stateless', adapters),
+  },
+  {
+    work: 'bad token',
+    rule: 'of bare Koa',
+    wanted: 0.6,
+    bound: 'least',
+    reach: overBest('bad token', ['koa']),
+  },
+  {
+    work: 'sessions opened',
+    rule: 'times SDK v1 session',
+    wanted: 5,
+    bound: 'least',
+    reach: overBest('sessions opened', ['sdk1 session']),
+  },
+  {
+    work: 'memory, idle session',
+    rule: 'KB each',
+    wanted: 20,
+    bound: 'most',
+    reach: own('memory, idle session'),
+  },
+  {
+    work: 'memory, open stream',
+    rule: 'KB each',
+    wanted: 35,
+    bound: 'most',
+    reach: own('memory, open stream'),
+  },
+  { work: 'cold start', rule: 'ms', wanted: 400, bound: 'most', reach: own('cold start') },
+];
+
+/** Holds the rows of one run against our goals; those whose rows are missing are left out. */
+export function judge(rows: readonly Row[]): Goal[] {
+  const find = (work: string, subject: string): Row | undefined =>
+    rows.find((row) => row.work === work && row.subject === subject);
+  return rules.flatMap(({ work, rule, wanted, bound, reach }) => {
+    const reached = reach(find);
+    if (reached === undefined) return [];
+    return [
+      { work, rule, wanted, reached, holds: bound === 'least' ? reached >= wanted : reached <= wanted },
+    ];
+  });
+}

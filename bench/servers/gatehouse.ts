@@ -1,0 +1,38 @@
+// Gatehouse as it stands in production: SQLite in a folder, the log at its default level, one tool.
+import { createServer } from 'node:http';
+import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { createAdministration, createGatehouse } from '../../src/index.ts';
+import { openDataFolder } from '../../src/storage/sqlite/index.ts';
+import { person } from '../person.ts';
+
+const port = Number(process.env.PORT);
+const data = await openDataFolder(process.env.FOLDER ?? '');
+const { accounts } = createAdministration(data);
+if ((await accounts.list()).length === 0) await accounts.add(person.email, person.password);
+
+const gatehouse = await createGatehouse({
+  publicUrl: `http://127.0.0.1:${port}`,
+  ...data,
+  tokens: { accessTokenSeconds: 86_400 },
+  mcp: { maxSessions: 100_000, maxSessionsPerPrincipal: 100_000 },
+  server: {
+    name: 'Echo',
+    sharing: 'shared',
+    create() {
+      const options = { supportedProtocolVersions: ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS] };
+      const server = new McpServer({ name: 'echo', version: '1.0.0' }, options);
+      server.registerTool(
+        'echo',
+        { description: 'echo', inputSchema: z.object({ text: z.string() }) },
+        async ({ text }) => ({ content: [{ type: 'text', text }] }),
+      );
+      return server;
+    },
+  },
+});
+const server = createServer();
+gatehouse.attach(server);
+server.listen(port, '127.0.0.1', 4096);
+process.on('SIGTERM', () => process.exit(0));
+process.on('SIGUSR2', () => globalThis.gc?.());

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../bench/goals.ts';
+import { median } from '../../bench/median.ts';
+import { formatGoals, formatRows, type Row } from '../../bench/report.ts';
+
+const row = (work: string, subject: string, value: number, details: Row['details'] = {}): Row => ({
+  work,
+  subject,
+  value,
+  unit: '/s',
+  details,
+});
+
+describe('our goals', () => {
+  it('are ratios to the peers of the same run, the best one where several are meant', () => {
+    const goals = judge([
+      row('call, stateless', 'gatehouse', 20_000),
+      row('call, stateless', 'sdk1 stateless', 2000),
+      row('call, stateless', 'sdk2 node', 4000),
+      row('call, stateless', 'sdk2 hono', 8000),
+      row('call, stateless', 'koa', 50_000),
+    ]);
+    expect(goals.map(({ rule, reached, holds }) => [rule, reached, holds])).toEqual([
+      ['times SDK v1 stateless', 10, true],
+      ['times the best SDK v2 adapter', 2.5, false],
+    ]);
+  });
+
+  it('are upper bounds for memory, latency and starts', () => {
+    const goals = judge([
+      row('memory, idle session', 'gatehouse', 20),
+      row('memory, open stream', 'gatehouse', 36),
+      row('cold start', 'gatehouse', 401),
+      row('call, 2026-07-28', 'gatehouse', 1, { p99: 5 }),
+    ]);
+    expect(Object.fromEntries(goals.map(({ work, holds }) => [work, holds]))).toEqual({
+      'memory, idle session': true,
+      'memory, open stream': false,
+      'cold start': false,
+      'call, 2026-07-28': true,
+    });
+  });
+
+  it('are left out where their rows were not measured', () => {
+    expect(judge([row('call, session', 'gatehouse', 1), row('bad token', 'koa', 1)])).toEqual([]);
+  });
+});
+
+describe('the report', () => {
+  it('shows each row and each goal on a line of its own', () => {
+    const rows = [row('bad token', 'gatehouse', 12_345.6, { p50: 1.234 }), row('bad token', 'koa', 20_000)];
+    const [, first] = formatRows(rows).split('\n');
+    expect(first).toMatch(/^bad token +gatehouse +12346 \/s +p50 1\.23$/);
+    expect(formatGoals(judge(rows))).toMatch(/bad token +of bare Koa +0\.6 +0\.617 +holds$/);
+  });
+
+  it('takes the middle of what was measured', () => {
+    expect([median([3, 1, 2]), median([4, 1, 2, 3]), median([7])]).toEqual([2, 2.5, 7]);
+  });
+});
