@@ -12,6 +12,7 @@ import { internalError, messagesOf, refusalAnswer, stateNotValid } from './error
 import { discoverBy } from './internal-call.ts';
 import { discoverResult } from './older-results.ts';
 import { ParkedCalls } from './parked-calls.ts';
+import { createRecentSchemas } from './recent-schemas.ts';
 
 /** What the bridge is made of. */
 export interface BridgeOptions {
@@ -106,6 +107,7 @@ export function createBridge(options: BridgeOptions): Backend {
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},
     discover: (caller) => discoverBy(begin, caller),
+    inputSchemaOf: createRecentSchemas(begin),
     listen: (filter, call, tell) => {
       let end: (() => void) | undefined = () => {};
       const listener: Listener = {

@@ -23,7 +23,15 @@ interface TellsSchemas {
  * @param begin see {@link Backend.begin}
  */
 export function createSchemaLookup(server: McpLike, begin: Backend['begin']): SchemaLookup {
-  if (tellsSchemas(server)) return { find: (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
+  if (!tellsSchemas(server)) return createListedSchemas(begin);
+  return { find: (tool) => server.toolInputSchemaJson(tool), forget: () => {} };
+}
+
+/**
+ * Creates the look-up in the list of tools, which is read when it is first needed.
+ * @param begin see {@link Backend.begin}
+ */
+export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
   let schemas: Promise<Map<unknown, unknown>> | undefined;
   return {
     async find(tool, caller) {

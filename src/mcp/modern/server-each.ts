@@ -112,6 +112,8 @@ export function createServerEach(options: ServerEachOptions): Backend {
         .catch((error: unknown) => logger.debug({ err: error }, 'an MCP notification was not taken'));
     },
     discover: (caller) => discoverBy(begin, caller),
+    // The SDK checks the parameters of the servers it has made.
+    inputSchemaOf: (...asked) => (isOlder ? older.inputSchemaOf?.(...asked) : undefined),
     listen: (...listening) => (isOlder && older.listen?.(...listening)) || (() => {}),
     close: () => handler.close(),
   };

@@ -17,6 +17,11 @@ function createOlderServer(ran: string[]): McpLike {
   server.registerTool('hello', { inputSchema: { name: z.string() } }, ({ name }) => ({
     content: [{ type: 'text', text: `hello ${name}` }],
   }));
+  server.registerTool(
+    'region',
+    { inputSchema: { region: z.string().meta({ 'x-mcp-header': 'Region' }) } },
+    ({ region }) => ({ content: [{ type: 'text', text: region }] }),
+  );
   server.registerTool('name', {}, async () => {
     ran.push('name');
     const ask = (message: string) =>
@@ -195,6 +200,21 @@ describe.each(['each', 'shared', 'single'] as const)('2026-07-28 of a v1 server 
         expect(result).toMatchObject({ content: [{ text: `hello ${name}` }] });
       }),
     );
+  });
+
+  it('checks headers that mirror parameters (B5-10, T-132)', async () => {
+    const { endpoint } = await start(sharing);
+    // The first request shows that the server is an older one.
+    await endpoint.call('ann', 'server/discover');
+    const request = modernRequest('tools/call', { name: 'region', arguments: { region: 'eu' } });
+    const statusWith = async (region?: string): Promise<unknown[]> => {
+      const headers = { ...request.headers, 'mcp-param-region': region };
+      const response = await endpoint.send('ann', { ...request, headers });
+      return [response.status, (await readAnswer(response)).error?.code];
+    };
+    expect(await statusWith('eu')).toEqual([200, undefined]);
+    expect(await statusWith('us')).toEqual([400, -32020]);
+    expect(await statusWith()).toEqual([400, -32020]);
   });
 
   it('lets eight calls of a principal wait, and no more', async () => {

@@ -1,0 +1,31 @@
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Backend, Caller } from './backend.ts';
+import { createListedSchemas, type SchemaLookup } from './schema-lookup.ts';
+
+/** How long a list counts: a caller whose tools changed is not refused for the old ones for longer. */
+const lifeMs = 10_000;
+
+/** Most callers whose lists are kept. */
+const maxCallers = 1000;
+
+/**
+ * Creates the look-up of schemas for servers that do not tell when their tools change: the list each caller sees, read
+ * again after ten seconds.
+ * @param begin see {@link Backend.begin}
+ */
+export function createRecentSchemas(begin: Backend['begin']): SchemaLookup['find'] {
+  const recent = new Map<string, { schemas: SchemaLookup; until: number }>();
+
+  const schemasOf = ({ authInfo }: Caller): SchemaLookup => {
+    const key = JSON.stringify([principalKey(authInfo), authInfo.scopes]);
+    const known = recent.get(key);
+    if (known && known.until > performance.now()) return known.schemas;
+    const schemas = createListedSchemas(begin);
+    recent.delete(key);
+    recent.set(key, { schemas, until: performance.now() + lifeMs });
+    const [oldest] = recent.keys();
+    if (recent.size > maxCallers && oldest !== undefined) recent.delete(oldest);
+    return schemas;
+  };
+  return (tool, caller) => schemasOf(caller).find(tool, caller);
+}
