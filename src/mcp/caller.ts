@@ -12,13 +12,15 @@ export interface CallContext {
  * @param resourceMetadataUrl for challenges the server's own scope checks write
  */
 export function toSdkAuthInfo(caller: AuthInfo, resourceMetadataUrl: string): SdkAuthInfo {
-  const resource = URL.parse(caller.audience);
   return {
     token: '',
     clientId: caller.clientId,
     scopes: [...caller.scopes],
     expiresAt: caller.expiresAt,
-    ...(resource === null ? {} : { resource }),
+    // Parsed when somebody looks, which on most calls nobody does.
+    get resource() {
+      return new URL(caller.audience);
+    },
     resourceMetadataUrl,
     extra: { caller },
   };
