@@ -119,7 +119,6 @@ describe('gatehouse stdio', () => {
           if (!stdin.write(chunk)) await new Promise((resolve) => stdin.once('drain', resolve));
         return peakMegabytes();
       };
-      const before = peakMegabytes();
       // What Node reads is garbage until it is collected, so that the first megabytes show in the peak, and no later ones.
       const after100 = await writeMegabytes(100);
       const after400 = await writeMegabytes(300);
