@@ -26,6 +26,8 @@ export interface IssuedAccessTokens {
   find(token: string): Promise<IssuedAccessToken | undefined>;
   /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
+  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  revocationMark(): Promise<string>;
 }
 
 const kind = 'AccessToken';
@@ -74,5 +76,6 @@ export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox
       return found;
     },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),
+    revocationMark: () => artifacts.removalMark(kind),
   };
 }

@@ -6,6 +6,8 @@ import type { Logger } from '../observability/logger.ts';
 export interface StandingTokens {
   /** Gives those of these tokens that were not revoked, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
+  /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
+  revocationMark(): Promise<string>;
 }
 
 /** What a watch is made of. */
@@ -33,6 +35,8 @@ export interface AccessWatch {
 interface Watched {
   authInfo: AuthInfo;
   onEnd: () => void;
+  /** The mark under which the token was seen to stand; absent before the first look. */
+  stoodAt?: string;
 }
 
 /** Most tokens asked for at once, so that nobody's request waits long behind the answer. */
@@ -40,7 +44,7 @@ const batchSize = 500;
 
 /**
  * Creates the watch over the tokens behind open streams (A12-04, T-103). One timer for all, which runs only while
- * something is watched: the streams of a token cost one look-up together.
+ * something is watched. A token is looked up once for all its streams, and again when one may have been revoked since.
  */
 export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
   const { source, now, logger, intervalMs = 500 } = options;
@@ -52,11 +56,13 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
     for (const entry of ended) if (watched.delete(entry)) entry.onEnd();
   };
 
-  /** Looks at each token once, some in a turn of the event loop. */
+  /** Looks at each token that may have been revoked since it was seen to stand, some in a turn of the event loop. */
   const look = async (): Promise<void> => {
     end([...watched].filter(({ authInfo }) => authInfo.expiresAt <= now()));
+    // Asked for before the tokens: what is revoked while they are looked up changes the next mark.
+    const mark = await source.revocationMark();
     const byToken = Map.groupBy(
-      [...watched].filter(({ authInfo }) => authInfo.tokenId !== undefined),
+      [...watched].filter(({ authInfo, stoodAt }) => authInfo.tokenId !== undefined && stoodAt !== mark),
       ({ authInfo }) => String(authInfo.tokenId),
     );
     const ids = [...byToken.keys()];
@@ -64,7 +70,11 @@ export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
       if (at > 0) await nextTurn();
       const batch = ids.slice(at, at + batchSize);
       const standing = new Set(await source.standing(batch));
-      for (const id of batch) if (!standing.has(id)) end(byToken.get(id) ?? []);
+      for (const id of batch) {
+        const streams = byToken.get(id) ?? [];
+        if (!standing.has(id)) end(streams);
+        else for (const stream of streams) stream.stoodAt = mark;
+      }
     }
   };
 

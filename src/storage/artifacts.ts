@@ -79,6 +79,11 @@ export interface ArtifactStore {
   findRevision(kind: string, id: string): Promise<number | undefined>;
   /** Gives those of the ids under which there is an artifact of the kind, expired or not. */
   filterPresent(kind: string, ids: readonly string[]): Promise<string[]>;
+  /**
+   * Gives a mark: as long as it stays the same, no artifact of the kind was removed, by whichever process. It may change
+   * for other reasons. For who would ask {@link filterPresent} for the same ids again and again.
+   */
+  removalMark(kind: string): Promise<string>;
   /** Gives the artifact of a kind with this uid; undefined where there is none. */
   findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
   /** Gives a grant; undefined where it was revoked. */

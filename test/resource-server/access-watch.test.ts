@@ -22,12 +22,14 @@ function startWatch(options: Partial<AccessWatchOptions> = {}) {
   const asked: (readonly string[])[] = [];
   const warnings: unknown[] = [];
   const clock = { now: 1000 };
+  const revocations = { count: 0 };
   const watch = createAccessWatch({
     source: {
       async standing(ids) {
         asked.push(ids);
         return ids.filter((id) => standing.has(id));
       },
+      revocationMark: async () => String(revocations.count),
     },
     now: () => clock.now,
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
@@ -35,7 +37,11 @@ function startWatch(options: Partial<AccessWatchOptions> = {}) {
     ...options,
   });
   onTestFinished(() => watch.close());
-  return { watch, standing, asked, warnings, clock };
+  const revoke = (...ids: string[]): void => {
+    for (const id of ids) standing.delete(id);
+    revocations.count++;
+  };
+  return { watch, standing, asked, warnings, clock, revoke };
 }
 
 /** Waits until something holds; fails after a second. */
@@ -77,12 +83,12 @@ describe('the watch over open streams', () => {
   });
 
   it('tells each stream of a token once, and nobody else', async () => {
-    const { watch, standing } = startWatch();
+    const { watch, revoke } = startWatch();
     const ended: string[] = [];
     watch.watch(caller, () => ended.push('first'));
     watch.watch(caller, () => ended.push('second'));
     watch.watch({ ...caller, tokenId: 'other' }, () => ended.push('other'));
-    standing.delete('token');
+    revoke('token');
     await until(() => ended.length > 0);
     await pause(20);
     expect(ended).toEqual(['first', 'second']);
@@ -103,20 +109,35 @@ describe('the watch over open streams', () => {
     expect(ended).toEqual(['ours', 'foreign']);
   });
 
-  it('asks for a token once, whatever the number of its streams, and for nothing while there are none', async () => {
-    const { watch, asked } = startWatch();
-    await pause(20);
-    expect(asked).toEqual([]);
-    const stops = Array.from({ length: 50 }, () => watch.watch(caller, () => undefined));
-    await until(() => asked.length >= 2);
-    expect(asked[0]).toEqual(['token']);
-    for (const stop of stops) stop();
-    await pause(15);
-    const until0 = asked.length;
+  it('asks for a token once, whatever the number of its streams, and again when one was revoked', async () => {
+    const { watch, asked, revoke } = startWatch();
+    for (let index = 0; index < 50; index++) watch.watch(caller, () => undefined);
+    await until(() => asked.length > 0);
     await pause(30);
-    expect(asked.length).toBe(until0);
-    watch.watch(caller, () => undefined);
-    await until(() => asked.length > until0);
+    expect(asked).toEqual([['token']]);
+    revoke('another');
+    await until(() => asked.length > 1);
+    await pause(30);
+    expect(asked).toEqual([['token'], ['token']]);
+  });
+
+  it('finds a token that was revoked between its check and the opening of its stream', async () => {
+    const { watch, revoke } = startWatch();
+    watch.watch({ ...caller, tokenId: 'other' }, () => undefined);
+    revoke('token');
+    await pause(30);
+    let ended = 0;
+    watch.watch(caller, () => ended++);
+    await until(() => ended === 1);
+  });
+
+  it('asks for nothing while no stream is open', async () => {
+    const { watch, asked, revoke } = startWatch();
+    watch.watch(caller, () => undefined)();
+    await pause(30);
+    revoke('other');
+    await pause(30);
+    expect(asked).toEqual([]);
   });
 
   it('leaves alone a stream that was closed, while the answer was under way too', async () => {
@@ -130,6 +151,7 @@ describe('the watch over open streams', () => {
             answer = resolve;
           });
         },
+        revocationMark: async () => 'mark',
       },
     });
     const ended: string[] = [];
@@ -150,6 +172,7 @@ describe('the watch over open streams', () => {
           if (!outage.over) throw new Error('the database is down');
           return [];
         },
+        revocationMark: async () => 'mark',
       },
     });
     let ended = 0;

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ArtifactRow, ArtifactStore, Change, Conflict, PutArtifact } from '../artifacts.ts';
+import { watchRemovals } from './removals.ts';
 import type { Writer } from './writer.ts';
 
 class ConflictFound extends Error {
@@ -49,6 +50,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
       'SELECT id FROM artifacts WHERE kind = ? AND id IN (SELECT value FROM json_each(?))',
     )
     .pluck();
+  const removalMark = watchRemovals(db);
   const findByUid = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
@@ -144,6 +146,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     find: async (kind, id) => toArtifact(find.get(kind, id)),
     findRevision: async (kind, id) => findRevision.get(kind, id),
     filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
+    removalMark: async (kind) => removalMark(kind),
     findByUid: async (kind, uid) => toArtifact(findByUid.get(kind, uid)),
     findGrant: async (id) => toArtifact(findGrant.get(id)),
     async commit(changes) {

@@ -37,6 +37,26 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(await artifacts.filterPresent('AccessToken', [])).toEqual([]);
     });
 
+    it('change a mark when one of the kind is removed, by itself, with its grant or with its account', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      for (const id of ['ada', 'grace']) await accounts.add(account(id));
+      const kind = 'AccessToken';
+      await artifacts.commit([grant('g'), grant('h', 'grace'), grant('i'), artifact('t', { kind })]);
+      for (const id of ['g', 'h', 'i']) await artifacts.commit([artifact(`of ${id}`, { kind, grantId: id })]);
+      const marks = [await artifacts.removalMark(kind)];
+      expect(await artifacts.removalMark(kind)).toBe(marks[0]);
+      for (const remove of [
+        () => artifacts.commit([{ type: 'remove', kind, id: 't', mustExist: true }]),
+        () => artifacts.commit([{ type: 'removeGrant', id: 'g' }]),
+        () => artifacts.revokeGrant('i'),
+        () => accounts.remove('grace'),
+      ]) {
+        await remove();
+        marks.push(await artifacts.removalMark(kind));
+      }
+      expect(new Set(marks).size).toBe(5);
+    });
+
     it('of two kinds may have the same id and are two rows (T-031)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('x'), artifact('x', { kind: 'AccessToken', expiresAt: 7 })]);

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { watchRemovals } from '../../../src/storage/sqlite/removals.ts';
+import { testFolderForFile } from '../../support/folder.ts';
+
+const folder = testFolderForFile();
+
+/** Two connections on one database, as two processes have them; the first is watched. */
+function openTwice(name: string) {
+  const [db, other] = [openDatabase(join(folder, name)), openDatabase(join(folder, name))];
+  onTestFinished(() => {
+    for (const connection of [db, other]) connection.close();
+  });
+  const put = db.prepare("INSERT INTO artifacts (kind, id, payload, expires_at) VALUES (?, ?, x'', 1)");
+  return { db, other, put, mark: watchRemovals(db) };
+}
+
+describe('the mark of removals', () => {
+  it('stays while nothing of the kind is removed, whatever is written on the connection', () => {
+    const { db, put, mark } = openTwice('a.db');
+    const before = mark('AccessToken');
+    put.run('AccessToken', 'a');
+    put.run('Session', 's');
+    db.exec("UPDATE artifacts SET payload = x'01'; DELETE FROM artifacts WHERE kind = 'Session'");
+    expect(mark('AccessToken')).toBe(before);
+    expect(mark('Session')).not.toBe(before);
+  });
+
+  it('changes with a removal by another connection (T-103)', () => {
+    const { other, put, mark } = openTwice('b.db');
+    put.run('AccessToken', 'a');
+    const before = mark('AccessToken');
+    other.exec("DELETE FROM artifacts WHERE id = 'a'");
+    expect(mark('AccessToken')).not.toBe(before);
+  });
+
+  it('may change for a removal that is rolled back, and never misses one that is not', () => {
+    const { db, put, mark } = openTwice('c.db');
+    put.run('AccessToken', 'a');
+    const before = mark('AccessToken');
+    db.exec("BEGIN; DELETE FROM artifacts WHERE id = 'a'; ROLLBACK");
+    const between = mark('AccessToken');
+    db.exec("DELETE FROM artifacts WHERE id = 'a'");
+    expect(new Set([before, mark('AccessToken')]).size).toBe(2);
+    expect(mark('AccessToken')).not.toBe(between);
+  });
+});
