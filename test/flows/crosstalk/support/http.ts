@@ -1,0 +1,88 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+
+/** A JSON-RPC message, as it came. */
+export interface Received {
+  id?: unknown;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: Record<string, unknown>;
+  error?: { code: number; message: string };
+}
+
+/** One HTTP request to a gatehouse. */
+export interface Sent {
+  port: number;
+  method?: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  headers: Record<string, string>;
+  body?: unknown;
+  /** Breaks it off. */
+  signal?: AbortSignal;
+  /** Takes each message of the answer as it comes, JSON or event stream. */
+  onMessage?: (message: Received) => void;
+  /** Takes events that carry no JSON-RPC message. */
+  onEvent?: (name: string, data: string) => void;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1500 });
+
+/** Ends all connections that were kept. */
+export function endConnections(): void {
+  agent.destroy();
+}
+
+/** Sends a request; resolves when its answer ended. Connections are kept alive. */
+export function send(sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  const { port, method = 'POST', path, body } = sent;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const breakOff = sent.signal ? { signal: sent.signal } : {};
+  return new Promise((resolve, reject) => {
+    const headers: Record<string, string | number> = {
+      accept: 'application/json, text/event-stream',
+      ...(text === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+      ...sent.headers,
+    };
+    const asked = request(
+      { host: '127.0.0.1', port, method, path, headers, agent, ...breakOff },
+      (response) => {
+        const { statusCode = 0 } = response;
+        response
+          .on('error', reject)
+          .on('end', () => resolve({ status: statusCode, headers: response.headers }));
+        if (response.headers['content-type']?.startsWith('text/event-stream')) readStream(response, sent);
+        else readJson(response, sent);
+      },
+    );
+    asked.on('error', reject).end(text);
+  });
+}
+
+function readJson(response: IncomingMessage, { onMessage }: Sent): void {
+  let text = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  response.on('end', () => {
+    if (text !== '') for (const message of [JSON.parse(text)].flat() as Received[]) onMessage?.(message);
+  });
+}
+
+function readStream(response: IncomingMessage, { onMessage, onEvent }: Sent): void {
+  let text = '';
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      let name = 'message';
+      let data = '';
+      for (const line of text.slice(0, end).split('\n')) {
+        if (line.startsWith('event: ')) name = line.slice('event: '.length);
+        if (line.startsWith('data: ')) data = line.slice('data: '.length);
+      }
+      text = text.slice(end + 2);
+      if (data.startsWith('{')) onMessage?.(JSON.parse(data) as Received);
+      else if (data !== '') onEvent?.(name, data);
+    }
+  });
+}
