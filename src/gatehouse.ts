@@ -7,7 +7,7 @@ import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { createTextSeal } from './crypto/text-seal.ts';
 import { createMcpEndpoint } from './mcp/index.ts';
-import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
+import { notesServer } from './notes-server.ts';
 import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
@@ -67,13 +67,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       'publicUrl is https, so a proxy is in front, but trustedProxies is empty: all clients count as one address. List the proxy there.',
     );
 
-  const notes: OwnServer = {
-    name: 'Gatehouse notes',
-    ...createNotesServer({ notes: storage.notes, now }),
-    scopes: notesScopes,
-    scopeRules: notesScopeRules,
-  };
-  const protectedServer = readOwnServer(server ?? notes, issuer);
+  const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
   const { baselineScopes } = protectedServer;
   const mcpUrl = `${issuer}${paths.mcp}`;
   const guarded = { mcp: mcpUrl, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };

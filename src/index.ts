@@ -3,12 +3,21 @@ export {
   createAdministration,
 } from './authorization-server/index.ts';
 export { createGatehouse, type Gatehouse, type GatehouseOptions } from './gatehouse.ts';
+export { createLocalGatehouse, type LocalGatehouseOptions } from './local-gatehouse.ts';
 export {
   type CallContext,
   callerOf,
+  createPaging,
   declareScopes,
+  getAuthValue,
+  getParamValue,
   type McpLike,
+  type MetaCarrier,
   type OperationScopes,
+  type Paging,
+  type ProcessValues,
+  RestServerTransport,
+  type RestServerTransportOptions,
   type ScopeRules,
   type ServerContext,
   type ServerFactory,

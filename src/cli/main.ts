@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { AdministrationRefused, SettingsRefused } from '../index.ts';
+import { AdministrationRefused, createLocalGatehouse, SettingsRefused } from '../index.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError } from './cli-error.ts';
@@ -8,6 +8,7 @@ import { registerCall } from './commands/call.ts';
 import { registerClient } from './commands/client.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerServe } from './commands/serve.ts';
+import { registerStdio } from './commands/stdio.ts';
 import { registerTools } from './commands/tools.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
 import { packageVersion } from './package-version.ts';
@@ -24,6 +25,7 @@ export function buildProgram(): Command {
       return `\nExit codes:\n${codes.join('\n')}`;
     });
   registerServe(program);
+  registerStdio(program, ({ keys: _keys, ...serving }) => createLocalGatehouse(serving));
   registerAccount(program);
   registerClient(program);
   registerLogin(program);

@@ -34,6 +34,7 @@ export {
   registerDynamically,
 } from './registration.ts';
 export { isClientKnown } from './registration-check.ts';
+export { RestClientTransport, type RestClientTransportOptions } from './rest-transport.ts';
 export { revokeCredential } from './revocation.ts';
 export { withAuthorization } from './session.ts';
 export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens.ts';

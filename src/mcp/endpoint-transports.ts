@@ -14,7 +14,12 @@ import type { ServerSource } from './server-source.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
 import { createStreamLimit } from './stream-limit.ts';
 import { createModernTransport } from './transports/modern.ts';
-import { checkRestAccept, checkRestMethod, createRestTransport } from './transports/rest.ts';
+import {
+  checkRestAccept,
+  checkRestMethod,
+  closingConnection,
+  createRestTransport,
+} from './transports/rest.ts';
 import { createSseTransport } from './transports/sse.ts';
 import { createStatelessTransport } from './transports/stateless.ts';
 import { createStreamableHttp } from './transports/streamable-http.ts';
@@ -95,6 +100,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       : createStatelessTransport({ conversations, url, gate, calls, logger });
   const modern = createModernTransport({
     source,
+    conversations,
     url,
     resourceMetadataUrl,
     gate,
@@ -119,6 +125,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     logger,
   });
   const rest = createRestTransport({ conversations, url: urls.rest, gate: gateAt(urls.rest), calls, logger });
+  const serveRest = withPreflight(
+    {
+      checkMethod: ({ method }) => checkRestMethod(method),
+      checkAccept: ({ headers }) => checkRestAccept(headers.accept),
+      maxBodyBytes,
+    },
+    rest,
+  );
   let closing = false;
 
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
@@ -138,16 +152,10 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     ),
     sse: enter(withPreflight({ ...only('GET'), maxBodyBytes }, sse.open)),
     messages: enter(withPreflight({ ...only('POST'), maxBodyBytes }, sse.post)),
-    rest: enter(
-      withPreflight(
-        {
-          checkMethod: ({ method }) => checkRestMethod(method),
-          checkAccept: ({ headers }) => checkRestAccept(headers.accept),
-          maxBodyBytes,
-        },
-        rest,
-      ),
-    ),
+    rest: enter(async (exchange) => {
+      const refusal = await serveRest(exchange);
+      return refusal && closingConnection(refusal);
+    }),
     async close() {
       closing = true;
       await Promise.all([registry.close(), sse.close(), modern.close()]);

@@ -10,6 +10,7 @@ export type RefusalReason =
   | 'charset_not_utf8'
   | 'body_is_encoded'
   | 'not_acceptable'
+  | 'json_not_acceptable'
   | 'not_json'
   | 'nested_too_deep'
   | 'too_many_values'
@@ -63,6 +64,7 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: -32000,
     message: 'Send Accept: application/json, text/event-stream (for GET: text/event-stream).',
   },
+  json_not_acceptable: { status: 406, code: -32000, message: 'Send Accept: application/json.' },
   not_json: { status: 400, code: -32700, message: 'Parse error: the body is not JSON in well-formed UTF-8.' },
   nested_too_deep: { status: 400, code: -32600, message: 'The body nests too deeply. Send it flatter.' },
   too_many_values: {

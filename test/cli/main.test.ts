@@ -15,7 +15,7 @@ describe('the command line', () => {
   it('explains itself: every command, and what each exit code means', async () => {
     const [help, account] = await Promise.all([gatehouse(['--help']), gatehouse(['account', '--help'])]);
     expect([help.code, help.stderr]).toEqual([0, '']);
-    for (const command of ['serve', 'account', 'client', 'login', 'tools', 'call'])
+    for (const command of ['serve', 'stdio', 'account', 'client', 'login', 'tools', 'call'])
       expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
     for (const code of [0, 1, 2, 3, 4, 5, 6, 7])
       expect(help.stdout).toMatch(new RegExp(`^ {2}${code} {2}\\w`, 'm'));

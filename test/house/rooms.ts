@@ -92,6 +92,21 @@ export const rooms: readonly Room[] = [
     may: ['mcp', 'oauth', 'options.ts'],
     neverPackages: [...web, engine, ...nativePackages],
   },
+  { name: 'notes-server.ts', may: ['mcp', 'protected-server.ts', 'storage'], neverPackages: nativePackages },
+  {
+    name: 'local-gatehouse.ts',
+    may: [
+      'app',
+      'mcp',
+      'notes-server.ts',
+      'oauth',
+      'observability',
+      'options.ts',
+      'protected-server.ts',
+      'storage',
+    ],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
   {
     name: 'gatehouse.ts',
     may: [
@@ -106,6 +121,7 @@ export const rooms: readonly Room[] = [
       ...doors,
       'options.ts',
       'protected-server.ts',
+      'notes-server.ts',
     ],
     neverPackages: nativePackages,
   },
@@ -113,6 +129,7 @@ export const rooms: readonly Room[] = [
     name: 'index.ts',
     may: [
       'gatehouse.ts',
+      'local-gatehouse.ts',
       'options.ts',
       'protected-server.ts',
       'oauth',

@@ -18,6 +18,7 @@ const table: [RefusalReason, number, number][] = [
   ['charset_not_utf8', 415, -32000],
   ['body_is_encoded', 415, -32000],
   ['not_acceptable', 406, -32000],
+  ['json_not_acceptable', 406, -32000],
   ['not_json', 400, -32700],
   ['nested_too_deep', 400, -32600],
   ['too_many_values', 400, -32600],

@@ -16,9 +16,9 @@ export class NodeEventStream implements EventStream, Pulsed {
   constructor(response: ServerResponse, pulse: Pulse) {
     this.response = response;
     // At once, so that proxies pass the headers on.
-    response.write(': open\n\n');
+    this.#write(': open\n\n');
     pulse.add(this);
-    response.once('close', () => pulse.remove(this));
+    this.onClose(() => pulse.remove(this));
   }
 
   get isOpen(): boolean {

@@ -41,12 +41,13 @@ export class NodeReply implements Reply {
 
   stream(headers?: ReplyHeaders): EventStream {
     this.#begin();
-    this.#response.writeHead(200, {
-      'Content-Type': 'text/event-stream',
-      'Cache-Control': 'no-cache, no-transform',
-      'X-Accel-Buffering': 'no',
-      ...headers,
-    });
+    if (!this.#response.destroyed)
+      this.#response.writeHead(200, {
+        'Content-Type': 'text/event-stream',
+        'Cache-Control': 'no-cache, no-transform',
+        'X-Accel-Buffering': 'no',
+        ...headers,
+      });
     return new NodeEventStream(this.#response, this.#pulse);
   }
 

@@ -136,8 +136,11 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       if (wrong) sendAnswer(reply, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
 
-      const refusal = await gate.check(posted.messages, authInfo, backend.server);
-      if (refusal) return refusal;
+      // A server that is made for this request is asked for the scopes it declares once it is made.
+      if (backend.server || request?.method === listenMethod) {
+        const refusal = await gate.check(posted.messages, authInfo, backend.server);
+        if (refusal) return refusal;
+      }
       if (request?.method === listenMethod) await listen(backend, request, { caller, reply });
       else if (request) return call(backend, request, { caller, reply });
       else if (message) {

@@ -41,16 +41,16 @@ export function createRestTransport(options: RestTransportOptions): Serve {
   return async (exchange, posted) => {
     if (!posted) return checkRestMethod(exchange.method) ?? onlyPost;
     const protocolVersion = revisionOf(exchange);
-    if (typeof protocolVersion !== 'string') return closing(protocolVersion);
+    if (typeof protocolVersion !== 'string') return closingConnection(protocolVersion);
     const refusal = checkStatelessPost(posted);
-    if (refusal) return closing(refusal);
+    if (refusal) return closingConnection(refusal);
 
     const { reply } = exchange;
     const { messages } = posted;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, url);
     const outcome = await answer({ messages, protocolVersion, sender, onGone });
-    if (isRefusal(outcome)) return closing(outcome);
+    if (isRefusal(outcome)) return closingConnection(outcome);
     const { answers, timedOut } = outcome;
     if (reply.isClosed) return undefined;
     const body = timedOut && legacyTimeoutBody ? [] : restBody(answers);
@@ -81,7 +81,7 @@ export function checkRestMethod(method: string): Refusal | undefined {
  * @param accept the `Accept` header
  */
 export function checkRestAccept(accept: string | undefined): Refusal | undefined {
-  return acceptsJson(accept) ? undefined : { reason: 'not_acceptable', headers: shortConnection };
+  return acceptsJson(accept) ? undefined : { reason: 'json_not_acceptable', headers: shortConnection };
 }
 
 /** Says whether an `Accept` header takes JSON, whatever it says of event streams. */
@@ -89,6 +89,7 @@ export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || checkAccept('POST', `${accept}, text/event-stream`) === undefined;
 }
 
-function closing(refusal: Refusal): Refusal {
+/** Has a refusal end its connection, as every answer does (B7-01). */
+export function closingConnection(refusal: Refusal): Refusal {
   return { ...refusal, headers: { ...refusal.headers, ...shortConnection } };
 }

@@ -8,10 +8,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
 import { initialize, modern } from '../../mcp/stdio/connected-host.ts';
 import { call, rpc } from '../../mcp/transports/served-transport.ts';
-import { type Program, repository, runProgram } from '../../support/program.ts';
+import { type Program, runProgram } from '../../support/program.ts';
+import { commandLine } from '../../support/served.ts';
 import { newInstallation, withInstallation } from '../support/installation.ts';
 
-const file = join(repository, 'test/cli/support/stdio-program.ts');
+const file = commandLine;
 
 function start(
   args: readonly string[],

@@ -1,0 +1,16 @@
+import { createNotesServer, notesScopeRules, notesScopes } from './mcp/notes/index.ts';
+import type { OwnServer } from './protected-server.ts';
+import type { Storage } from './storage/storage.ts';
+
+/**
+ * The MCP server that is served where none was brought: notes, each account its own.
+ * @param now epoch seconds
+ */
+export function notesServer(storage: Pick<Storage, 'notes'>, now: () => number): OwnServer {
+  return {
+    name: 'Gatehouse notes',
+    ...createNotesServer({ notes: storage.notes, now }),
+    scopes: notesScopes,
+    scopeRules: notesScopeRules,
+  };
+}
