@@ -70,7 +70,8 @@ export async function measureCalls(work: Work, pace: Pace, folder: string): Prom
   const started: { name: SubjectName; subject: Subject; load: Load; runs: Measured[] }[] = [];
   try {
     for (const name of work.subjects) {
-      const subject = await startSubject(name, folder);
+      const sessions = work.mode === 'stateless' ? 'none' : 'stored';
+      const subject = await startSubject(name, folder, { sessions });
       const entry = { name, subject, load: { url: subject.url, headers: {}, body: '' }, runs: [] };
       started.push(entry);
       entry.load = await prepareLoad(work, subject, name);

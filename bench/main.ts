@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -35,6 +35,9 @@ const parts: Readonly<Record<string, Part>> = {
   cold: (pace, folder) => measureColdStart(pace.rounds * 3, folder),
 };
 
+/** From here on a machine has other things to do, and the ratios suffer. */
+const busyPercent = 20;
+
 function tell(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
@@ -50,13 +53,23 @@ async function checkMachine(): Promise<void> {
   if (cpus().length < 2) throw new Error('The bench needs two cores: one for the server, one for the load.');
 }
 
+/** How much of the last ten seconds something waited for a processor, in per cent; 0 where Linux does not say. */
+async function waitedForProcessor(): Promise<number> {
+  const pressure = await readFile('/proc/pressure/cpu', 'utf8').catch(() => '');
+  return Number(/^some avg10=([\d.]+)/.exec(pressure)?.[1] ?? 0);
+}
+
 async function measure(names: readonly string[], pace: Pace): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'));
   const rows: Row[] = [];
   try {
     for (const name of names) {
       tell(`Measuring: ${name} ...`);
-      rows.push(...((await parts[name]?.(pace, folder)) ?? []));
+      const measured = await parts[name]?.(pace, folder).catch((error: Error) => {
+        tell(`${name} was not measured: ${error.message}`);
+        process.exitCode = 1;
+      });
+      rows.push(...(measured ?? []));
     }
     return rows;
   } finally {
@@ -83,6 +96,11 @@ async function main(): Promise<void> {
     throw new Error(`There is no part ${unknown}. There are: ${Object.keys(parts).join(', ')}.`);
   await checkMachine();
   await installPeers(tell);
+  const waited = await waitedForProcessor();
+  if (waited > busyPercent)
+    tell(
+      `This machine is busy: ${waited} % of the time something waited for a processor. Do not keep the numbers.`,
+    );
   const rows = await measure(names, values.quick ? quick : steady);
   const goals = judge(rows);
   const machine = `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}`;

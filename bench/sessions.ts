@@ -29,7 +29,7 @@ async function settledKilobytes(server: ServerProcess): Promise<number> {
 }
 
 async function measureOne(name: SubjectName, count: number, folder: string): Promise<Row[]> {
-  const { server, url, token } = await startSubject(name, folder, ['--expose-gc']);
+  const { server, url, token } = await startSubject(name, folder, { nodeOptions: ['--expose-gc'] });
   for (let times = 0; times < warmUpSessions; times++) await openSession(url, token);
   const empty = await settledKilobytes(server);
   const task: HolderTask = { url, token, count };

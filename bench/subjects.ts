@@ -49,12 +49,15 @@ export function peerProgram(name: string): string {
 /**
  * Starts a server and waits until it answers.
  * @param folder for its data and output
- * @param nodeOptions further options of node
+ * @param how further options of node, and whether Gatehouse keeps sessions
  */
 export async function startSubject(
   name: SubjectName,
   folder: string,
-  nodeOptions: readonly string[] = [],
+  {
+    nodeOptions = [],
+    sessions = 'stored',
+  }: { nodeOptions?: readonly string[]; sessions?: 'stored' | 'none' } = {},
 ): Promise<Subject> {
   const { token, keys } = await peerToken();
   const [program = '', variant] = name.split(' ');
@@ -64,7 +67,7 @@ export async function startSubject(
   const server = await startServer(
     folder,
     [...nodeOptions, file, ...(isPeer && variant !== undefined ? [variant] : [])],
-    { PEER_KEYS: keys, FOLDER: data },
+    { PEER_KEYS: keys, FOLDER: data, SESSIONS: sessions },
   );
   const origin = `http://127.0.0.1:${server.port}`;
   try {

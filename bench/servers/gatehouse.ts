@@ -15,7 +15,11 @@ const gatehouse = await createGatehouse({
   publicUrl: `http://127.0.0.1:${port}`,
   ...data,
   tokens: { accessTokenSeconds: 86_400 },
-  mcp: { maxSessions: 100_000, maxSessionsPerPrincipal: 100_000 },
+  mcp: {
+    sessions: process.env.SESSIONS === 'none' ? 'none' : 'stored',
+    maxSessions: 100_000,
+    maxSessionsPerPrincipal: 100_000,
+  },
   server: {
     name: 'Echo',
     sharing: 'shared',
