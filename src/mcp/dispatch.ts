@@ -1,6 +1,9 @@
+import { principalKey } from '../oauth/auth-info.ts';
+import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
 import { checkContentEncoding, checkContentLength, checkContentType } from './checks/body-headers.ts';
 import { isLegacyPost } from './checks/era.ts';
+import { maxInitializeBytes } from './checks/initialize.ts';
 import { parseJson } from './checks/json.ts';
 import { readMessages } from './checks/messages.ts';
 import { checkMethod } from './checks/method.ts';
@@ -16,6 +19,12 @@ export interface Preflight {
   maxBodyBytes: number;
 }
 
+/** Most bodies of one principal that are read at once, where they are large or do not say how long they are. */
+const maxLargeBodies = 8;
+
+/** Bodies that announce no more than this many bytes are read without waiting for a turn. */
+const smallBodyBytes = 65_536;
+
 /**
  * Puts the checks that all transports have in common in front of one, in their order: what the headers say before
  * the body is read, its size while it is read, its JSON before its messages.
@@ -30,13 +39,25 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     checkContentEncoding(exchange.headers['content-encoding']) ??
     preflight.checkAccept(exchange);
 
-  const readPosted = async ({ body, headers }: Exchange): Promise<Posted | Refusal> => {
-    const bytes = await readBody(body, headers['content-length'], maxBodyBytes);
+  const turns = createBodyTurns(maxLargeBodies);
+  const read = async ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
+    const length = headers['content-length'];
+    if (length !== undefined && Number(length) <= smallBodyBytes) return readBody(body, length, maxBodyBytes);
+    const giveBack = await turns.take(principalKey(authInfo));
+    return readBody(body, length, maxBodyBytes).finally(giveBack);
+  };
+
+  const readPosted = async (exchange: Exchange): Promise<Posted | Refusal> => {
+    const bytes = await read(exchange);
     if (isRefusal(bytes)) return bytes;
     const json = parseJson(bytes);
     if (isRefusal(json)) return json;
     const messages = readMessages(json.value);
-    return isRefusal(messages) ? messages : { value: json.value, messages };
+    if (isRefusal(messages)) return messages;
+    const [first] = messages.requests;
+    if (first?.method === 'initialize' && bytes.length > maxInitializeBytes)
+      return { reason: 'initialize_too_large', id: first.id };
+    return { value: json.value, messages };
   };
 
   return async (exchange) => {

@@ -21,6 +21,7 @@ export type RefusalReason =
   | 'initialize_in_batch'
   | 'batch_not_in_this_revision'
   | 'initialize_incomplete'
+  | 'initialize_too_large'
   | 'session_missing'
   | 'session_unknown'
   | 'event_unknown'
@@ -102,6 +103,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 400,
     code: -32602,
     message: 'Invalid params: initialize needs protocolVersion, capabilities and clientInfo.',
+  },
+  initialize_too_large: {
+    status: 400,
+    code: -32602,
+    message: 'Invalid params: initialize is too large. Say less about the client; icons can be links.',
   },
   session_missing: {
     status: 400,

@@ -24,6 +24,12 @@ describe('a body', () => {
     endless.destroy();
   });
 
+  it('whose sender has gone before it is read was cut off', async () => {
+    const gone = Readable.from([Buffer.from('ab')]);
+    gone.destroy();
+    expect(await readBody(gone, undefined, 10)).toMatchObject({ reason: 'body_cut_off' });
+  });
+
   it('that ends before its announced length was cut off', async () => {
     expect(await readBody(Readable.from([Buffer.from('ab')]), '4', 10)).toMatchObject({
       reason: 'body_cut_off',

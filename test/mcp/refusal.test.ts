@@ -29,6 +29,7 @@ const table: [RefusalReason, number, number][] = [
   ['initialize_in_batch', 400, -32600],
   ['batch_not_in_this_revision', 400, -32600],
   ['initialize_incomplete', 400, -32602],
+  ['initialize_too_large', 400, -32602],
   ['session_missing', 400, -32000],
   ['session_unknown', 404, -32001],
   ['event_unknown', 400, -32000],

@@ -1,6 +1,9 @@
 import type { InitializeParams } from '../conversations/conversation.ts';
 import type { RequestMessage } from './messages.ts';
 
+/** Largest body of an `initialize`, in bytes: what it says is kept as long as its session (T-144). */
+export const maxInitializeBytes = 65_536;
+
 /**
  * Reads the params of an `initialize` request.
  * @returns undefined where something is missing
