@@ -81,6 +81,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   let sweptAt = 0;
   let touchedAt = 0;
   const comingBack = new Map<string, Promise<Session | undefined>>();
+  /** Keys of sessions that are ended for new ones, each for one: those that come together do not ask for the same. */
+  const givingWay = new Set<string>();
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
     const log = createEventLog(stored.key, { store, retention: limits, seal, now, logger });
@@ -139,10 +141,12 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   /** The longest unused session of a principal gives way to a new one, one in use never does. */
   const giveWay = async (principal: string): Promise<boolean> => {
     const inUse = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
-    const key = (await store.listOf(principal)).find((candidate) => !inUse.has(candidate));
+    const unused = (candidate: string): boolean => !inUse.has(candidate) && !givingWay.has(candidate);
+    const key = (await store.listOf(principal)).find(unused);
     if (key === undefined) return false;
+    givingWay.add(key);
     const session = [...held.values()].find((candidate) => candidate.key === key);
-    await (session ? end(session) : store.end(key));
+    await (session ? end(session) : store.end(key)).finally(() => givingWay.delete(key));
     return true;
   };
 
