@@ -18,8 +18,8 @@ export interface EventSeal {
 
 /** The events of one session, on their way into the storage. */
 export interface EventLog {
-  /** Keeps a stream. */
-  open(stream: StoredStream): void;
+  /** Keeps a stream. Resolves when it is kept, or could not be. */
+  open(stream: StoredStream): Promise<void>;
   /** Keeps an event. */
   append(event: StoredEvent): void;
   /** Forgets a stream. */
@@ -57,10 +57,11 @@ export function createEventLog(
 
   const contextOf = (stream: string, position: number): string =>
     JSON.stringify(['event', key, stream, position]);
-  const inTurn = (write: () => Promise<void>): void => {
+  const inTurn = (write: () => Promise<void>): Promise<void> => {
     last = last.then(write).catch((error: unknown) => {
       logger.warn({ err: error }, 'an event of an MCP session could not be kept; it cannot be resumed');
     });
+    return last;
   };
   const flush = async (): Promise<void> => {
     const events = queued;
@@ -69,15 +70,13 @@ export function createEventLog(
   };
 
   return {
-    open(stream) {
-      inTurn(() => store.openStream(key, stream, now()));
-    },
+    open: (stream) => inTurn(() => store.openStream(key, stream, now())),
     append(event) {
       queued.push({ ...event, data: seal.seal(event.data, contextOf(event.stream, event.position)) });
-      if (queued.length === 1) inTurn(flush);
+      if (queued.length === 1) void inTurn(flush);
     },
     close(stream) {
-      inTurn(() => store.closeStream(key, stream));
+      void inTurn(() => store.closeStream(key, stream));
     },
     async resume(stream, after) {
       await last;

@@ -8,13 +8,16 @@ const retryMs = 1000;
 
 /**
  * A stream of a session: every message becomes an event in the log and goes to whoever listens. It outlives the
- * connection of its listener (B3-06, B3-09).
+ * connection of its listener (B3-06, B3-09). Nobody hears an event before the stream is kept, so that whoever knows an
+ * event id can come back with it, even if the process is killed in the next moment.
  */
 export class SessionStream {
   readonly name: string;
   readonly #log: EventLog;
   #position = 0;
   #listener: EventStream | undefined;
+  /** What is to be sent once the stream is kept; undefined from then on. */
+  #held: (() => void)[] | undefined = [];
 
   /**
    * @param name unique in the session
@@ -23,7 +26,11 @@ export class SessionStream {
   constructor(name: string, log: EventLog, owed: readonly string[]) {
     this.name = name;
     this.#log = log;
-    log.open({ stream: name, owed });
+    void log.open({ stream: name, owed }).then(() => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const send of held) send();
+    });
   }
 
   /** Position of its last event. */
@@ -38,14 +45,17 @@ export class SessionStream {
 
   /** Sends what comes to a listener; one before it is let go. */
   attach(listener: EventStream): void {
-    this.#listener?.end();
+    this.#toListener((before) => before.end());
     this.#listener = listener;
   }
 
   /** Gives the listener an event without data, with which it can come back before the first message (B4-01). */
   prime(): void {
-    this.#listener?.send('', formatEventId(this.name, this.#position));
-    this.#listener?.retry(retryMs);
+    const id = formatEventId(this.name, this.#position);
+    this.#toListener((listener) => {
+      listener.send('', id);
+      listener.retry(retryMs);
+    });
   }
 
   /**
@@ -55,18 +65,26 @@ export class SessionStream {
   write(message: Message, answers?: string): void {
     const event = { stream: this.name, position: ++this.#position, data: JSON.stringify(message) };
     this.#log.append(answers === undefined ? event : { ...event, answers });
-    this.#listener?.send(event.data, formatEventId(event.stream, event.position));
+    const id = formatEventId(event.stream, event.position);
+    this.#toListener((listener) => listener.send(event.data, id));
   }
 
   /** Lets the listener go, to come back later (B4-02). */
   release(): void {
-    this.#listener?.retry(retryMs);
+    this.#toListener((listener) => listener.retry(retryMs));
     this.finish();
   }
 
   /** Lets the listener go: everything was said. */
   finish(): void {
-    this.#listener?.end();
+    this.#toListener((listener) => listener.end());
     this.#listener = undefined;
+  }
+
+  #toListener(send: (listener: EventStream) => void): void {
+    const listener = this.#listener;
+    if (!listener) return;
+    if (this.#held) this.#held.push(() => send(listener));
+    else send(listener);
   }
 }

@@ -92,7 +92,7 @@ export class SessionStreams {
       this.#own.write(message);
       return;
     }
-    if (!this.#mayWait) this.#log.open({ stream: waitingStream, owed: [] });
+    if (!this.#mayWait) void this.#log.open({ stream: waitingStream, owed: [] });
     this.#mayWait = true;
     this.#log.append({
       stream: waitingStream,
@@ -106,7 +106,11 @@ export class SessionStreams {
     this.#own?.release();
   }
 
-  /** Sends what a client missed of a stream, and goes on where the stream goes on. */
+  /**
+   * Sends what a client missed of a stream, and goes on where the stream goes on. Where all was said the answer is
+   * 204, after which a client does not come back: some would for ever after an error that ended a stream.
+   * @see HTML Living Standard, server-sent events "Processing model"
+   */
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
     const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
     // The stream may move while it is read, so it is read until it did not; from here to the listener nothing waits.
@@ -118,11 +122,17 @@ export class SessionStreams {
     } while (end !== live?.position);
     kept ??= live ? { stream: name, owed: [], events: [] } : undefined;
     if (!kept) return { reason: 'event_unknown' };
+    const isOwn = name.startsWith(ownPrefix);
+    // Nobody waits any more for the answer to a question from before a restart.
+    const missed = kept.events.filter(({ data }) => live || !isRequest(data));
+    if (!live && !isOwn && missed.length === 0 && kept.owed.length === 0) {
+      exchange.reply.empty(204);
+      return undefined;
+    }
     const listener = this.#open(exchange);
-    for (const { data, position: at } of kept.events)
-      if (live || !isRequest(data)) listener.send(data, formatEventId(name, at));
+    for (const { data, position: at } of missed) listener.send(data, formatEventId(name, at));
 
-    if (name.startsWith(ownPrefix)) {
+    if (isOwn) {
       const own = this.#ownStream();
       own.attach(listener);
       await this.#sendWaiting(own);

@@ -94,6 +94,8 @@ describe('a stream that broke off', () => {
     expect(events.map(({ message }) => message?.id)).toEqual([7]);
     const late = await (await openStream(gate, token, session, begun.id)).rest();
     expect(late.map(({ message }) => message?.id)).toEqual([7]);
+    const over = await openStream(gate, token, session, events.at(-1)?.id);
+    expect([over.response.status, await over.rest()]).toEqual([204, []]);
   });
 
   it.each(['anything', 'own-none/1', '../x/1', '', 'waiting/0'])(

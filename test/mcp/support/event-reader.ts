@@ -24,6 +24,8 @@ export interface EventReader {
   until(fits: (message: NonNullable<ReadEvent['message']>) => boolean): Promise<ReadEvent>;
   /** Reads to the end. */
   rest(): Promise<ReadEvent[]>;
+  /** Whether it ended by a broken connection. */
+  broke(): boolean;
   /** Goes away. */
   leave(): void;
 }
@@ -35,10 +37,13 @@ export async function readEvents(send: (signal: AbortSignal) => Promise<Response
   const response = await send(leaving.signal);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let buffered = '';
+  let isBroken = false;
 
   const frame = async (): Promise<string | undefined> => {
     while (!buffered.includes('\n\n')) {
-      const read = await reader?.read().catch(() => undefined);
+      const read = await reader?.read().catch(() => {
+        isBroken = true;
+      });
       if (!read || read.done) return undefined;
       buffered += read.value;
     }
@@ -74,6 +79,7 @@ export async function readEvents(send: (signal: AbortSignal) => Promise<Response
       for (let event = await next(); event; event = await next()) events.push(event);
       return events;
     },
+    broke: () => isBroken,
     leave: () => leaving.abort(),
   };
 }

@@ -1,0 +1,34 @@
+// Started as a process of its own, as a library user's program: a gatehouse with an own server over a data folder.
+// Arguments: the data folder, the port (0 for any), and `each` or `shared`. Prints its port as JSON.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createGatehouse } from '../../../../src/index.ts';
+import { createLogger } from '../../../../src/observability/logger.ts';
+import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { makeSlowServer } from './slow-server.ts';
+
+const [folder = '', wanted = '0', sharing = 'each', publicUrl] = process.argv.slice(2);
+const data = await openDataFolder(folder);
+const server = createServer();
+await new Promise<void>((resolve) => server.listen(Number(wanted), '127.0.0.1', resolve));
+const { port } = server.address() as AddressInfo;
+const gatehouse = await createGatehouse({
+  ...data,
+  publicUrl: publicUrl ?? `http://localhost:${port}`,
+  server: {
+    create: () => makeSlowServer(join(folder, 'runs')),
+    sharing: sharing === 'shared' ? 'shared' : 'each',
+  },
+  logger: createLogger('warn'),
+});
+gatehouse.attach(server);
+process.stdout.write(`${JSON.stringify({ port })}\n`);
+
+process.once('SIGTERM', async () => {
+  const closed = new Promise((resolve) => server.close(resolve));
+  await gatehouse.close();
+  server.closeIdleConnections();
+  await closed;
+  await data.storage.close();
+});
