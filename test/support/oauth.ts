@@ -150,7 +150,7 @@ export function refresh(
 
 /** The whole way: registration, login, consent, redemption. */
 export async function obtainTokens(
-  gatehouse: RunningGatehouse,
+  gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   options: Parameters<typeof approve>[1] & { clientId?: string; scope?: string } = {},
 ): Promise<{ clientId: string; tokens: Tokens; flow: Flow; code: string }> {
   const clientId = options.clientId ?? (await register(gatehouse.url)).client_id;

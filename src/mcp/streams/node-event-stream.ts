@@ -5,6 +5,13 @@ import type { EventStream } from './reply.ts';
 /** What may wait for a slow client, in bytes. */
 const maxBufferedBytes = 4 * 1024 * 1024;
 
+/** JSON leaves them as they are, events too; but clients that split text as Python does end a line there (T-139). */
+const breaksOfSomeClients = /[\u0085\u2028\u2029]/g;
+
+function escapeInJson(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /**
  * A stream of server-sent events over a Node response whose head is written.
  * @see WHATWG HTML "Server-sent events"; MCP transports "Streamable HTTP"
@@ -27,7 +34,8 @@ export class NodeEventStream implements EventStream, Pulsed {
 
   send(data: string, id?: string, event = 'message'): void {
     const name = data === '' ? '' : `event: ${event}\n`;
-    this.#write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+    const line = data.replace(breaksOfSomeClients, escapeInJson);
+    this.#write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
   }
 
   retry(milliseconds: number): void {

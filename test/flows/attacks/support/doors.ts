@@ -4,6 +4,9 @@ import { ada, type RunningGatehouse } from '../../../support/gatehouse.ts';
 import { obtainTokens } from '../../../support/oauth.ts';
 import { messagesIn, type OpenStream, openStream } from './stream.ts';
 
+/** Where a gatehouse is reached, in this process or in one of its own. */
+export type Attacked = Pick<RunningGatehouse, 'url' | 'mcpUrl' | 'listensAt'>;
+
 /** What one account with one client holds: a token for each protected resource. */
 export interface Principal {
   mcp: string;
@@ -45,6 +48,8 @@ export interface Door {
   ): { body: string; headers: Record<string, string> };
   /** Sends a request and gives the JSON-RPC message that answers it, on whatever way it comes. */
   ask(method: string, params?: Record<string, unknown>, id?: unknown): Promise<Record<string, unknown>>;
+  /** Everything that came on the stream that stands open for it. */
+  heard(): string;
   /** Lets go of what stands open for it. */
   close(): void;
 }
@@ -54,7 +59,7 @@ export const doorNames = ['mcp 2025', 'mcp 2026', 'messages', 'rest'] as const;
 
 /** Takes tokens for every protected resource, with one client. */
 export async function enter(
-  gatehouse: RunningGatehouse,
+  gatehouse: Attacked,
   options: { person?: typeof ada; scopes?: string[] } = {},
 ): Promise<Principal> {
   const { person = ada, scopes } = options;
@@ -76,7 +81,7 @@ export async function enter(
 
 /** Sends one request as it is: no header is added but those of the framing, and errors of the connection reject. */
 export function send(
-  gatehouse: Pick<RunningGatehouse, 'listensAt'>,
+  gatehouse: Pick<Attacked, 'listensAt'>,
   path: string,
   { method = 'POST', headers = {}, body }: Chosen = {},
 ): Promise<Answered> {
@@ -125,7 +130,7 @@ export const initialize = (protocolVersion = '2025-11-25', id: unknown = 0): str
 
 /** Opens a session at /mcp; gives its id. */
 export async function openSession(
-  gatehouse: RunningGatehouse,
+  gatehouse: Attacked,
   token: string,
   revision = '2025-11-25',
 ): Promise<string> {
@@ -138,7 +143,7 @@ export async function openSession(
 
 /** Opens a stream of HTTP+SSE; gives it with the path to post to. */
 export async function openSse(
-  gatehouse: RunningGatehouse,
+  gatehouse: Attacked,
   token: string,
 ): Promise<{ stream: OpenStream; path: string }> {
   const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
@@ -149,11 +154,7 @@ export async function openSse(
 }
 
 /** Opens a door for a principal. */
-export async function openDoor(
-  gatehouse: RunningGatehouse,
-  name: Door['name'],
-  principal: Principal,
-): Promise<Door> {
+export async function openDoor(gatehouse: Attacked, name: Door['name'], principal: Principal): Promise<Door> {
   const token = principal[name === 'rest' ? 'rest' : name === 'messages' ? 'sse' : 'mcp'];
   const bearer = { authorization: `Bearer ${token}` };
   const at = (path: string, headers: Record<string, string>, stream?: OpenStream): Door => {
@@ -177,6 +178,7 @@ export async function openDoor(
         const { status, body } = await door.post(written.body, written.headers);
         return stream && status === 202 ? stream.answerTo(id) : messageOf(body);
       },
+      heard: () => stream?.text() ?? '',
       close: () => stream?.leave(),
     };
     return door;
