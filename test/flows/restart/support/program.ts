@@ -27,8 +27,9 @@ process.stdout.write(`${JSON.stringify({ port })}\n`);
 
 process.once('SIGTERM', async () => {
   const closed = new Promise((resolve) => server.close(resolve));
+  const idle = setInterval(() => server.closeIdleConnections(), 100);
   await gatehouse.close();
-  server.closeIdleConnections();
   await closed;
+  clearInterval(idle);
   await data.storage.close();
 });

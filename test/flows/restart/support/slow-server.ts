@@ -33,7 +33,7 @@ export function makeSlowServer(runs: string): McpServer {
       const progressToken = mcpReq._meta?.progressToken;
       if (progressToken !== undefined)
         await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress: 1 } });
-      await sleep(ms);
+      await sleep(ms, undefined, { signal: mcpReq.signal });
       return text(label);
     },
   );
