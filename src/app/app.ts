@@ -56,6 +56,7 @@ export function createApp(options: AppOptions): Koa {
   const below = (folder: string, step: Middleware): Middleware => {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
+  const forPrograms = programPaths.map((path) => `${base}${path}`);
   const documentCors = allowAnyOrigin(['GET', 'HEAD']);
   const { mcp, sse, rest } = options.protectedResources;
   const { mcpEndpoint } = options;
@@ -76,12 +77,8 @@ export function createApp(options: AppOptions): Koa {
     );
 
   const steps: Middleware[] = [
-    nameRequests(logger),
-    answerErrors({
-      logger,
-      renderErrorPage: options.renderErrorPage,
-      programPaths: programPaths.map((path) => `${base}${path}`),
-    }),
+    nameRequests(logger, forPrograms),
+    answerErrors({ logger, renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     guardHost(options),

@@ -12,19 +12,26 @@ export interface CallContext {
  * @param resourceMetadataUrl for challenges the server's own scope checks write
  */
 export function toSdkAuthInfo(caller: AuthInfo, resourceMetadataUrl: string): SdkAuthInfo {
-  return {
+  const known = sdkAuthInfos.get(caller);
+  if (known?.resourceMetadataUrl === resourceMetadataUrl) return known;
+  const made: SdkAuthInfo = Object.freeze({
     token: '',
     clientId: caller.clientId,
-    scopes: [...caller.scopes],
+    scopes: Object.freeze([...caller.scopes]) as string[],
     expiresAt: caller.expiresAt,
     // Parsed when somebody looks, which on most calls nobody does.
     get resource() {
       return new URL(caller.audience);
     },
     resourceMetadataUrl,
-    extra: { caller },
-  };
+    extra: Object.freeze({ caller }),
+  });
+  if (Object.isFrozen(caller)) sdkAuthInfos.set(caller, made);
+  return made;
 }
+
+/** Callers that cannot change any more, in the SDK's form: frozen, because calls of one token share them. */
+const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
 
 /**
  * Gives a tool, prompt or resource who is calling it.

@@ -31,5 +31,13 @@ export interface AuthInfo {
  * @returns a string in which no part can run into its neighbour (T-104)
  */
 export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'clientId'>): string {
-  return JSON.stringify([authInfo.issuer, authInfo.subject, authInfo.clientId]);
+  let key = principalKeys.get(authInfo);
+  if (key === undefined) {
+    key = JSON.stringify([authInfo.issuer, authInfo.subject, authInfo.clientId]);
+    if (Object.isFrozen(authInfo)) principalKeys.set(authInfo, key);
+  }
+  return key;
 }
+
+/** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
+const principalKeys = new WeakMap<object, string>();

@@ -6,6 +6,9 @@ const answerTypes: Readonly<Record<string, readonly string[]>> = {
   GET: ['text/event-stream'],
 };
 
+/** What nearly every client sends with a POST; it takes all there is. */
+const usualAccept = 'application/json, text/event-stream';
+
 /**
  * Checks that the client takes what we may answer with. Wildcards count, and no `Accept` at all takes everything
  * (RFC 9110 section 12.5.1).
@@ -13,7 +16,7 @@ const answerTypes: Readonly<Record<string, readonly string[]>> = {
  * @see MCP transports "Sending Messages to the Server" (B3-02)
  */
 export function checkAccept(method: string, accept: string | undefined): Refusal | undefined {
-  if (accept === undefined) return undefined;
+  if (accept === undefined || accept === usualAccept) return undefined;
   const ranges = parseRanges(accept);
   const missing = (answerTypes[method] ?? []).some((type) => !accepts(ranges, type));
   return missing ? { reason: 'not_acceptable' } : undefined;

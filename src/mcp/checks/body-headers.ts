@@ -19,6 +19,7 @@ export const bodyTooLarge: Refusal = { reason: 'body_too_large', headers: { Conn
  * @param contentType the `Content-Type` header
  */
 export function checkContentType(contentType: string | undefined): Refusal | undefined {
+  if (contentType === 'application/json') return undefined;
   const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== 'application/json') return { reason: 'not_json_type' };
   const charsets = parameters.filter((parameter) => parameter.startsWith('charset='));
@@ -31,6 +32,7 @@ export function checkContentType(contentType: string | undefined): Refusal | und
  * @param contentEncoding the `Content-Encoding` header
  */
 export function checkContentEncoding(contentEncoding: string | undefined): Refusal | undefined {
-  const coding = (contentEncoding ?? '').trim().toLowerCase();
+  if (contentEncoding === undefined) return undefined;
+  const coding = contentEncoding.trim().toLowerCase();
   return coding === '' || coding === 'identity' ? undefined : { reason: 'body_is_encoded' };
 }

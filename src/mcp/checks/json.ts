@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Refusal } from '../refusal.ts';
 
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
@@ -6,8 +7,6 @@ export const maxNesting = 100;
 /** Most values in a body, containers included: an object of hundreds of thousands of members keeps a server busy for seconds. */
 export const maxValues = 50_000;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
  * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
  * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
@@ -15,11 +14,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
-export function parseJson(body: Uint8Array): { value: unknown } | Refusal {
+export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
+  const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const shape = checkShape(body);
   if (shape) return shape;
   try {
-    const text = utf8.decode(body);
+    if (!isUtf8(body)) return { reason: 'not_json' };
+    const text = body.toString('utf8');
     const value: unknown = JSON.parse(text);
     return mayHoldLoneSurrogate.test(text) && !isWellFormed(value) ? { reason: 'not_json' } : { value };
   } catch {
@@ -38,7 +39,18 @@ function isWellFormed(value: unknown): boolean {
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-function checkShape(body: Uint8Array): Refusal | undefined {
+/** Whether a body is too small to nest too deeply or to hold too many values, which is true of nearly all. */
+function isPlain(body: Buffer): boolean {
+  if (body.length > maxValues) return false;
+  let containers = 0;
+  for (const opening of [openArray, openObject])
+    for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1))
+      if (++containers > maxNesting) return false;
+  return true;
+}
+
+function checkShape(body: Buffer): Refusal | undefined {
+  if (isPlain(body)) return undefined;
   let depth = 0;
   let values = 1;
   let inString = false;

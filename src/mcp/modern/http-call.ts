@@ -1,13 +1,14 @@
 import type { AccessWatch } from '../access-watch.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { Deadlines } from '../deadlines.ts';
 import type { EventStream, Reply } from '../streams/reply.ts';
 import type { Answer, Call, Caller } from './backend.ts';
 import { mayHear } from './log-level.ts';
 
 /** What calls over HTTP have in common. */
 export interface HttpCallOptions {
-  /** After this long without an answer a stream is opened, so that keep-alive comments flow. In milliseconds. */
-  streamAfterMs: number;
+  /** After this long without an answer a stream is opened, so that keep-alive comments flow. */
+  late: Deadlines;
   accessWatch?: AccessWatch;
   /** Changes the answer before the client sees it. */
   finish(answer: Answer, call: Call): Answer;
@@ -25,7 +26,7 @@ export class HttpCall implements Call {
   readonly caller: Caller;
   readonly #reply: Reply;
   readonly #options: HttpCallOptions;
-  readonly #late: NodeJS.Timeout;
+  readonly #forgetLate: () => void;
   #stream: EventStream | undefined;
   #unwatch: (() => void) | undefined;
   #cancel: (() => void) | undefined;
@@ -36,7 +37,7 @@ export class HttpCall implements Call {
     this.caller = caller;
     this.#reply = reply;
     this.#options = options;
-    this.#late = setTimeout(() => this.#openStream(), options.streamAfterMs).unref();
+    this.#forgetLate = options.late.set(() => this.#openStream());
   }
 
   /**
@@ -82,7 +83,7 @@ export class HttpCall implements Call {
 
   #end(): void {
     this.#hasEnded = true;
-    clearTimeout(this.#late);
+    this.#forgetLate();
     this.#unwatch?.();
     this.#options.ended(this);
   }

@@ -3,10 +3,8 @@ import {
   McpServer,
   type MessageExtraInfo,
   type RequestId,
-  type AuthInfo as SdkAuthInfo,
   Server,
 } from '@modelcontextprotocol/server';
-import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
@@ -55,7 +53,6 @@ export interface OneServerOptions {
 export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
   const { server, resourceMetadataUrl, publish, onEnd } = options;
   const running = new Map<RequestId, Call>();
-  const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
   let lastId = 0;
   /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
   let handingOver: number | undefined;
@@ -120,15 +117,11 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   const deliver = (message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void =>
     transport.onmessage?.(message, extra);
 
-  const extraOf = (caller: Caller): MessageExtraInfo => {
-    const { authInfo } = caller;
-    let sdkAuthInfo = sdkAuthInfos.get(authInfo);
-    if (!sdkAuthInfo) {
-      sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
-      sdkAuthInfos.set(authInfo, sdkAuthInfo);
-    }
-    return { classification, authInfo: sdkAuthInfo, request: lazyRequest(caller) };
-  };
+  const extraOf = (caller: Caller): MessageExtraInfo => ({
+    classification,
+    authInfo: toSdkAuthInfo(caller.authInfo, resourceMetadataUrl),
+    request: lazyRequest(caller),
+  });
 
   const begin = (call: Call): (() => void) => {
     const { request, caller } = call;

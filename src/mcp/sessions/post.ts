@@ -2,6 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { Sender } from '../conversations/conversation.ts';
+import type { Deadlines } from '../deadlines.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { SessionStreams } from './session-streams.ts';
@@ -28,7 +29,7 @@ export class Post implements Sender {
   readonly #waiting: Map<string, RequestMessage>;
   #answers: Message[] = [];
   #stream: SessionStream | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #forgetLate: (() => void) | undefined;
 
   /**
    * @param url the endpoint's public URL
@@ -61,10 +62,9 @@ export class Post implements Sender {
   closeStandaloneSSEStream = (): void => this.#streams.release();
 
   /** Becomes a stream after a while, so that the connection of a long call is kept alive and can be resumed. */
-  streamAfter(milliseconds: number): void {
+  streamWhenLate(late: Deadlines): void {
     if (this.#waiting.size === 0 || this.#stream) return;
-    this.#timer = setTimeout(() => this.#openStream(), milliseconds);
-    this.#timer.unref();
+    this.#forgetLate = late.set(() => this.#openStream());
   }
 
   /** The request a key stands for, as long as it waits. */
@@ -104,7 +104,7 @@ export class Post implements Sender {
 
   #endWhenNothingWaits(): void {
     if (this.#waiting.size > 0) return;
-    clearTimeout(this.#timer);
+    this.#forgetLate?.();
     const { reply } = this.#exchange;
     if (this.#stream) this.#streams.finish(this.#stream);
     else if (reply.isClosed) return;
@@ -114,7 +114,7 @@ export class Post implements Sender {
 
   #openStream(): SessionStream {
     if (this.#stream) return this.#stream;
-    clearTimeout(this.#timer);
+    this.#forgetLate?.();
     const answered = this.#answers.map((message) => ({ message, key: idKey(message.id as RequestId) }));
     this.#answers = [];
     this.#stream = this.#streams.begin(this.#exchange, [

@@ -13,6 +13,7 @@ import type {
   JsonRpcError,
   Sender,
 } from '../conversations/conversation.ts';
+import { Deadlines } from '../deadlines.ts';
 import { createEventLog, type EventSeal } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
@@ -77,6 +78,7 @@ const maxAttempts = 3;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
   let sweptAt = 0;
   let touchedAt = 0;
@@ -90,7 +92,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       ...stored,
       id,
       url,
-      streamAfterMs,
+      late,
       calls,
       streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
       onChange: (change) =>

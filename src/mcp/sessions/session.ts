@@ -3,6 +3,7 @@ import type { SessionChange } from '../../storage/mcp-sessions.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { Conversation, Listener, Sender } from '../conversations/conversation.ts';
+import type { Deadlines } from '../deadlines.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
@@ -22,8 +23,8 @@ export interface SessionOptions {
   streams: SessionStreams;
   /** The endpoint's public URL. */
   url: URL;
-  /** How long a POST waits for its answers before it becomes a stream, in milliseconds. */
-  streamAfterMs: number;
+  /** When a POST that waits for its answers becomes a stream. */
+  late: Deadlines;
   calls: CallLimit;
   /** Epoch seconds. */
   usedAt: number;
@@ -47,7 +48,7 @@ export class Session implements Listener {
   /** Epoch seconds. */
   usedAt: number;
   readonly #url: URL;
-  readonly #streamAfterMs: number;
+  readonly #late: Deadlines;
   readonly #calls: CallLimit;
   readonly #onChange: (change: SessionChange) => void;
   readonly #onEnded: () => void;
@@ -63,7 +64,7 @@ export class Session implements Listener {
     this.streams = options.streams;
     this.usedAt = options.usedAt;
     this.#url = options.url;
-    this.#streamAfterMs = options.streamAfterMs;
+    this.#late = options.late;
     this.#calls = options.calls;
     this.#onChange = options.onChange;
     this.#onEnded = options.onEnded;
@@ -98,7 +99,7 @@ export class Session implements Listener {
     const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
     for (const key of waiting.keys()) this.#running.set(key, post);
     for (const message of messages.list) this.say(message, post);
-    post.streamAfter(this.#streamAfterMs);
+    post.streamWhenLate(this.#late);
     return undefined;
   }
 

@@ -5,6 +5,7 @@ import type { CallLimit } from '../call-limit.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredHeaders } from '../checks/mirrored-headers.ts';
 import type { Conversations } from '../conversations/conversation.ts';
+import { Deadlines } from '../deadlines.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
@@ -69,7 +70,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const backends = createBackends({ ...options, publish: listeners.publish, older });
 
   const callOptions: HttpCallOptions = {
-    streamAfterMs,
+    late: new Deadlines(streamAfterMs),
     accessWatch,
     finish: (answer, { request, caller: { authInfo } }) => {
       if (!answer.result) return answer;

@@ -1,8 +1,8 @@
 import type { MessageExtraInfo, RequestId } from '@modelcontextprotocol/server';
 import type { Message, Messages } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
+import { Deadlines } from '../deadlines.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
-import { Deadlines } from './deadlines.ts';
 
 /** A POST that is being answered. */
 interface Post {

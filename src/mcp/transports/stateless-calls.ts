@@ -10,10 +10,10 @@ import type {
   JsonRpcError,
   Sender,
 } from '../conversations/conversation.ts';
+import { Deadlines } from '../deadlines.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
-import { Deadlines } from './deadlines.ts';
 
 /** What single calls are answered with. */
 export interface StatelessCallsOptions {

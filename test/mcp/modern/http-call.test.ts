@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { Deadlines } from '../../../src/mcp/deadlines.ts';
 import { HttpCall } from '../../../src/mcp/modern/http-call.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import type { Reply } from '../../../src/mcp/streams/reply.ts';
@@ -19,7 +20,11 @@ function start() {
   } satisfies Reply;
   const ended = vi.fn();
   const cancel = vi.fn();
-  const options = { streamAfterMs: 10, finish: (answer: Parameters<HttpCall['answer']>[0]) => answer, ended };
+  const options = {
+    late: new Deadlines(10),
+    finish: (answer: Parameters<HttpCall['answer']>[0]) => answer,
+    ended,
+  };
   const call = new HttpCall(internalRequest('tools/call', {}), createCaller(), reply, options);
   call.cancelWith(cancel);
   return { call, reply, stream, ended, cancel, leave: () => close() };

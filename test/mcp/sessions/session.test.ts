@@ -45,7 +45,7 @@ describe('messages of a session', () => {
     const gate = await startGate({ source, keepAliveMs: 20 });
     const token = gate.issue('ann');
     const headers = inSession(await gate.initialize(token));
-    const json = { ...ping(), method: 'tools/call', params: wait(100) };
+    const json = { ...ping(), method: 'tools/call', params: wait(500) };
     const text = await (await gate.send(token, { json, headers })).text();
     expect(text).toMatch(/^: open\n\nid: .*\ndata: \n\nretry: 1000\n\n(: keep-alive\n\n)+event: message\n/);
   });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Deadlines } from '../../../src/mcp/transports/deadlines.ts';
+import { Deadlines } from '../../src/mcp/deadlines.ts';
 
 describe('deadlines', () => {
   it('are met in their order, none of them early', async () => {
