@@ -77,8 +77,9 @@ export interface McpSessionStore {
   openStream(key: string, stream: StoredStream, createdAt: number): Promise<void>;
   /**
    * Keeps events, strikes what they answer from what their streams owe, and drops the oldest of the session over the
-   * bounds; an event that is over them alone is not kept. A stream that is not there, or was swept, begins with them
-   * and owes nothing. Nothing happens where the session is gone.
+   * bounds, with streams of which the last answer was dropped and nothing is owed; an event that is over them alone is
+   * not kept. A stream that is not there, or was swept, begins with them and owes nothing. Nothing happens where the
+   * session is gone.
    */
   append(
     key: string,

@@ -38,8 +38,13 @@ export function createMcpStreamStore(
   const totals = db.prepare<[number], { events: number; bytes: number }>(
     'SELECT events, bytes FROM mcp_event_totals WHERE session_id = ?',
   );
-  const dropOldest = db.prepare<[number]>(
-    'DELETE FROM mcp_events WHERE id = (SELECT min(id) FROM mcp_events WHERE session_id = ?)',
+  const dropOldest = db.prepare<[number], { streamId: number; answers: string | null }>(
+    `DELETE FROM mcp_events WHERE id = (SELECT min(id) FROM mcp_events WHERE session_id = ?)
+     RETURNING stream_id AS streamId, answers`,
+  );
+  const closeSaid = db.prepare<[number]>(
+    `DELETE FROM mcp_streams
+     WHERE id = ? AND owed = '[]' AND NOT EXISTS (SELECT 1 FROM mcp_events WHERE stream_id = mcp_streams.id)`,
   );
   const eventsBehind = db.prepare<[number, number], EventRow>(
     'SELECT position, data, answers FROM mcp_events WHERE stream_id = ? AND position > ? ORDER BY position',
@@ -59,6 +64,12 @@ export function createMcpStreamStore(
     owe.run(JSON.stringify(owed), stream.id);
   }
 
+  /** Drops an event, and with the last answer on a stream the stream: nothing is left of it to resume. */
+  function drop(sessionId: number): void {
+    const dropped = dropOldest.get(sessionId);
+    if (typeof dropped?.answers === 'string') closeSaid.run(dropped.streamId);
+  }
+
   function isOver(sessionId: number, { maxEvents, maxBytes }: EventRetention): boolean {
     const { events, bytes } = totals.get(sessionId) ?? { events: 0, bytes: 0 };
     return events > maxEvents || bytes > maxBytes;
@@ -72,7 +83,7 @@ export function createMcpStreamStore(
         const sessionId = findSession.get(key);
         if (sessionId === undefined) return;
         for (const event of events) keep(sessionId, event, createdAt);
-        while (isOver(sessionId, retention)) dropOldest.run(sessionId);
+        while (isOver(sessionId, retention)) drop(sessionId);
       }),
     async resume(key, stream, after) {
       const sessionId = findSession.get(key);

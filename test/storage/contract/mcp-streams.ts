@@ -137,6 +137,23 @@ export function describeMcpStreams(open: OpenStorage): void {
       expect(await positionsOf(store, 'b', 's')).toEqual([1, 2, 3, 4]);
     });
 
+    it('take their stream along with its last answer, when nothing more is owed on it (T-143)', async () => {
+      const store = await openTwo(open);
+      const one = { maxEvents: 1, maxBytes: 1_000_000 };
+      const answer = (stream: string, position: number, answers: string): StoredEvent => ({
+        ...(events(stream, position)[0] as StoredEvent),
+        answers,
+      });
+      await store.openStream('a', { stream: 'said', owed: ['1'] }, startOfTime);
+      await store.openStream('a', { stream: 'owing', owed: ['1', '2'] }, startOfTime);
+      await store.openStream('a', { stream: 'own', owed: [] }, startOfTime);
+      const list = [answer('said', 1, '1'), answer('owing', 1, '1'), ...events('own', 1)];
+      for (const event of [...list, ...events('last', 1)]) await store.append('a', [event], one, startOfTime);
+      expect(await store.resume('a', 'said', 0)).toBeUndefined();
+      expect(await store.resume('a', 'owing', 0)).toMatchObject({ owed: ['2'], events: [] });
+      expect(await store.resume('a', 'own', 0)).toMatchObject({ owed: [], events: [] });
+    });
+
     it('are not more bytes than its bound, counted as UTF-8 (T-143)', async () => {
       const store = await openTwo(open);
       const append = (position: number, data: string) =>
