@@ -12,7 +12,7 @@ import type {
   Opening,
   Sender,
 } from './conversation.ts';
-import { isBelow, isLogLevel, type LogLevel } from './log-level.ts';
+import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import { requireNewServer } from './made-server.ts';
 import type { Answer, Call, Party } from './party.ts';
 import { ServerLine } from './server-line.ts';
@@ -46,6 +46,7 @@ class DedicatedConversation implements Conversation, Party {
   readonly #onEnd: (conversation: DedicatedConversation) => void;
   #state: 'opening' | 'open' | 'ended' = 'opening';
   #level: LogLevel | undefined;
+  #hasLogs = false;
 
   constructor(
     server: McpLike,
@@ -70,7 +71,9 @@ class DedicatedConversation implements Conversation, Party {
     const { result, error } = await this.#line.open(this.server, initialize, sender);
     if (error) return { error };
     this.#state = 'open';
-    return { conversation: this, result: result as InitializeResult };
+    const initialized = result as InitializeResult;
+    this.#hasLogs = initialized.capabilities.logging !== undefined;
+    return { conversation: this, result: initialized };
   }
 
   say(message: Message, sender: Sender): void {
@@ -101,13 +104,19 @@ class DedicatedConversation implements Conversation, Party {
 
   #request(request: RequestMessage, sender: Sender): void {
     const { id, method, params } = request;
-    if (method === 'initialize') {
-      const answer: Answer = { jsonrpc: '2.0', id, error: initializedAlready };
-      queueMicrotask(() => this.hear(answer));
-      return;
+    if (method === 'initialize') this.#refuse(id, initializedAlready);
+    // Either version of the SDK calls a level there is not an internal error.
+    else if (method === 'logging/setLevel' && this.#hasLogs && !isLogLevel(params?.level))
+      this.#refuse(id, noSuchLevel);
+    else {
+      if (method === 'logging/setLevel' && isLogLevel(params?.level)) this.#level = params.level;
+      this.#line.call(this, request, sender);
     }
-    if (method === 'logging/setLevel' && isLogLevel(params?.level)) this.#level = params.level;
-    this.#line.call(this, request, sender);
+  }
+
+  #refuse(id: RequestId, error: JsonRpcError): void {
+    const answer: Answer = { jsonrpc: '2.0', id, error };
+    queueMicrotask(() => this.hear(answer));
   }
 
   #serverClosed(): void {

@@ -1,7 +1,14 @@
 import type { Message } from '../checks/messages.ts';
+import type { JsonRpcError } from './conversation.ts';
 
 /** Levels of log messages, from the least urgent (RFC 5424 section 6.2.1). */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+/** Answers a level there is not (C6-04). */
+export const noSuchLevel: JsonRpcError = {
+  code: -32602,
+  message: 'Invalid params: there is no such log level.',
+};
 
 /** One of the levels of RFC 5424. */
 export type LogLevel = (typeof levels)[number];

@@ -4,7 +4,7 @@ import type { Message, RequestMessage } from '../checks/messages.ts';
 import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
 import type { Conversation, InitializeParams, JsonRpcError, Listener, Sender } from './conversation.ts';
 import { maxElicitations, openElicitations } from './elicitations.ts';
-import { isBelow, isLogLevel, type LogLevel } from './log-level.ts';
+import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import type { Answer, Call, Party } from './party.ts';
 import type { Guest, SharedServer } from './shared-server.ts';
 import { uniqueId } from './unique-id.ts';
@@ -17,7 +17,6 @@ const initializedAlready: JsonRpcError = {
   message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
 };
 const noSuchMethod: JsonRpcError = { code: -32601, message: 'Method not found' };
-const noSuchLevel: JsonRpcError = { code: -32602, message: 'Invalid params: there is no such log level.' };
 const tooManySubscriptions: JsonRpcError = {
   code: -32000,
   message: `A session may be subscribed to ${maxSubscriptions} resources at most. Unsubscribe from some first.`,

@@ -89,12 +89,12 @@ describe.each(forms)('a conversation (%s server, SDK %s)', (sharing, version, ma
     expect(logs.map(({ relatedTo }) => relatedTo)).toEqual([1, 1]);
   });
 
-  it('sends log messages from the level the client sets', async () => {
+  it('sends log messages from the level the client sets, and knows no other than the eight (C6-04)', async () => {
     const { ann } = await start();
     expect((await ann.ask('logging/setLevel', { level: 'warning' })).result).toEqual({});
     await ann.call('steps', { label: 'quiet', count: '1' });
     await ann.call('log-loosely', { text: 'quiet' });
-    expect((await ann.ask('logging/setLevel', { level: 'toString' })).error).toBeDefined();
+    expect((await ann.ask('logging/setLevel', { level: 'toString' })).error?.code).toBe(-32602);
     await ann.ask('logging/setLevel', { level: 'debug' });
     await ann.call('log-loosely', { text: 'loud' });
     const logs = ann.heard.filter(({ method }) => method === 'notifications/message');
