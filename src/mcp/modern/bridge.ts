@@ -5,11 +5,12 @@ import { allCapabilities } from '../conversations/client-abilities.ts';
 import type { Conversations, InitializeParams, Listener, Opening } from '../conversations/conversation.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { ServerSource } from '../server-source.ts';
-import type { Backend, Call } from './backend.ts';
+import type { Backend, Call, Caller } from './backend.ts';
 import { BridgedCall, declaredCapabilities } from './bridged-call.ts';
-import { changeOf } from './changes.ts';
+import { type Change, changeOf, narrowed } from './changes.ts';
 import { internalError, messagesOf, refusalAnswer, stateNotValid } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
+import { accountOf } from './listeners.ts';
 import { discoverResult } from './older-results.ts';
 import { ParkedCalls } from './parked-calls.ts';
 import { createRecentSchemas } from './recent-schemas.ts';
@@ -20,6 +21,8 @@ export interface BridgeOptions {
   source: Pick<ServerSource, 'sharing'>;
   /** Asks a server for the scopes it declares itself. */
   gate: Pick<ScopeGate, 'check'>;
+  /** Takes what the server of one call says to all who listen; those that serve many tell each listener themselves. */
+  publish?(change: Change): void;
   /** Most calls of one principal that wait for input; 8 by default. */
   maxParkedPerPrincipal?: number;
   logger: Logger;
@@ -47,7 +50,7 @@ const removedMethods = new Set([
  * @see MCP 2026-07-28 "Versioning", "Multi Round-Trip Requests" (C3-02, C4-06)
  */
 export function createBridge(options: BridgeOptions): Backend {
-  const { conversations, source, gate, logger } = options;
+  const { conversations, source, gate, publish, logger } = options;
   const parked = new ParkedCalls<BridgedCall>(options.maxParkedPerPrincipal ?? 8);
 
   const running = new Set<BridgedCall>();
@@ -65,8 +68,20 @@ export function createBridge(options: BridgeOptions): Backend {
     );
   };
 
+  const publishing = (bridged: BridgedCall, { authInfo }: Caller): Listener => {
+    if (!publish || source.sharing !== 'each') return bridged;
+    return {
+      hear(message, relatedTo) {
+        const change = changeOf(message);
+        if (change) publish(narrowed(change, accountOf(authInfo)));
+        else bridged.hear(message, relatedTo);
+      },
+      ended: () => bridged.ended(),
+    };
+  };
+
   const start = async (call: Call, bridged: BridgedCall): Promise<void> => {
-    const opening = await open(call, bridged);
+    const opening = await open(call, publishing(bridged, call.caller));
     if ('error' in opening) return bridged.finish({ status: 200, error: opening.error });
     const { conversation, result } = opening;
     const { request, caller } = call;

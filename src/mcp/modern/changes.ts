@@ -24,3 +24,9 @@ export function changeOf({ method, params }: Message): Change | undefined {
   if (method === undefined || !changeMethods.has(method)) return undefined;
   return { method, ...(params === undefined ? {} : { params }) };
 }
+
+/** Narrows what a server of one account said: a change of data is told to that account, that a list changed to everyone. */
+export function narrowed({ method, params }: Change, account: string): Change {
+  if (method !== 'notifications/resources/updated') return { method };
+  return { method, account, ...(params ? { params } : {}) };
+}

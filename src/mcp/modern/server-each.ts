@@ -7,7 +7,7 @@ import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
-import { type Change, changeOf } from './changes.ts';
+import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
 import { internalError, messagesOf, refusalAnswer } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
@@ -144,12 +144,6 @@ function tap(server: McpServer | Server, call: Call, publish: (change: Change) =
     };
     return connect(transport);
   };
-}
-
-/** A change of data is told to the account whose server said so; that a list changed, and no more, to everyone. */
-function narrowed({ method, params }: Change, account: string): Change {
-  if (method !== 'notifications/resources/updated') return { method };
-  return { method, account, ...(params ? { params } : {}) };
 }
 
 async function readAnswer(response: Response, by: McpLike | undefined): Promise<Answer> {

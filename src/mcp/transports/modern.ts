@@ -65,7 +65,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const listeners = createListeners({ ...limits, accessWatch });
   const states = createRequestStates(options.seal, now);
   const older = options.conversations
-    ? createBridge({ ...options, conversations: options.conversations })
+    ? createBridge({ ...options, conversations: options.conversations, publish: listeners.publish })
     : notServed;
   const backends = createBackends({ ...options, publish: listeners.publish, older });
 

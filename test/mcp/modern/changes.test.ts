@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeOf } from '../../../src/mcp/modern/changes.ts';
+import { changeOf, narrowed } from '../../../src/mcp/modern/changes.ts';
 
 describe('changes', () => {
   it('are the notifications one can listen to (C5-01)', () => {
@@ -12,5 +12,12 @@ describe('changes', () => {
     expect(message('notifications/message')).toBeUndefined();
     expect(message('toString')).toBeUndefined();
     expect(changeOf({ jsonrpc: '2.0', id: 1 })).toBeUndefined();
+  });
+
+  it('of data are for the account whose server said so, changed lists for everyone', () => {
+    const updated = { method: 'notifications/resources/updated', params: { uri: 'a:b' } };
+    expect(narrowed(updated, 'ann')).toEqual({ ...updated, account: 'ann' });
+    const changed = { method: 'notifications/tools/list_changed', params: { secret: 1 } };
+    expect(narrowed(changed, 'ann')).toEqual({ method: changed.method });
   });
 });
