@@ -41,6 +41,13 @@ export interface EventLogOptions {
   logger: Logger;
 }
 
+/** Longest key of a request of which is kept that it is owed an answer, in characters: no client needs longer ids. */
+const maxKeptKeyLength = 1024;
+
+function isKept(key: string): boolean {
+  return key.length <= maxKeptKeyLength;
+}
+
 /**
  * Creates the log of one session's events. Writes go to the storage in their order and behind the back of who sends:
  * a client that is there gets an event at once. Events that come while a write is under way share the next one.
@@ -52,7 +59,8 @@ export function createEventLog(
   key: string,
   { store, retention, seal, now, logger }: EventLogOptions,
 ): EventLog {
-  let queued: StoredEvent[] = [];
+  /** Events that wait for their write, while others may still join them. */
+  let waiting: StoredEvent[] | undefined;
   let last: Promise<void> = Promise.resolve();
 
   const contextOf = (stream: string, position: number): string =>
@@ -63,20 +71,32 @@ export function createEventLog(
     });
     return last;
   };
-  const flush = async (): Promise<void> => {
-    const events = queued;
-    queued = [];
-    if (events.length > 0) await store.append(key, events, retention, now());
+  /** What is written between events keeps its place: none that comes later joins those before it. */
+  const inOrder = (write: () => Promise<void>): Promise<void> => {
+    waiting = undefined;
+    return inTurn(write);
+  };
+  const keep = async (events: StoredEvent[]): Promise<void> => {
+    if (waiting === events) waiting = undefined;
+    await store.append(key, events, retention, now());
   };
 
   return {
-    open: (stream) => inTurn(() => store.openStream(key, stream, now())),
-    append(event) {
-      queued.push({ ...event, data: seal.seal(event.data, contextOf(event.stream, event.position)) });
-      if (queued.length === 1) void inTurn(flush);
+    open: ({ stream, owed }) =>
+      inOrder(() => store.openStream(key, { stream, owed: owed.filter(isKept) }, now())),
+    append({ answers, ...event }) {
+      const data = seal.seal(event.data, contextOf(event.stream, event.position));
+      const sealed = { ...event, data, ...(answers !== undefined && isKept(answers) && { answers }) };
+      if (waiting) {
+        waiting.push(sealed);
+        return;
+      }
+      const events = [sealed];
+      waiting = events;
+      void inTurn(() => keep(events));
     },
     close(stream) {
-      void inTurn(() => store.closeStream(key, stream));
+      void inOrder(() => store.closeStream(key, stream));
     },
     async resume(stream, after) {
       await last;

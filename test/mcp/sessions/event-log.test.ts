@@ -54,3 +54,29 @@ test('an event that cannot be kept is logged, and the next ones still are kept (
   expect(kept).toEqual([2]);
   expect(lines.join()).toContain('disk full');
 });
+
+test('no event overtakes the opening of its stream: what it answers would stay owed', async () => {
+  const writes: string[] = [];
+  const log = createEventLog('k', {
+    store: {
+      openStream: async (_key, { stream }) => void writes.push(`open ${stream}`),
+      append: async (_key, events) => void writes.push(events.map(({ stream }) => stream).join(' ')),
+      closeStream: async (_key, stream) => void writes.push(`close ${stream}`),
+      resume: async () => undefined,
+    },
+    retention,
+    seal: { seal: (text) => text, open: (sealed) => sealed },
+    now: () => 1,
+    logger: createLogger('silent'),
+  });
+  const say = (stream: string): void => log.append({ stream, position: 1, data: '{}', answers: '1' });
+  void log.open({ stream: 'a', owed: ['1'] });
+  say('a');
+  void log.open({ stream: 'b', owed: ['1'] });
+  say('b');
+  say('a');
+  log.close('a');
+  say('b');
+  await log.resume('b', 0);
+  expect(writes).toEqual(['open a', 'a', 'open b', 'b a', 'close a', 'b']);
+});
