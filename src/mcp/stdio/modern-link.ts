@@ -14,6 +14,7 @@ import type { Message, Messages } from '../checks/messages.ts';
 import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { Link, WriteLine } from './link.ts';
+import { OpenProgress } from './open-progress.ts';
 
 /** What the link is made of. */
 export interface ModernLinkOptions {
@@ -39,11 +40,12 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
   const server = await source.create({ era: 'modern', ...(authInfo && { authInfo }) });
   if (!(server instanceof McpServer || server instanceof Server)) return undefined;
 
+  const progress = new OpenProgress();
   let isEnding = false;
   const wire: Transport = {
     start: async () => undefined,
     async send(message) {
-      write(message as Message);
+      if (progress.allows(message as Message)) write(message as Message);
     },
     async close() {
       if (!isEnding) onEnded();
@@ -57,8 +59,12 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
   });
   return {
     async take({ isBatch, list }: Messages): Promise<void> {
-      if (isBatch) sendRefusal(noBatches, { json: (_status, body) => write(body as Message) });
-      else for (const message of list) wire.onmessage?.(message as JSONRPCMessage);
+      if (isBatch) {
+        sendRefusal(noBatches, { json: (_status, body) => write(body as Message) });
+        return;
+      }
+      progress.heard(list);
+      for (const message of list) wire.onmessage?.(message as JSONRPCMessage);
     },
     async end() {
       isEnding = true;
