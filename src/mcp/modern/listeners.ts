@@ -62,6 +62,7 @@ export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: List
   return {
     open({ request, caller, reply }, backend, { capabilities, serverInfo }) {
       const { authInfo } = caller;
+      if (String(request.id).length > maxIdLength) return idTooLong;
       const wish = readFilter(request.params?.notifications);
       if (!wish) return wishMissing;
       const principal = principalKey(authInfo);
@@ -124,6 +125,14 @@ function endWithResult({ id, stream, serverInfo }: Subscription): void {
   stream.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } }));
   stream.end();
 }
+
+/** Longest id of a subscription, in characters: every message of its stream repeats it. */
+const maxIdLength = 1024;
+
+const idTooLong: Answer = {
+  status: 400,
+  error: { code: -32600, message: 'Invalid request: the id of a subscription is too long.' },
+};
 
 const wishMissing: Answer = {
   status: 200,

@@ -9,8 +9,9 @@ export interface SubscriptionFilter {
   resourceSubscriptions?: readonly string[];
 }
 
-/** Most resources one stream may be about. */
+/** Most resources one stream may be about, and how long their URIs may be together, in characters (T-145). */
 const maxResources = 1000;
+const maxResourcesLength = 131_072;
 
 const lists = ['tools', 'prompts', 'resources'] as const;
 
@@ -33,6 +34,7 @@ export function readFilter(wish: unknown): SubscriptionFilter | undefined {
   if (uris === undefined) return filter;
   if (!Array.isArray(uris) || uris.length > maxResources) return undefined;
   if (!uris.every((uri): uri is string => typeof uri === 'string')) return undefined;
+  if (uris.join('').length > maxResourcesLength) return undefined;
   return uris.length === 0 ? filter : { ...filter, resourceSubscriptions: uris };
 }
 

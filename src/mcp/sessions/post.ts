@@ -88,6 +88,7 @@ export class Post implements Sender {
   /** Gives up on a request its sender cancelled; nothing is sent for it (T-141). */
   forget(key: string): void {
     this.#waiting.delete(key);
+    this.#stream?.owe([...this.#waiting.keys()]);
     this.#endWhenNothingWaits();
   }
 

@@ -69,6 +69,11 @@ export class SessionStream {
     this.#toListener((listener) => listener.send(event.data, id));
   }
 
+  /** Takes note of the requests that are still to be answered on it: others were cancelled. */
+  owe(keys: readonly string[]): void {
+    void this.#log.open({ stream: this.name, owed: keys });
+  }
+
   /** Lets the listener go, to come back later (B4-02). */
   release(): void {
     this.#toListener((listener) => listener.retry(retryMs));

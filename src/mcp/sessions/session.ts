@@ -34,6 +34,9 @@ export interface SessionOptions {
   onEnded: () => void;
 }
 
+/** What is kept of a session's subscriptions, in characters: all are written with each that is added. */
+const maxSubscriptionsLength = 65_536;
+
 /**
  * A session of the revisions 2025-03-26 to 2025-11-25: the running requests of one client and what comes back for
  * them. It belongs to the principal that opened it (T-125, T-126).
@@ -145,9 +148,17 @@ export class Session implements Listener {
   /** Takes note of what the server would have to be told again. */
   #remember({ method, params }: RequestMessage): void {
     if (method === 'logging/setLevel') this.#onChange({ logLevel: String(params?.level) });
-    if (method === 'resources/subscribe') this.#subscriptions.add(String(params?.uri));
-    if (method === 'resources/unsubscribe') this.#subscriptions.delete(String(params?.uri));
-    if (method.endsWith('subscribe')) this.#onChange({ subscriptions: [...this.#subscriptions] });
+    if (method === 'resources/subscribe') this.#rememberSubscription(String(params?.uri));
+    if (method === 'resources/unsubscribe' && this.#subscriptions.delete(String(params?.uri)))
+      this.#onChange({ subscriptions: [...this.#subscriptions] });
+  }
+
+  #rememberSubscription(uri: string): void {
+    const subscriptions = [...this.#subscriptions, uri];
+    const isKnown = this.#subscriptions.has(uri);
+    if (isKnown || subscriptions.join('').length > maxSubscriptionsLength) return;
+    this.#subscriptions.add(uri);
+    this.#onChange({ subscriptions });
   }
 
   #forget(id: unknown): void {

@@ -17,6 +17,7 @@ describe('what a client listens to (C5-01)', () => {
     { resourceSubscriptions: 'a:b' },
     { resourceSubscriptions: [1] },
     { resourceSubscriptions: Array.from({ length: 1001 }, () => 'a:b') },
+    { resourceSubscriptions: Array.from({ length: 100 }, () => `a:${'b'.repeat(2000)}`) },
   ])('is not read from %j', (wish) => {
     expect(readFilter(wish)).toBeUndefined();
   });
