@@ -22,7 +22,9 @@ const data = await openDataFolder(folder);
 
 async function listen(): Promise<{ server: Server; port: number }> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A thousand connections begin at once; those that find the default queue full would wait for many seconds.
+  const at = { port: 0, host: '127.0.0.1', backlog: 4096 };
+  await new Promise<void>((resolve) => server.listen(at, resolve));
   return { server, port: (server.address() as AddressInfo).port };
 }
 

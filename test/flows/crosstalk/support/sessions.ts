@@ -46,7 +46,12 @@ export async function callInSession(
     });
     const requests = calls.map((call) => call.request());
     const replies: Promise<unknown>[] = [];
-    const reply = (body: unknown): void => void replies.push(send({ port, path, headers, body }));
+    const reply = (body: unknown): void => {
+      const taken = send({ port, path, headers, body }).then(({ status: of }) => {
+        if (of !== 202) noteWrong(tally, `${principal.name}: HTTP ${of} for its answer`);
+      });
+      replies.push(taken);
+    };
     const { status } = await send({
       port,
       path,

@@ -35,7 +35,13 @@ export async function callOnStream({ port, principal, count, tally }: Calling): 
     const replies: Promise<unknown>[] = [];
     await new Promise<void>((resolve) => {
       take = (message) => {
-        call.hear(message, (answer) => replies.push(post(answer)));
+        call.hear(message, (answer) =>
+          replies.push(
+            post(answer).then(({ status }) => {
+              if (status !== 202) call.fail(`HTTP ${status} for its answer`);
+            }),
+          ),
+        );
         if (message.method === undefined) resolve();
       };
       replies.push(
