@@ -4,6 +4,8 @@ import { type CallOptions, type Peer, textOf } from './support/peer.ts';
 
 const recalled = async (peer: Peer, label: string): Promise<string> =>
   textOf(await peer.call('recall', { label }));
+/** How often it is looked, and how long, in milliseconds. */
+const soon = { interval: 5, timeout: 5000 };
 const logLevel = 'io.modelcontextprotocol/logLevel';
 
 /** Levels of the log messages heard while something is done. */
@@ -48,7 +50,7 @@ export const courseFeatures: readonly Feature[] = [
       const [label, steps] = [newLabel(), [] as unknown[]];
       await peer.call('late', { label }, { onprogress: (progress) => void steps.push(progress) });
       const before = peer.complaints.length;
-      await expect.poll(() => recalled(peer, label), { interval: 5 }).toBe('reported late');
+      await expect.poll(() => recalled(peer, label), soon).toBe('reported late');
       expect([steps, peer.complaints.slice(before)]).toEqual([[], []]);
     },
   },
@@ -58,18 +60,18 @@ export const courseFeatures: readonly Feature[] = [
       const [label, leaving] = [newLabel(), new AbortController()];
       const answer = peer.call('wait', { label }, { signal: leaving.signal });
       const gone = expect(answer).rejects.toThrow();
-      await expect.poll(() => recalled(peer, label), { interval: 5 }).toBe('waits');
+      await expect.poll(() => recalled(peer, label), soon).toBe('waits');
       leaving.abort('enough');
       await gone;
-      await expect.poll(() => recalled(peer, label), { interval: 5 }).toBe('cancelled');
+      await expect.poll(() => recalled(peer, label), soon).toBe('cancelled');
     },
   },
   {
     rule: 'a call that takes too long is cancelled by its client, and progress gives it time (C2-06)',
     async prove({ peer }) {
       const label = newLabel();
-      await expect(peer.call('wait', { label }, { timeout: 200 })).rejects.toThrow();
-      await expect.poll(() => recalled(peer, label), { interval: 5 }).toBe('cancelled');
+      await expect(peer.call('wait', { label }, { timeout: 400 })).rejects.toThrow();
+      await expect.poll(() => recalled(peer, label), soon).toBe('cancelled');
       const patience = { timeout: 3000, resetTimeoutOnProgress: true, maxTotalTimeout: 9000 };
       expect(await stepsOf(peer, newLabel(), patience)).toBe('stepped');
     },
@@ -84,7 +86,7 @@ export const courseFeatures: readonly Feature[] = [
           new Promise((resolve) => signal.addEventListener('abort', () => resolve({ role: 'assistant' }))),
       );
       expect(textOf(await peer.call('impatient'))).toMatch(/timed out/i);
-      await expect.poll(() => peer.person.asked.at(-1)?.signal.aborted, { interval: 5 }).toBe(true);
+      await expect.poll(() => peer.person.asked.at(-1)?.signal.aborted, soon).toBe(true);
     },
   },
   {

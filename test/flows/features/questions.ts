@@ -17,7 +17,6 @@ const exchanges: {
   name: keyof typeof questions;
   answer: object;
   gets?: object;
-  where?: Feature['where'];
 }[] = [
   {
     rule: 'a form is filled in (C7-03)',

@@ -49,7 +49,7 @@ describe('a tool', () => {
 
     const waiting = ['a', 'b'].map((label) => send(front, 'wait', { label }));
     const recall = () => send(front, 'recall', { label: 'a' });
-    await expect.poll(async () => (await recall()).status, { interval: 20 }).toBe(429);
+    await expect.poll(async () => (await recall()).status, { interval: 20, timeout: 5000 }).toBe(429);
     await front.stop();
     await Promise.allSettled(waiting);
   });
