@@ -19,6 +19,9 @@ interface ServeOptions {
   json?: boolean;
 }
 
+/** Most connections that may wait to be taken: after a restart all clients come back at once. */
+const backlog = 4096;
+
 /** How long requests in flight may take after SIGTERM. */
 const stopPatienceMs = 10_000;
 
@@ -53,7 +56,7 @@ function listen(server: Server, port: number, host: string): Promise<number> {
             ),
       );
     });
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+    server.listen({ port, host, backlog }, () => resolve((server.address() as AddressInfo).port));
   });
 }
 

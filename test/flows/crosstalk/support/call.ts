@@ -4,11 +4,11 @@ import { noteWrong, type Tally } from './tally.ts';
 /** What a tool call does. */
 export type Kind = 'echo' | 'steps' | 'elicit' | 'sample';
 
-/** Every tenth call reports its progress, every thirtieth asks for input, every thirtieth has a model asked. */
+/** Every twentieth call reports its progress, every sixtieth asks for input, every sixtieth has a model asked. */
 export function kindOf(turn: number, hasBackChannel: boolean): Kind {
-  if (turn % 10 === 3) return 'steps';
-  if (hasBackChannel && turn % 30 === 6) return 'elicit';
-  if (hasBackChannel && turn % 30 === 16) return 'sample';
+  if (turn % 20 === 3) return 'steps';
+  if (hasBackChannel && turn % 60 === 6) return 'elicit';
+  if (hasBackChannel && turn % 60 === 16) return 'sample';
   return 'echo';
 }
 
