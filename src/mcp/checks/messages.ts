@@ -58,9 +58,16 @@ function isMessage(value: unknown): value is Message {
   const { id, method, params } = value;
   const hasId = typeof id === 'string' || Number.isSafeInteger(id);
   if (method === undefined) return hasId ? 'result' in value !== 'error' in value : 'error' in value;
-  return (
-    typeof method === 'string' && (hasId || !('id' in value)) && (params === undefined || isRecord(params))
-  );
+  if (typeof method !== 'string' || 'result' in value || 'error' in value) return false;
+  return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));
+}
+
+/** What is wrong here, the SDK's servers drop without a word, so that nobody would ever be answered. */
+function hasGoodMeta({ _meta }: Record<string, unknown>): boolean {
+  if (_meta === undefined) return true;
+  if (!isRecord(_meta)) return false;
+  const task = _meta['io.modelcontextprotocol/related-task'];
+  return task === undefined || (isRecord(task) && typeof task.taskId === 'string');
 }
 
 function hasLongName({ method, params }: Message): boolean {

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
 import type { Message } from '../checks/messages.ts';
 
 /** The progress token a request has, where it is one at all: a string or a number (C6-03). */
@@ -8,12 +8,16 @@ export function progressTokenOf({ params }: Message): RequestId | undefined {
 }
 
 /**
- * Gives the request another id, which is its progress token as well, where it has one.
+ * Gives the request another id, which is its progress token as well, where it has one. What else a client wrote beside
+ * the members of a request stays behind: the SDK's servers drop such a message without a word.
  * @param id unique among all requests of the server it is for (T-127)
  */
 export function withIds(request: Message, id: number): JSONRPCMessage {
-  const { params } = request;
-  if (progressTokenOf(request) === undefined) return { ...request, id } as JSONRPCMessage;
-  const _meta = { ...(params?._meta as Record<string, unknown>), progressToken: id };
-  return { ...request, id, params: { ...params, _meta } } as JSONRPCMessage;
+  const { method, params } = request;
+  const inner = { jsonrpc: '2.0', id, method } as Pick<JSONRPCRequest, 'jsonrpc' | 'id' | 'method'>;
+  if (params === undefined) return inner;
+  const { progressToken, ...meta } = (params._meta ?? {}) as Record<string, unknown>;
+  if (progressToken === undefined) return { ...inner, params };
+  const hasToken = progressTokenOf(request) !== undefined;
+  return { ...inner, params: { ...params, _meta: hasToken ? { ...meta, progressToken: id } : meta } };
 }

@@ -372,6 +372,37 @@ describe.each(doorNames)('through the door %s', (name) => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
+  it('what servers would drop without a word is answered (T-142, T-135)', async () => {
+    const door = doorOf(name);
+    const meta = { 'io.modelcontextprotocol/related-task': 5 };
+    const changes: [string, (message: { params: { _meta?: object } }) => object, boolean][] = [
+      ['a result beside the method', (message) => ({ ...message, result: {} }), false],
+      ['an error beside the method', (message) => ({ ...message, error: { code: 1, message: 'x' } }), false],
+      ['no metadata', (message) => ({ ...message, params: { _meta: null } }), false],
+      [
+        'a task without a name',
+        ({ params, ...message }) => ({ ...message, params: { _meta: { ...params._meta, ...meta } } }),
+        false,
+      ],
+      ['a member more', (message) => ({ ...message, more: 1 }), true],
+      [
+        'a token that is none',
+        ({ params, ...message }) => ({
+          ...message,
+          params: { _meta: { ...params._meta, progressToken: {} } },
+        }),
+        true,
+      ],
+    ];
+    for (const [what, change, isServed] of changes) {
+      const { body, headers } = door.write('tools/list', {}, what);
+      const answer = await door.post(JSON.stringify(change(JSON.parse(body))), headers);
+      expect([what, answer.status < 300]).toEqual([what, isServed]);
+      expect(answer.ms).toBeLessThan(900);
+      if (answer.status === 202) await expect.poll(() => door.heard().includes(`"id":"${what}"`)).toBe(true);
+    }
+  });
+
   it('a request whose own members come by __proto__ has none (T-137)', async () => {
     const door = doorOf(name);
     const { headers } = call(door);

@@ -41,6 +41,12 @@ describe('a message', () => {
     ['with a method that is no string', { ...request, method: 1 }],
     ['with parameters in an array', { ...request, params: [] }],
     ['with neither method nor result', { jsonrpc: '2.0', id: 1 }],
+    ['that is a request and an answer', { ...request, result: {} }],
+    ['with metadata that is none', { ...request, params: { _meta: null } }],
+    [
+      'about a task without a name',
+      { ...request, params: { _meta: { 'io.modelcontextprotocol/related-task': 1 } } },
+    ],
     ['with both result and error', { ...response, error: {} }],
   ])('is refused: %s (C1-01, T-142)', (_what, value) => {
     expect(verdict(value)).toBe('not_a_message');

@@ -17,9 +17,9 @@ describe('inner ids (T-127)', () => {
     });
   });
 
-  it('leave what is no progress token to the server, and the message of the client as it is (C6-03)', () => {
-    const message = request({ progressToken: { a: 1 } });
-    expect(withIds(message, 5)).toEqual({ ...message, id: 5 });
+  it('leave out what is no progress token or no member of a request, and the message of the client as it is (C6-03)', () => {
+    const message = { ...request({ progressToken: { a: 1 }, b: 2 }), more: 1 };
+    expect(withIds(message, 5)).toEqual({ ...request({ b: 2 }), id: 5 });
     expect(message.id).toBe('theirs');
     expect(progressTokenOf(message)).toBeUndefined();
     expect(progressTokenOf(request({ progressToken: '__proto__' }))).toBe('__proto__');
