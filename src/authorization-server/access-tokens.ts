@@ -32,16 +32,23 @@ export interface IssuedAccessTokens {
 
 const kind = 'AccessToken';
 
+/** A token that was unsealed, and when its row was last seen. */
+interface OpenedToken {
+  mark: string;
+  revision: number;
+  token: IssuedAccessToken;
+}
+
 /** How many opened tokens are kept, about 1 KB each. */
 const maxOpened = 10_000;
 
 /**
  * Finds access tokens for the resource server of the same process. A revoked one is gone with its row, so it is
- * refused from the moment the revocation is durable, in every process on the database (F3, T-103): the row is asked
- * for each time, and only what was unsealed from it is kept, for as long as the row is the same.
+ * refused from the moment the revocation is durable, in every process on the database (F3, T-103): what was unsealed
+ * from a row is kept, and given only while the database says that no row was removed or changed since it was seen.
  */
 export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox): IssuedAccessTokens {
-  const opened = new Map<string, { revision: number; token: IssuedAccessToken }>();
+  const opened = new Map<string, OpenedToken>();
 
   function open(row: ArtifactRow): IssuedAccessToken {
     const payload = JSON.parse(box.open(row.payload, payloadContext(kind, row.id)));
@@ -57,22 +64,28 @@ export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox
     };
   }
 
-  function keep(id: string, revision: number, token: IssuedAccessToken): void {
+  function keep(id: string, token: OpenedToken): void {
     const [oldest] = opened.size >= maxOpened ? opened.keys() : [];
     if (oldest !== undefined) opened.delete(oldest);
-    opened.set(id, { revision, token });
+    opened.set(id, token);
   }
 
   return {
     async find(token) {
       const id = hashSecret(kind, token);
       const known = opened.get(id);
-      if (known && (await artifacts.findRevision(kind, id)) === known.revision) return known.token;
+      // The mark is read before the row: what is removed in between changes the next one.
+      const mark = await artifacts.removalMark(kind);
+      if (known?.mark === mark) return known.token;
+      if (known && (await artifacts.findRevision(kind, id)) === known.revision) {
+        known.mark = mark;
+        return known.token;
+      }
       opened.delete(id);
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const found = open(row);
-      keep(id, row.revision, found);
+      keep(id, { mark, revision: row.revision, token: found });
       return found;
     },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),

@@ -1,9 +1,11 @@
 import type Database from 'better-sqlite3';
 
 /**
- * Watches a connection for removed artifacts, those that go with their grant or account included.
- * @returns gives a mark for a kind: as long as it stays the same, no artifact of the kind was removed. A commit of any
- *   other connection changes it, because nobody tells us what was in it.
+ * Watches a connection for artifacts that are removed or get another payload, those that go with their grant or account
+ * included.
+ * @returns gives a mark for a kind: as long as it stays the same, no artifact of the kind was removed or changed. A
+ *   commit of any other connection changes it, because nobody tells us what was in it; it is looked for once a turn of
+ *   the event loop, for all who ask in that turn.
  */
 export function watchRemovals(db: Database.Database): (kind: string) => string {
   const removed = new Map<string, number>();
@@ -14,8 +16,21 @@ export function watchRemovals(db: Database.Database): (kind: string) => string {
   // A temporary trigger belongs to this connection alone, and fires for rows that a foreign key takes along.
   db.exec(
     `CREATE TEMP TRIGGER note_removed_artifacts AFTER DELETE ON main.artifacts
+     BEGIN SELECT note_removed_artifact(old.kind); END;
+     CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
      BEGIN SELECT note_removed_artifact(old.kind); END`,
   );
   const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
-  return (kind) => `${othersCommits.get()} ${removed.get(kind) ?? 0}`;
+  let ofTurn: number | undefined;
+  const lookForOthers = (): number => {
+    const seen = othersCommits.get() ?? 0;
+    setImmediate(() => {
+      ofTurn = undefined;
+    });
+    return seen;
+  };
+  return (kind) => {
+    ofTurn ??= lookForOthers();
+    return `${ofTurn} ${removed.get(kind) ?? 0}`;
+  };
 }
