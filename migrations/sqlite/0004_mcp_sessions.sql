@@ -43,6 +43,8 @@ CREATE TABLE mcp_streams (
   session_id INTEGER NOT NULL REFERENCES mcp_sessions (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   owed TEXT NOT NULL CHECK (json_valid(owed)),
+  -- A stream that never owed anything is the session's own and stays as long as the session.
+  lasts INTEGER NOT NULL DEFAULT 0 CHECK (lasts IN (0, 1)),
   created_at INTEGER NOT NULL,
   UNIQUE (session_id, name)
 ) STRICT;

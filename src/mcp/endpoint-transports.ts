@@ -96,7 +96,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   });
   const legacy =
     options.sessions === 'stored'
-      ? createStreamableHttp({ sessions: registry, url, gate })
+      ? createStreamableHttp({ sessions: registry, url, calls, gate })
       : createStatelessTransport({ conversations, url, gate, calls, logger });
   const modern = createModernTransport({
     source,

@@ -97,8 +97,8 @@ export interface McpSessionStore {
   closeStream(key: string, stream: string): Promise<void>;
   /**
    * Ends sessions unused since `usedBefore`, but for those named; and forgets events of before `eventsBefore`, of any
-   * session, and the streams begun before it that have no later event. In bounded batches. Gives the keys of the
-   * ended sessions.
+   * session, and the streams begun before it that have no later event and owe nothing more. A stream that was opened
+   * owing nothing is the session's own and stays with it. In bounded batches. Gives the keys of the ended sessions.
    */
   sweep(bounds: { usedBefore: number; eventsBefore: number; keep: readonly string[] }): Promise<string[]>;
 }

@@ -58,7 +58,9 @@ export class Post implements Sender {
   }
 
   // Handlers are given these by themselves, without the object they belong to.
-  closeSSEStream = (): void => this.#openStream().release();
+  closeSSEStream = (): void => {
+    if (this.#waiting.size > 0) this.#openStream().release();
+  };
   closeStandaloneSSEStream = (): void => this.#streams.release();
 
   /** Becomes a stream after a while, so that the connection of a long call is kept alive and can be resumed. */

@@ -70,6 +70,11 @@ export interface SessionRegistry {
 
 const sweepIntervalMs = 60_000;
 
+const serverEnded: JsonRpcError = {
+  code: -32603,
+  message: 'The MCP server ended before the session began. Send initialize again.',
+};
+
 /** How often the longest unused session of a principal is asked to give way before a new one is refused. */
 const maxAttempts = 3;
 
@@ -99,7 +104,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         void store
           .change(stored.key, change)
           .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
-      onEnded: () => void end(session),
+      // Its row stays: the next request has the server made again.
+      onEnded: () => void letGo(session),
     });
     return session;
   };
@@ -125,6 +131,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     if (initialize === undefined) return undefined;
     const session = build(id, stored, true);
     session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
+    if (session.isEnded) return undefined;
     held.set(id, session);
     return session;
   };
@@ -183,7 +190,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     const idleSince = now() - limits.idleSeconds;
     const bounds = { usedBefore: idleSince + 1, eventsBefore: now() - limits.eventSeconds };
     const ended = new Set(await store.sweep({ ...bounds, keep: inUse.map(({ key }) => key) }));
-    await Promise.all(sessions.filter(({ key }) => ended.has(key)).map(letGo));
+    const isOver = (session: Session): boolean =>
+      ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
+    await Promise.all(sessions.filter(isOver).map(letGo));
   };
   const sweeper = setInterval(() => {
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
@@ -208,10 +217,14 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       let conversation: Conversation | undefined;
       const early: Parameters<Session['hear']>[] = [];
       let session: Session | undefined;
+      let hasEnded = false;
       const opening = await conversations.open(initialize, sender, {
         hear: (message, relatedTo) =>
           session ? session.hear(message, relatedTo) : void early.push([message, relatedTo]),
-        ended: () => session?.ended(),
+        ended() {
+          hasEnded = true;
+          session?.ended();
+        },
       });
       if ('error' in opening) return opening;
       conversation = opening.conversation;
@@ -223,6 +236,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       if (outcome !== 'opened') {
         await conversation.end();
         return { reason: outcome };
+      }
+      if (hasEnded) {
+        await store.end(key);
+        return { error: serverEnded };
       }
       session = build(id, stored, false);
       session.carry(conversation);

@@ -4,8 +4,9 @@ import type { Message } from '../checks/messages.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
 import type { EventStream } from '../streams/reply.ts';
-import { type EventPlace, formatEventId } from './event-id.ts';
-import type { EventLog, KeptStream } from './event-log.ts';
+import { type EventPlace, formatEventId, parseEventId } from './event-id.ts';
+import type { EventLog } from './event-log.ts';
+import { HeldEvents } from './held-events.ts';
 import { SessionStream } from './session-stream.ts';
 
 /** Names of streams of the session itself begin so; those of streams a POST began do not. */
@@ -42,6 +43,8 @@ export class SessionStreams {
   readonly #access: AccessWatch;
   readonly #isPrimed: boolean;
   readonly #begun = new Map<string, SessionStream>();
+  /** Streams from before a restart whose calls were answered. */
+  readonly #answered = new Set<string>();
   #own: SessionStream | undefined;
   #mayWait: boolean;
   // Later than all positions before a restart.
@@ -113,31 +116,32 @@ export class SessionStreams {
    */
   async resume(exchange: Exchange, { stream: name, position }: EventPlace): Promise<Refusal | undefined> {
     const live = this.#own?.name === name ? this.#own : this.#begun.get(name);
-    // The stream may move while it is read, so it is read until it did not; from here to the listener nothing waits.
-    let kept: KeptStream | undefined;
-    let end: number | undefined;
-    do {
-      end = live?.position;
-      kept = await this.#log.resume(name, position);
-    } while (end !== live?.position);
-    kept ??= live ? { stream: name, owed: [], events: [] } : undefined;
-    if (!kept) return { reason: 'event_unknown' };
+    // What comes while the stream is read is held back, and goes out behind what was read.
+    const held = new HeldEvents();
+    live?.attach(held);
+    const kept = await this.#log.resume(name, position);
+    if (!kept && !live) return { reason: 'event_unknown' };
+    const { owed, events } = kept ?? { owed: [], events: [] };
     const isOwn = name.startsWith(ownPrefix);
     // Nobody waits any more for the answer to a question from before a restart.
-    const missed = kept.events.filter(({ data }) => live || !isRequest(data));
-    if (!live && !isOwn && missed.length === 0 && kept.owed.length === 0) {
+    const missed = events.filter(({ data }) => live || !isRequest(data));
+    if (!live && !isOwn && missed.length === 0 && owed.length === 0) {
       exchange.reply.empty(204);
       return undefined;
     }
     const listener = this.#open(exchange);
     for (const { data, position: at } of missed) listener.send(data, formatEventId(name, at));
+    const last = events.at(-1)?.position ?? position;
+    held.flush(listener, (id) => (parseEventId(id)?.position ?? 0) > last);
 
     if (isOwn) {
       const own = this.#ownStream();
       own.attach(listener);
+      if (own.name !== name && this.#isPrimed) own.prime();
       await this.#sendWaiting(own);
     } else if (live && this.#begun.has(name)) live.attach(listener);
-    else this.#answerOwed(listener, name, kept.owed, kept.events.at(-1)?.position ?? position);
+    else if (live) listener.end();
+    else this.#answerOwed(listener, name, owed, last);
     return undefined;
   }
 
@@ -168,7 +172,10 @@ export class SessionStreams {
   async #sendWaiting(own: SessionStream): Promise<void> {
     if (!this.#mayWait) return;
     this.#mayWait = false;
-    const kept = await this.#log.resume(waitingStream, 0);
+    const kept = await this.#log.resume(waitingStream, 0).catch((error: unknown) => {
+      this.#mayWait = true;
+      throw error;
+    });
     this.#log.close(waitingStream);
     for (const { data, position } of kept?.events ?? []) {
       // Nobody waits any more for the answer to a question from before a restart.
@@ -176,9 +183,11 @@ export class SessionStreams {
     }
   }
 
-  /** Answers what a process that ended left unanswered, once. */
+  /** Answers what a process that ended left unanswered, once, however many come for it at a time. */
   #answerOwed(listener: EventStream, stream: string, owed: readonly string[], last: number): void {
-    owed.forEach((answers, index) => {
+    const unanswered = this.#answered.has(stream) ? [] : owed;
+    if (unanswered.length > 0) this.#answered.add(stream);
+    unanswered.forEach((answers, index) => {
       const data = JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers), error: interrupted });
       const position = last + index + 1;
       this.#log.append({ stream, position, data, answers });

@@ -18,6 +18,8 @@ export interface SessionOptions {
   key: string;
   principal: string;
   protocolVersion: string;
+  /** Whether the client said `notifications/initialized`. */
+  isInitialized: boolean;
   /** URIs the client subscribed to. */
   subscriptions: readonly string[];
   streams: SessionStreams;
@@ -58,6 +60,8 @@ export class Session implements Listener {
   readonly #subscriptions: Set<string>;
   readonly #running = new Map<string, Post>();
   #conversation: Conversation | undefined;
+  #isInitialized: boolean;
+  #isEnded = false;
 
   constructor(options: SessionOptions) {
     this.id = options.id;
@@ -72,6 +76,12 @@ export class Session implements Listener {
     this.#onChange = options.onChange;
     this.#onEnded = options.onEnded;
     this.#subscriptions = new Set(options.subscriptions);
+    this.#isInitialized = options.isInitialized;
+  }
+
+  /** Whether the server or the client ended it; it takes nothing more. */
+  get isEnded(): boolean {
+    return this.#isEnded;
   }
 
   /** Whether a request runs or a stream is open. */
@@ -91,6 +101,7 @@ export class Session implements Listener {
 
   /** Takes the messages of a POST. An id cannot be used twice at once and lose an answer (T-142). */
   post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
+    if (this.#isEnded) return { reason: 'session_unknown' };
     const waiting = new Map<string, RequestMessage>();
     for (const request of messages.requests) {
       const key = idKey(request.id);
@@ -109,7 +120,10 @@ export class Session implements Listener {
   /** Hands a message of the client to the server. */
   say(message: Message, sender: Sender): void {
     this.#conversation?.say(message, sender);
-    if (message.method === 'notifications/initialized') this.#onChange({ isInitialized: true });
+    if (message.method === 'notifications/initialized' && !this.#isInitialized) {
+      this.#isInitialized = true;
+      this.#onChange({ isInitialized: true });
+    }
     if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId);
   }
 
@@ -121,11 +135,13 @@ export class Session implements Listener {
   }
 
   ended(): void {
+    this.#isEnded = true;
     this.#onEnded();
   }
 
   /** Ends it: running calls are cancelled and its streams closed. */
   async end(): Promise<void> {
+    this.#isEnded = true;
     const posts = new Set(this.#running.values());
     for (const _ of this.#running) this.#calls.end(this.principal);
     this.#running.clear();

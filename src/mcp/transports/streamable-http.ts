@@ -1,3 +1,5 @@
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
@@ -13,6 +15,7 @@ export interface StreamableHttpOptions {
   sessions: SessionRegistry;
   /** The endpoint's public URL. */
   url: URL;
+  calls: CallLimit;
   /** Judges messages of a session by the scopes of who sends them. */
   gate: Pick<ScopeGate, 'check'>;
 }
@@ -25,13 +28,18 @@ const revisionWithBatches = '2025-03-26';
  * survive a restart.
  * @see MCP 2025-11-25 transports "Streamable HTTP"
  */
-export function createStreamableHttp({ sessions, url, gate }: StreamableHttpOptions): Serve {
+export function createStreamableHttp({ sessions, url, calls, gate }: StreamableHttpOptions): Serve {
   const initialize = async (exchange: Exchange, posted: Posted): Promise<Refusal | undefined> => {
     const [request] = posted.messages.requests;
     const params = request && readInitialize(request);
     if (!params) return { reason: 'initialize_incomplete', ...(request ? { id: request.id } : {}) };
     const { authInfo, reply } = exchange;
-    const opened = await sessions.open(params, { authInfo, request: () => toWebRequest(exchange, url) });
+    const principal = principalKey(authInfo);
+    if (!calls.begin(principal))
+      return { reason: 'too_many_calls', headers: { 'Retry-After': '1' }, id: request.id };
+    const opened = await sessions
+      .open(params, { authInfo, request: () => toWebRequest(exchange, url) })
+      .finally(() => calls.end(principal));
     if ('reason' in opened)
       return { reason: opened.reason, headers: { 'Retry-After': '60' }, id: request.id };
     const answer = { jsonrpc: '2.0', id: request.id };

@@ -20,8 +20,8 @@ export function createMcpStreamStore(
 ): Pick<McpSessionStore, 'openStream' | 'append' | 'resume' | 'closeStream'> {
   const findSession = db.prepare<[string], number>('SELECT id FROM mcp_sessions WHERE key = ?').pluck();
   const open = db.prepare(
-    `INSERT INTO mcp_streams (session_id, name, owed, created_at)
-     SELECT id, @stream, @owed, @createdAt FROM mcp_sessions WHERE key = @key
+    `INSERT INTO mcp_streams (session_id, name, owed, lasts, created_at)
+     SELECT id, @stream, @owed, @owed = '[]', @createdAt FROM mcp_sessions WHERE key = @key
      ON CONFLICT (session_id, name) DO UPDATE SET owed = excluded.owed, created_at = excluded.created_at`,
   );
   const find = db.prepare<[number, string], StreamRow>(

@@ -26,7 +26,7 @@ export function createMcpSweep(db: Database.Database, writer: Writer): McpSessio
   );
   const oldStreams = db.prepare<[number, number, number], Candidate>(
     `SELECT id, created_at AS at FROM mcp_streams
-     WHERE created_at < ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ${batchSize}`,
+     WHERE created_at < ? AND lasts = 0 AND owed = '[]' AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ${batchSize}`,
   );
   const removeStream = db.prepare<[{ id: number }]>(
     'DELETE FROM mcp_streams WHERE id = @id AND NOT EXISTS (SELECT 1 FROM mcp_events WHERE stream_id = @id)',

@@ -103,4 +103,19 @@ describe('a restart of the process', () => {
     for (const session of [ended, unused])
       expect((await gate.send(token, { json: ping(), headers: inSession(session) })).status).toBe(404);
   });
+
+  it('answers two that come for the same call with one error (B3-09)', async () => {
+    const { source } = createTalkingServer();
+    const gate = await startGate({ source });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const first = await (await post(gate, token, session, work(500))).next();
+    await sleep(30);
+    await gate.restart();
+    const both = await Promise.all([1, 2].map(() => openStream(gate, token, session, first?.id)));
+    const answers = (await Promise.all(both.map((stream) => stream.rest()))).flat();
+    const ids = answers.filter(({ message }) => message?.id === 7).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(new Set(ids).size).toBe(1);
+  });
 });

@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { ServerSource } from '../../../src/mcp/index.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
 import { inSession, ping } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';
@@ -48,5 +52,68 @@ describe('a flood of sessions', () => {
     expect(refused.status).toBe(503);
     gate.passTime(60);
     expect((await gate.send(gate.issue('later'), { json: initializeRequest() })).status).toBe(200);
+  });
+});
+
+describe('a server that ends its session', () => {
+  /** Servers whose tool closes them. */
+  function createLeavingServer(): ServerSource {
+    return {
+      sharing: 'each',
+      create: () => {
+        const server = new McpServer({ name: 'leaving', version: '1.0.0' });
+        server.registerTool('leave', { inputSchema: z.object({}) }, async () => {
+          await server.close();
+          return { content: [] };
+        });
+        return server;
+      },
+    };
+  }
+
+  it('does not end it for the client: the next request has another server', async () => {
+    const gate = await startGate({ source: createLeavingServer() });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    const left = await gate.call(token, session, 'tools/call', { name: 'leave', arguments: {} });
+    expect(left.error?.code).toBeLessThan(0);
+    expect(await gate.call(token, session, 'ping', {}, 2)).toMatchObject({ id: 2, result: {} });
+  });
+
+  it('ends no process, whatever the storage says to it (T-199)', async () => {
+    const gate = await startGate({
+      source: createLeavingServer(),
+      wrapStore: (store) => ({ ...store, end: () => Promise.reject(new Error('disk full')) }),
+    });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    await gate.call(token, session, 'tools/call', { name: 'leave', arguments: {} });
+    expect((await gate.send(token, { json: ping(), headers: inSession(session) })).status).toBe(200);
+  });
+});
+
+describe('a flood of initialize', () => {
+  it('counts as running calls before a server is made (T-144)', async () => {
+    let making = 0;
+    let most = 0;
+    const { source } = createSlowServer();
+    const gate = await startGate({
+      source: {
+        sharing: 'each',
+        create: async (context) => {
+          most = Math.max(most, ++making);
+          await sleep(30);
+          making--;
+          return source.create(context);
+        },
+      },
+      principalLimits: { maxCallsPerPrincipal: 2, maxStreamsPerPrincipal: 1 },
+    });
+    const token = gate.issue('ann');
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => (await gate.send(token, { json: initializeRequest() })).status),
+    );
+    expect(most).toBe(2);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(18);
   });
 });

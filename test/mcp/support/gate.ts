@@ -23,6 +23,7 @@ import { createNotesServer, notesScopeRules } from '../../../src/mcp/notes/index
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createLocalVerifier, createRequireBearer } from '../../../src/resource-server/index.ts';
 import type { AccessTokenRecord } from '../../../src/resource-server/token-verifier.ts';
+import type { McpSessionStore } from '../../../src/storage/mcp-sessions.ts';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import { createMemoryNotes } from './note-store.ts';
@@ -103,10 +104,17 @@ export interface RpcAnswer {
 export const allScopes = ['notes:read', 'notes:write'];
 
 /** What of a gate a test may choose. */
-export type GateOptions = Partial<McpEndpointOptions> & { source?: ServerSource };
+export type GateOptions = Partial<McpEndpointOptions> & {
+  source?: ServerSource;
+  /** Puts something of a test's own in front of the storage. */
+  wrapStore?: (store: McpSessionStore) => McpSessionStore;
+};
 
 /** Starts a gate for one test, and stops it after. Its sessions are kept in a real database. */
-export async function startGate(options: GateOptions = {}): Promise<Gate> {
+export async function startGate({
+  wrapStore = (store) => store,
+  ...options
+}: GateOptions = {}): Promise<Gate> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -141,7 +149,7 @@ export async function startGate(options: GateOptions = {}): Promise<Gate> {
       sessions: 'stored',
       sessionLimits: defaultSessionLimits,
       principalLimits: { maxCallsPerPrincipal: 1000, maxStreamsPerPrincipal: 16 },
-      store: storage.mcpSessions,
+      store: wrapStore(storage.mcpSessions),
       access,
       seal: createTextSeal(box),
       streamAfterMs: 30,
