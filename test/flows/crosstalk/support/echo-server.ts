@@ -40,6 +40,12 @@ const prompt = (message: string) => ({
 /** A question whose answer came, or one that has to be put again by the client. */
 type Said = string | ReturnType<typeof inputRequired>;
 
+/**
+ * How long a question waits. Node takes one new connection in a turn of its event loop, so an answer that comes on a
+ * new one may wait long behind a thousand busy ones.
+ */
+const patience = { timeout: 600_000 };
+
 /** What the tools do with the call they are in, whatever the SDK's version. */
 interface Doing {
   caller: CallContext;
@@ -84,11 +90,17 @@ function asking(context: ServerContext): Pick<Doing, 'elicit' | 'sample'> {
   const { mcpReq } = context;
   return {
     elicit: async (message) => {
-      const { content } = await mcpReq.send({ method: 'elicitation/create', params: form(message) });
+      const { content } = await mcpReq.send(
+        { method: 'elicitation/create', params: form(message) },
+        patience,
+      );
       return String(content?.said);
     },
     sample: async (message) => {
-      const { content } = await mcpReq.send({ method: 'sampling/createMessage', params: prompt(message) });
+      const { content } = await mcpReq.send(
+        { method: 'sampling/createMessage', params: prompt(message) },
+        patience,
+      );
       return saidIn(content);
     },
   };
@@ -164,11 +176,11 @@ export function makeEchoV1(): McpServerV1 {
       }),
     elicit: async (message) => {
       const request = { method: 'elicitation/create' as const, params: form(message) };
-      return String((await extra.sendRequest(request, ElicitResultSchema)).content?.said);
+      return String((await extra.sendRequest(request, ElicitResultSchema, patience)).content?.said);
     },
     sample: async (message) => {
       const request = { method: 'sampling/createMessage' as const, params: prompt(message) };
-      return saidIn((await extra.sendRequest(request, CreateMessageResultSchema)).content);
+      return saidIn((await extra.sendRequest(request, CreateMessageResultSchema, patience)).content);
     },
   });
   for (const [name, run] of Object.entries(tools))
