@@ -82,6 +82,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     gate.filterResult,
   );
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
+  const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
   const registry = createSessionRegistry({
     conversations,
     store: options.store,
@@ -107,11 +108,8 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     calls,
     accessWatch: access,
     seal,
+    streams,
     streamAfterMs,
-    listeners: {
-      maxPerPrincipal: principalLimits.maxStreamsPerPrincipal,
-      maxTotal: options.sessionLimits.maxTotal,
-    },
     now,
     logger,
   });
@@ -121,7 +119,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     gate: gateAt(urls.sse),
     calls,
     accessWatch: access,
-    streams: createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal),
+    streams,
     logger,
   });
   const rest = createRestTransport({ conversations, url: urls.rest, gate: gateAt(urls.rest), calls, logger });

@@ -32,7 +32,6 @@ export type RefusalReason =
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
-  | 'revision_not_served'
   | 'closing';
 
 /** A refusal, with what of the request its answer repeats. */
@@ -159,11 +158,6 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 403,
     code: -32000,
     message: 'The access token lacks a scope. Ask for all scopes named in the WWW-Authenticate header.',
-  },
-  revision_not_served: {
-    status: 400,
-    code: -32022,
-    message: 'Unsupported protocol version. Send initialize to negotiate one.',
   },
   closing: { status: 503, code: -32000, message: 'The server is stopping. Try again in a moment.' },
 };

@@ -40,7 +40,6 @@ const table: [RefusalReason, number, number][] = [
   ['sessions_exhausted', 503, -32000],
   ['request_id_in_use', 400, -32600],
   ['insufficient_scope', 403, -32000],
-  ['revision_not_served', 400, -32022],
   ['closing', 503, -32000],
 ];
 

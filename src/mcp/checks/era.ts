@@ -2,8 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Posted } from '../transports/transport.ts';
 
-/** Revisions that begin with `initialize`, newest first. */
-export const legacyRevisions: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
+/** The newest revision that begins with `initialize`. */
+export const newestLegacyRevision = '2025-11-25';
+
+/** The one revision with batches. */
+export const revisionWithBatches = '2025-03-26';
+
+/** Revisions that begin with `initialize` and are served, newest first; the only ones that are negotiated. */
+export const legacyRevisions: readonly string[] = [
+  newestLegacyRevision,
+  '2025-06-18',
+  revisionWithBatches,
+  '2024-11-05',
+];
 
 /**
  * Tells whether a POST is of a revision up to 2025-11-25. What it says of itself decides; a header that is left out

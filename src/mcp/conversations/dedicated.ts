@@ -15,6 +15,7 @@ import type {
 import { isBelow, isLogLevel, type LogLevel, noSuchLevel } from './log-level.ts';
 import { requireNewServer } from './made-server.ts';
 import type { Answer, Call, Party } from './party.ts';
+import { checkAnswered, withServedRevision } from './revisions.ts';
 import { ServerLine } from './server-line.ts';
 import { uniqueId } from './unique-id.ts';
 
@@ -68,10 +69,12 @@ class DedicatedConversation implements Conversation, Party {
 
   /** Has the server answer `initialize`. */
   async begin(initialize: InitializeParams, sender: Sender): Promise<Opening> {
-    const { result, error } = await this.#line.open(this.server, initialize, sender);
+    const { result, error } = await this.#line.open(this.server, withServedRevision(initialize), sender);
     if (error) return { error };
-    this.#state = 'open';
     const initialized = result as InitializeResult;
+    const notServed = checkAnswered(initialized);
+    if (notServed) return { error: notServed };
+    this.#state = 'open';
     this.#hasLogs = initialized.capabilities.logging !== undefined;
     return { conversation: this, result: initialized };
   }

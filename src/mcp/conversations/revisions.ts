@@ -1,7 +1,5 @@
-import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-
-/** Revisions that begin with `initialize`, the latest first. */
-export const legacyRevisions: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
+import { legacyRevisions, newestLegacyRevision } from '../checks/era.ts';
+import type { InitializeParams, InitializeResult, JsonRpcError } from './conversation.ts';
 
 /**
  * Chooses the revision of one conversation with a server that serves many. What the server answers does not depend on
@@ -17,4 +15,26 @@ export function negotiateRevision(
   supported: readonly string[] = legacyRevisions,
 ): string {
   return legacyRevisions.includes(requested) && supported.includes(requested) ? requested : answered;
+}
+
+/**
+ * Gives the `initialize` that a server of one conversation negotiates: a client that asks for a revision that is not
+ * served here is offered the newest that is.
+ * @see MCP 2025-11-25 lifecycle "Version Negotiation"
+ */
+export function withServedRevision(initialize: InitializeParams): InitializeParams {
+  const { protocolVersion } = initialize;
+  // What is no revision at all is for the server to refuse.
+  if (typeof protocolVersion !== 'string' || legacyRevisions.includes(protocolVersion)) return initialize;
+  return { ...initialize, protocolVersion: newestLegacyRevision };
+}
+
+/** Says why a conversation cannot begin where its server chose a revision that is not served here. */
+export function checkAnswered({ protocolVersion }: InitializeResult): JsonRpcError | undefined {
+  if (legacyRevisions.includes(protocolVersion)) return undefined;
+  return {
+    code: -32603,
+    message: 'The MCP server speaks no protocol revision that is served here.',
+    data: { supported: legacyRevisions, answered: protocolVersion },
+  };
 }

@@ -1,15 +1,16 @@
 import type { Logger } from '../../observability/logger.ts';
+import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
 import { allCapabilities } from './client-abilities.ts';
 import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from './conversation.ts';
-import { legacyRevisions, negotiateRevision } from './revisions.ts';
+import { checkAnswered, negotiateRevision } from './revisions.ts';
 import { ServerLine } from './server-line.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** What the front says of itself to a server that serves many. */
 const frontParams: InitializeParams = {
-  protocolVersion: legacyRevisions[0] as string,
+  protocolVersion: newestLegacyRevision,
   capabilities: allCapabilities,
   clientInfo: { name: 'gatehouse', version: '1' },
 };
@@ -45,13 +46,15 @@ export class SharedServer {
 
   /**
    * Connects and initializes the server.
-   * @returns the error it answers `initialize` with, if any
+   * @returns the error it answers `initialize` with, or what is wrong with its answer, if anything
    * @throws what its `connect` throws
    */
   async start(): Promise<JsonRpcError | undefined> {
     const { result, error } = await this.line.open(this.server, frontParams, {});
     if (error) return error;
     this.#result = result as InitializeResult;
+    const notServed = checkAnswered(this.#result);
+    if (notServed) return notServed;
     this.line.notify(undefined, { jsonrpc: '2.0', method: 'notifications/initialized' }, {});
     // The front keeps each client's level itself, so the server has to send all it has.
     if (this.declares('logging')) this.ask('logging/setLevel', { level: 'debug' });

@@ -38,6 +38,14 @@ export interface Discovery {
   serverInfo: unknown;
 }
 
+/** One client that listens to changes. */
+export interface ChangeListener {
+  /** Takes a change the client listens to, or another. */
+  tell(change: Change): void;
+  /** Nothing more will be told: the server ended, or there never was one. */
+  ended(): void;
+}
+
 /** What answers the requests of 2026-07-28: a server for all of them, one a request, or one of an older era. */
 export interface Backend {
   /** The server, where it is the same for every request. */
@@ -61,7 +69,7 @@ export interface Backend {
   listen?(
     filter: SubscriptionFilter,
     call: Pick<Call, 'request' | 'caller'>,
-    tell: (change: Change) => void,
+    listener: ChangeListener,
   ): () => void;
   /** The input schema of a tool, where the headers of a call must be checked before it is handed over. */
   inputSchemaOf?(tool: string, caller: Caller): Promise<unknown> | unknown;

@@ -1,5 +1,6 @@
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message } from '../checks/messages.ts';
 import { allCapabilities } from '../conversations/client-abilities.ts';
 import type { Conversations, InitializeParams, Listener, Opening } from '../conversations/conversation.ts';
@@ -22,14 +23,12 @@ export interface BridgeOptions {
   /** Asks a server for the scopes it declares itself. */
   gate: Pick<ScopeGate, 'check'>;
   /** Takes what the server of one call says to all who listen; those that serve many tell each listener themselves. */
-  publish?(change: Change): void;
-  /** Most calls of one principal that wait for input; 8 by default. */
-  maxParkedPerPrincipal?: number;
+  publish(change: Change): void;
   logger: Logger;
 }
 
-/** Newest revision before 2026-07-28; what its servers speak. */
-const olderRevision = '2025-11-25';
+/** Most calls of one principal that wait for input. */
+const maxParkedPerPrincipal = 8;
 
 /** Methods of older revisions that 2026-07-28 does not have (C3-06). */
 const removedMethods = new Set([
@@ -51,7 +50,7 @@ const removedMethods = new Set([
  */
 export function createBridge(options: BridgeOptions): Backend {
   const { conversations, source, gate, publish, logger } = options;
-  const parked = new ParkedCalls<BridgedCall>(options.maxParkedPerPrincipal ?? 8);
+  const parked = new ParkedCalls<BridgedCall>(maxParkedPerPrincipal);
 
   const running = new Set<BridgedCall>();
 
@@ -62,14 +61,14 @@ export function createBridge(options: BridgeOptions): Backend {
     const clientInfo = (meta?.['io.modelcontextprotocol/clientInfo'] ??
       unnamed) as InitializeParams['clientInfo'];
     return conversations.open(
-      { protocolVersion: olderRevision, capabilities, clientInfo },
+      { protocolVersion: newestLegacyRevision, capabilities, clientInfo },
       call.caller,
       listener,
     );
   };
 
   const publishing = (bridged: BridgedCall, { authInfo }: Caller): Listener => {
-    if (!publish || source.sharing !== 'each') return bridged;
+    if (source.sharing !== 'each') return bridged;
     return {
       hear(message, relatedTo) {
         const change = changeOf(message);
@@ -123,25 +122,28 @@ export function createBridge(options: BridgeOptions): Backend {
     notify() {},
     discover: (caller) => discoverBy(begin, caller),
     inputSchemaOf: createRecentSchemas(begin),
-    listen: (filter, call, tell) => {
+    listen: (filter, call, { tell, ended }) => {
       let end: (() => void) | undefined = () => {};
       const listener: Listener = {
         hear(message) {
           const change = changeOf(message);
           if (change) tell(change);
         },
-        ended() {},
+        ended,
       };
       open(call, listener)
         .then((opening) => {
-          if ('error' in opening) return;
+          if ('error' in opening) return ended();
           const { conversation } = opening;
           if (!end) return conversation.end();
           end = () => void conversation.end();
           for (const message of listening(filter.resourceSubscriptions))
             conversation.say(message, call.caller);
         })
-        .catch((error: unknown) => logger.warn({ err: error }, 'nobody tells of changes of an MCP server'));
+        .catch((error: unknown) => {
+          logger.warn({ err: error }, 'nobody tells of changes of an MCP server');
+          ended();
+        });
       return () => {
         end?.();
         end = undefined;

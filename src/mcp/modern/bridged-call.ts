@@ -15,6 +15,7 @@ import {
   missingCapabilities,
   urlElicitations,
 } from './client-inputs.ts';
+import { serverGone } from './error-answer.ts';
 import { progressTokenOf } from './inner-ids.ts';
 import { modernError, modernResult } from './older-results.ts';
 import type { ParkedCalls } from './parked-calls.ts';
@@ -92,10 +93,7 @@ export class BridgedCall implements Listener {
   }
 
   ended(): void {
-    this.finish({
-      status: 500,
-      error: { code: -32603, message: 'The MCP server ended before it answered.' },
-    });
+    this.finish(serverGone);
   }
 
   /** Gives the answer to who waits for it, now or when they come back, and ends the conversation. */

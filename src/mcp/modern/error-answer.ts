@@ -49,5 +49,11 @@ export function refusalAnswer(refusal: Refusal): Answer {
   return answer;
 }
 
+/** The server ended while it had the request. */
+export const serverGone: Answer = {
+  status: 500,
+  error: { code: -32603, message: 'The MCP server ended before it answered. Send the request again.' },
+};
+
 /** Something failed that is not the client's business. */
 export const internalError: Answer = { status: 500, error: { code: -32603, message: 'Internal error' } };

@@ -11,8 +11,17 @@ export function internalRequest(method: string, params: Record<string, unknown>)
   return { jsonrpc: '2.0', id: 0, method, params: { ...params, _meta } };
 }
 
+/** How long a server may take to answer what we ask for ourselves, in milliseconds: a client waits meanwhile. */
+const patienceMs = 10_000;
+
+const unanswered: Answer = {
+  status: 500,
+  error: { code: -32603, message: 'The MCP server did not answer in time.' },
+};
+
 /**
- * Asks a server something for ourselves, as the caller who made us ask.
+ * Asks a server something for ourselves, as the caller who made us ask. What is not answered within ten seconds is
+ * cancelled, and answered with an error.
  * @param begin see {@link Backend.begin}
  */
 export function internalCall(
@@ -22,8 +31,13 @@ export function internalCall(
   caller: Caller,
 ): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
-  begin({ request: internalRequest(method, params), caller, notify: () => {}, answer: resolve });
-  return promise;
+  const request = internalRequest(method, params);
+  const cancel = begin({ request, caller, notify: () => {}, answer: resolve });
+  const timer = setTimeout(() => {
+    cancel();
+    resolve(unanswered);
+  }, patienceMs).unref();
+  return promise.finally(() => clearTimeout(timer));
 }
 
 /**

@@ -1,9 +1,11 @@
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { RequestMessage } from '../checks/messages.ts';
+import type { StreamLimit } from '../stream-limit.ts';
 import type { EventStream, Reply } from '../streams/reply.ts';
 import type { Answer, Backend, Caller, Discovery } from './backend.ts';
 import type { Change } from './changes.ts';
+import { refusalAnswer } from './error-answer.ts';
 import { honouredFilter, readFilter, type SubscriptionFilter, wants } from './subscription-filter.ts';
 
 /** Clients that listen to changes of an endpoint. */
@@ -27,13 +29,11 @@ export interface Listening {
   reply: Reply;
 }
 
-/** Limits of listening, and who watches over it. */
+/** What limits listening, and who watches over it. */
 export interface ListenersOptions {
-  /** Most streams of one principal. */
-  maxPerPrincipal: number;
-  /** Most streams of all. */
-  maxTotal: number;
-  accessWatch?: AccessWatch;
+  /** Counts the streams of a principal and of all. */
+  streams: StreamLimit;
+  accessWatch: AccessWatch;
 }
 
 interface Subscription {
@@ -49,15 +49,8 @@ interface Subscription {
  * subscription's id, and an end that the server wants is a result.
  * @see MCP 2026-07-28 "Subscriptions" (C5-01, C5-02, T-145)
  */
-export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: ListenersOptions): Listeners {
+export function createListeners({ streams, accessWatch }: ListenersOptions): Listeners {
   const subscriptions = new Set<Subscription>();
-  const counts = new Map<string, number>();
-
-  const count = (principal: string, change: number): void => {
-    const left = (counts.get(principal) ?? 0) + change;
-    if (left > 0) counts.set(principal, left);
-    else counts.delete(principal);
-  };
 
   return {
     open({ request, caller, reply }, backend, { capabilities, serverInfo }) {
@@ -66,11 +59,12 @@ export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: List
       const wish = readFilter(request.params?.notifications);
       if (!wish) return wishMissing;
       const principal = principalKey(authInfo);
-      if ((counts.get(principal) ?? 0) >= maxPerPrincipal) return tooManyOfOne;
-      if (subscriptions.size >= maxTotal) return tooManyOfAll;
+      const refusal = streams.begin(principal);
+      if (refusal) return refusalAnswer(refusal);
 
       const filter = honouredFilter(wish, capabilities);
       const stream = reply.stream();
+      stream.onClose(() => streams.end(principal));
       const subscription = { id: request.id, account: accountOf(authInfo), filter, stream, serverInfo };
       say(subscription, 'notifications/subscriptions/acknowledged', { notifications: filter });
       if (Object.keys(filter).length === 0) {
@@ -78,13 +72,15 @@ export function createListeners({ maxPerPrincipal, maxTotal, accessWatch }: List
         return undefined;
       }
       subscriptions.add(subscription);
-      count(principal, 1);
-      const unwatch = accessWatch?.watch(authInfo, () => endWithResult(subscription));
-      const unlisten = backend.listen?.(filter, { request, caller }, (change) => tell(subscription, change));
+      const unwatch = accessWatch.watch(authInfo, () => endWithResult(subscription));
+      const unlisten = backend.listen?.(
+        filter,
+        { request, caller },
+        { tell: (change) => tell(subscription, change), ended: () => endWithResult(subscription) },
+      );
       stream.onClose(() => {
         subscriptions.delete(subscription);
-        count(principal, -1);
-        unwatch?.();
+        unwatch();
         unlisten?.();
       });
       return undefined;
@@ -141,18 +137,4 @@ const wishMissing: Answer = {
     message:
       'Invalid params: notifications must say what to listen to, each kind with true or a list of URIs.',
   },
-};
-
-const later = { 'Retry-After': '60' };
-
-const tooManyOfOne: Answer = {
-  status: 429,
-  headers: later,
-  error: { code: -32000, message: 'This client listens on too many streams. End one, or try again later.' },
-};
-
-const tooManyOfAll: Answer = {
-  status: 429,
-  headers: later,
-  error: { code: -32000, message: 'Too many clients listen to this server. Try again later.' },
 };

@@ -1,7 +1,5 @@
 import type { Message, RequestMessage } from '../checks/messages.ts';
-
-/** RFC 5424 section 6.2.1, from the least severe. */
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+import { isBelow, isLogLevel } from '../conversations/log-level.ts';
 
 /**
  * Says whether a notification may be sent on the stream of a request: log messages only from the level on that the
@@ -11,6 +9,6 @@ const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 export function mayHear({ params }: RequestMessage, notification: Message): boolean {
   if (notification.method !== 'notifications/message') return true;
   const meta = params?._meta as Record<string, unknown> | undefined;
-  const wanted = levels.indexOf(String(meta?.['io.modelcontextprotocol/logLevel']));
-  return wanted !== -1 && levels.indexOf(String(notification.params?.level)) >= wanted;
+  const wanted = meta?.['io.modelcontextprotocol/logLevel'];
+  return isLogLevel(wanted) && isLogLevel(notification.params?.level) && !isBelow(wanted, notification);
 }

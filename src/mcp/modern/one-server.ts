@@ -10,9 +10,10 @@ import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { lazyRequest } from '../conversations/lazy-request.ts';
 import type { McpLike } from '../server-source.ts';
-import type { Answer, Backend, Call, Caller } from './backend.ts';
+import type { Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
 import { modernRevision } from './envelope.ts';
+import { serverGone } from './error-answer.ts';
 import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
 import { classification, OneServerTransport } from './one-server-transport.ts';
@@ -166,11 +167,6 @@ function isBound(server: McpLike): boolean {
   const inner = server instanceof McpServer ? server.server : server;
   return inner instanceof Server && inner.getNegotiatedProtocolVersion() === modernRevision;
 }
-
-const serverGone: Answer = {
-  status: 500,
-  error: { code: -32603, message: 'The MCP server ended before it answered. Send the request again.' },
-};
 
 function statusOf(code: number, atOnce: boolean): number {
   if (code === missingClientCapability) return 400;

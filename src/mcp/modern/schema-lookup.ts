@@ -28,36 +28,49 @@ export function createSchemaLookup(server: McpLike, begin: Backend['begin']): Sc
 }
 
 /**
- * Creates the look-up in the list of tools, which is read when it is first needed.
+ * Creates the look-up in the list of tools, which is read when it is first needed, and again where that failed.
  * @param begin see {@link Backend.begin}
  */
 export function createListedSchemas(begin: Backend['begin']): SchemaLookup {
-  let schemas: Promise<Map<unknown, unknown>> | undefined;
+  let reading: Promise<ListedSchemas> | undefined;
   return {
     async find(tool, caller) {
-      schemas ??= readSchemas(begin, caller);
-      return (await schemas).get(tool);
+      reading ??= readSchemas(begin, caller);
+      const current = reading;
+      const { schemas, isWhole } = await current;
+      if (!isWhole && reading === current) reading = undefined;
+      return schemas.get(tool);
     },
     forget() {
-      schemas = undefined;
+      reading = undefined;
     },
   };
 }
+
+/** What a list of tools told. */
+interface ListedSchemas {
+  schemas: Map<unknown, unknown>;
+  /** Whether the server answered for every page. */
+  isWhole: boolean;
+}
+
+/** What a server without tools answers; it is as good as an empty list. */
+const methodNotFound = -32601;
 
 function tellsSchemas(server: McpLike): server is McpLike & TellsSchemas {
   return 'toolInputSchemaJson' in server && typeof server.toolInputSchemaJson === 'function';
 }
 
-async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<Map<unknown, unknown>> {
+async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<ListedSchemas> {
   const schemas = new Map<unknown, unknown>();
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    const { result } = await internalCall(begin, 'tools/list', params, caller);
-    if (!Array.isArray(result?.tools)) break;
+    const { result, error } = await internalCall(begin, 'tools/list', params, caller);
+    if (!Array.isArray(result?.tools)) return { schemas, isWhole: error?.code === methodNotFound };
     for (const { name, inputSchema } of result.tools) schemas.set(name, inputSchema);
     cursor = result.nextCursor;
     if (cursor === undefined) break;
   }
-  return schemas;
+  return { schemas, isWhole: true };
 }

@@ -9,7 +9,7 @@ import type { McpLike, ServerSource } from '../server-source.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
-import { internalError, messagesOf, refusalAnswer } from './error-answer.ts';
+import { internalError, messagesOf, refusalAnswer, serverGone } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 
@@ -27,6 +27,9 @@ export interface ServerEachOptions {
   older: Backend;
   logger: Logger;
 }
+
+/** What the SDK answers with, without a body, where a server is closed before it has answered. */
+const serverClosed = 499;
 
 /** What is known of a request while the SDK has it. */
 interface Passage {
@@ -89,6 +92,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
         if (leaving.signal.aborted) return;
         if (isOlder) cancel = older.begin(call);
         else if (passage.refusal) call.answer(refusalAnswer(passage.refusal));
+        else if (response.status === serverClosed) call.answer(serverGone);
         else call.answer(await readAnswer(response, passage.server));
       })
       .catch((error: unknown) => {

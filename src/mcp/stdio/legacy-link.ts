@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import type { Message, Messages, RequestMessage } from '../checks/messages.ts';
 import type {
@@ -24,9 +25,6 @@ export interface LegacyLinkOptions {
   authInfo?: AuthInfo;
   logger: Logger;
 }
-
-/** The one revision with batches. */
-const revisionWithBatches = '2025-03-26';
 
 const notInitialized: JsonRpcError = { code: -32600, message: 'Invalid request: send initialize first.' };
 const initializedBefore: JsonRpcError = {

@@ -38,7 +38,10 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
   const { source, write, onEnded, authInfo, logger } = options;
   if (source.sharing === 'single') return undefined;
   const server = await source.create({ era: 'modern', ...(authInfo && { authInfo }) });
-  if (!(server instanceof McpServer || server instanceof Server)) return undefined;
+  if (!(server instanceof McpServer || server instanceof Server)) {
+    await server.close();
+    return undefined;
+  }
 
   const progress = new OpenProgress();
   let isEnding = false;

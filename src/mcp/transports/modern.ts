@@ -14,12 +14,12 @@ import { checkEnvelope, namesModernRevision } from '../modern/envelope.ts';
 import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
-import { notServed } from '../modern/not-served.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
 import { createRequestStates, type StateSeal } from '../modern/request-state.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { ServerSource } from '../server-source.ts';
+import type { StreamLimit } from '../stream-limit.ts';
 import type { Reply } from '../streams/reply.ts';
 import type { Posted } from './transport.ts';
 
@@ -34,8 +34,8 @@ export interface ModernTransport {
 /** What the transport is made of. */
 export interface ModernTransportOptions {
   source: ServerSource;
-  /** Serves clients of this revision where the server is of an older era; without it they are told to initialize. */
-  conversations?: Conversations;
+  /** Serves clients of this revision where the server is of an older era. */
+  conversations: Conversations;
   /** The endpoint's public URL. */
   url: URL;
   resourceMetadataUrl: string;
@@ -45,10 +45,10 @@ export interface ModernTransportOptions {
   calls: CallLimit;
   accessWatch: AccessWatch;
   seal: StateSeal;
-  /** After this long without an answer a stream is opened, in milliseconds; 15 s by default. */
-  streamAfterMs?: number;
-  /** Most streams that listen to changes; 16 a principal, 10,000 in total by default. */
-  listeners?: { maxPerPrincipal: number; maxTotal: number };
+  /** Streams that belong to no session, over all transports. */
+  streams: StreamLimit;
+  /** After this long without an answer a stream is opened, in milliseconds. */
+  streamAfterMs: number;
   /** Epoch seconds. */
   now: () => number;
   logger: Logger;
@@ -59,14 +59,10 @@ export interface ModernTransportOptions {
  * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
  */
 export function createModernTransport(options: ModernTransportOptions): ModernTransport {
-  const { url, gate, calls, accessWatch, now } = options;
-  const { streamAfterMs = 15_000 } = options;
-  const { listeners: limits = { maxPerPrincipal: 16, maxTotal: 10_000 } } = options;
-  const listeners = createListeners({ ...limits, accessWatch });
+  const { url, gate, calls, streams, streamAfterMs, accessWatch, now } = options;
+  const listeners = createListeners({ streams, accessWatch });
   const states = createRequestStates(options.seal, now);
-  const older = options.conversations
-    ? createBridge({ ...options, conversations: options.conversations, publish: listeners.publish })
-    : notServed;
+  const older = createBridge({ ...options, publish: listeners.publish });
   const backends = createBackends({ ...options, publish: listeners.publish, older });
 
   const callOptions: HttpCallOptions = {
@@ -97,11 +93,15 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     backend: Backend,
     request: RequestMessage,
     { caller, reply }: From,
-  ): Promise<void> => {
-    const discovery = await backend.discover(caller);
-    if (reply.isClosed) return;
+  ): Promise<Refusal | undefined> => {
+    const principal = principalKey(caller.authInfo);
+    // Until its stream is open it is a call: a server may be made to say what there is to listen to.
+    if (!calls.begin(principal)) return { reason: 'too_many_calls', id: request.id };
+    const discovery = await backend.discover(caller).finally(() => calls.end(principal));
+    if (reply.isClosed) return undefined;
     const answer = listeners.open({ request, caller, reply }, backend, discovery);
     if (answer) sendAnswer(reply, request.id, answer);
+    return undefined;
   };
 
   const call = (backend: Backend, asked: RequestMessage, { caller, reply }: From): Refusal | undefined => {
@@ -142,9 +142,9 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
         const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
       }
-      if (request?.method === listenMethod) await listen(backend, request, { caller, reply });
-      else if (request) return call(backend, request, { caller, reply });
-      else if (message) {
+      if (request?.method === listenMethod) return listen(backend, request, { caller, reply });
+      if (request) return call(backend, request, { caller, reply });
+      if (message) {
         backend.notify(message, caller);
         reply.empty(202);
       }

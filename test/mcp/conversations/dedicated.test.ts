@@ -90,6 +90,17 @@ describe('a server for each conversation', () => {
     await expect(openTalk(startConversations('each', () => undefined))).rejects.toThrow('no MCP server');
   });
 
+  it.each([
+    ['v2', makeV2],
+    ['v1', makeV1],
+  ] as const)('negotiates only revisions that are served (SDK %s)', async (_version, make) => {
+    const conversations = startConversations('each', () => make(nothingSeen()));
+    const versionFor = async (protocolVersion: string) =>
+      (await openTalk(conversations, { protocolVersion })).result.protocolVersion;
+    expect(await versionFor('2024-11-05')).toBe('2024-11-05');
+    expect(await versionFor('2024-10-07')).toBe('2025-11-25');
+  });
+
   it('answers what is no initialize with its error, and is closed', async () => {
     const seen = nothingSeen();
     const conversations = startConversations('each', () => makeV2(seen));

@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { makeV1, makeV2, nothingSeen, type Seen } from './support/servers.ts';
 import { openTalk, startConversations } from './support/talk.ts';
 
@@ -57,4 +57,19 @@ describe('a server for all', () => {
     expect(await versionFor('2025-03-26')).toBe('2025-03-26');
     expect(await versionFor('2024-11-05')).toBe('2025-06-18');
   });
+
+  it.each(['shared', 'each'] as const)(
+    'that is %s and speaks none that is served is refused',
+    async (sharing) => {
+      const seen = vi.fn();
+      const conversations = startConversations(sharing, () => {
+        const supportedProtocolVersions = ['2024-10-07'];
+        const server = new McpServer({ name: 'x', version: '1' }, { supportedProtocolVersions });
+        server.server.onclose = seen;
+        return server;
+      });
+      await expect(openTalk(conversations)).rejects.toThrow('no protocol revision that is served here');
+      expect(seen).toHaveBeenCalledOnce();
+    },
+  );
 });

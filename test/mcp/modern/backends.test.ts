@@ -1,12 +1,24 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
+import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { createBackends } from '../../../src/mcp/modern/backends.ts';
-import { notServed } from '../../../src/mcp/modern/not-served.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend } from '../support/modern-calls.ts';
 import { createTestServer } from '../support/modern-endpoint.ts';
+
+/** Stands where older servers are served, and says so. */
+const older: Backend = {
+  checksEnvelope: false,
+  begin({ answer }) {
+    answer({ status: 200, result: { isOlder: true } });
+    return () => {};
+  },
+  notify() {},
+  discover: async () => ({ capabilities: {}, serverInfo: undefined }),
+  close: async () => {},
+};
 
 function start(sharing: ServerSource['sharing'], make: () => McpLike) {
   const create = vi.fn(make);
@@ -17,7 +29,7 @@ function start(sharing: ServerSource['sharing'], make: () => McpLike) {
     resourceMetadataUrl: 'https://mcp.example/.well-known/oauth-protected-resource/mcp',
     gate: { check: () => undefined },
     publish: () => {},
-    older: notServed,
+    older,
     logger: createLogger('warn', (line) => lines.push(line)),
   });
   return { backends, create, lines };
@@ -64,7 +76,7 @@ describe('what answers requests of 2026-07-28', () => {
     const { backends, create } = start(sharing, make);
     for (let time = 0; time < 2; time++) {
       const { answer } = await callBackend(await backends.current(), 'server/discover');
-      expect([answer.status, answer.error?.code]).toEqual([400, -32022]);
+      expect(answer.result).toEqual({ isOlder: true });
     }
     expect(create.mock.calls.length).toBeLessThanOrEqual(1);
     await backends.close();

@@ -2,10 +2,13 @@ import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import type { Conversations } from '../../../src/mcp/conversations/conversation.ts';
+import { createBridge } from '../../../src/mcp/modern/bridge.ts';
+import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
+import { createCaller } from '../support/modern-calls.ts';
 import { type ModernEndpoint, startModern } from '../support/modern-endpoint.ts';
 
 /** A server of the SDK's version 1 that asks its client things, and how often its tools ran. */
@@ -70,12 +73,7 @@ const UnsubscribeSchema = z.object({ method: z.literal('resources/unsubscribe'),
 async function start(sharing: ServerSource['sharing']): Promise<{ endpoint: ModernEndpoint; ran: string[] }> {
   const ran: string[] = [];
   const source: ServerSource = { sharing, create: () => createOlderServer(ran) };
-  const conversations = createConversations({
-    source,
-    resourceMetadataUrl: 'https://mcp.example/prm',
-    logger: createLogger('silent'),
-  });
-  return { endpoint: await startModern(source, { conversations }), ran };
+  return { endpoint: await startModern(source), ran };
 }
 
 const canElicit = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
@@ -279,6 +277,21 @@ describe.each(['shared', 'single'] as const)('2026-07-28 of a v1 server that is 
     ]);
   });
 
+  it('ends the stream of those who listen with its result when the server ended (C5-02)', async () => {
+    const server = createOlderServer([]);
+    const source: ServerSource = { sharing, create: () => server };
+    const endpoint = await startModern(source);
+    const notifications = { toolsListChanged: true };
+    const stream = await endpoint.call('ann', 'subscriptions/listen', { notifications }, 5);
+    // What answers after it shows that the stream's conversation has begun.
+    await endpoint.call('ann', 'tools/list');
+    await server.close();
+    expect(await readAnswers(stream)).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications } },
+      { id: 5, result: { resultType: 'complete' } },
+    ]);
+  });
+
   it('tells those who listen of changes (C5-01)', async () => {
     const { endpoint } = await start(sharing);
     const changed = vi.fn();
@@ -289,5 +302,28 @@ describe.each(['shared', 'single'] as const)('2026-07-28 of a v1 server that is 
       expect(changed).toHaveBeenCalled();
     });
     await client.close();
+  });
+});
+
+describe('listening to a v1 server', () => {
+  it.each<[string, Conversations['open']]>([
+    ['does not start', async () => Promise.reject(new Error('no database'))],
+    ['does not initialize', async () => ({ error: { code: -32603, message: 'no' } })],
+  ])('that %s ends', async (_what, open) => {
+    const bridge = createBridge({
+      conversations: { open, close: async () => {} },
+      source: { sharing: 'shared' },
+      gate: { check: () => undefined },
+      publish: () => {},
+      logger: createLogger('silent'),
+    });
+    const request = internalRequest('subscriptions/listen', {});
+    const ended = vi.fn();
+    bridge.listen?.(
+      { toolsListChanged: true },
+      { request, caller: createCaller() },
+      { tell: vi.fn(), ended },
+    );
+    await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce());
   });
 });

@@ -1,7 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { discoverBy, internalCall } from '../../../src/mcp/modern/internal-call.ts';
 import { createCaller } from '../support/modern-calls.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('a question of our own', () => {
   it('is a whole request, asked as the caller (C3-01)', async () => {
@@ -24,6 +28,17 @@ describe('a question of our own', () => {
         },
       },
     });
+  });
+
+  it('that is not answered within ten seconds is cancelled, and answered with an error', async () => {
+    vi.useFakeTimers();
+    const cancel = vi.fn();
+    const answered = internalCall(() => cancel, 'tools/list', {}, createCaller());
+    vi.advanceTimersByTime(9_999);
+    expect(cancel).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1);
+    expect(await answered).toMatchObject({ status: 500, error: { code: -32603 } });
+    expect(cancel).toHaveBeenCalledOnce();
   });
 
   it('about what a server can do has an answer even where the server has none', async () => {

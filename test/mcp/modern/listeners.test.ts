@@ -1,6 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createCallLimit } from '../../../src/mcp/call-limit.ts';
+import type { ServerSource } from '../../../src/mcp/server-source.ts';
+import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
+import { principalKey } from '../../../src/oauth/auth-info.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
-import { type ModernEndpoint, oneServer, serverEach, startModern } from '../support/modern-endpoint.ts';
+import {
+  createTestServer,
+  type ModernEndpoint,
+  oneServer,
+  serverEach,
+  startModern,
+} from '../support/modern-endpoint.ts';
 import { addTools } from '../support/modern-tools.ts';
 
 interface Heard extends RpcAnswer {
@@ -104,7 +114,7 @@ describe('listening', () => {
   });
 
   it('is so much to a principal and so much in all, and leaving makes room (T-145)', async () => {
-    const endpoint = await startModern(shared, { listeners: { maxPerPrincipal: 2, maxTotal: 3 } });
+    const endpoint = await startModern(shared, { streams: createStreamLimit(2, 3) });
     const first = await listen(endpoint, 'ann', everything);
     await listen(endpoint, 'ann', everything);
     const refused = await endpoint.call('ann', 'subscriptions/listen', { notifications: everything }, 8);
@@ -112,7 +122,7 @@ describe('listening', () => {
     expect(await readAnswer(refused)).toMatchObject({ id: 8, error: { code: -32000 } });
     await listen(endpoint, 'bob', everything);
     const full = await endpoint.call('carl', 'subscriptions/listen', { notifications: everything });
-    expect(full.status).toBe(429);
+    expect([full.status, full.headers.get('retry-after')]).toEqual([503, '60']);
     await full.text();
     first.leave();
     await vi.waitFor(async () => {
@@ -122,6 +132,45 @@ describe('listening', () => {
       leaving.abort();
       expect(status).toBe(200);
     });
+  });
+
+  it('is counted with the streams of other transports', async () => {
+    const streams = createStreamLimit(1, 3);
+    const endpoint = await startModern(shared, { streams });
+    await listen(endpoint, 'ann', everything);
+    const issuer = new URL(endpoint.url).origin;
+    const ann = principalKey({ issuer, subject: 'ann', clientId: 'client-1' });
+    expect(streams.begin(ann)).toMatchObject({ reason: 'too_many_streams' });
+  });
+
+  it('counts as a call while a server is made to say what there is to listen to (T-144)', async () => {
+    const making = Promise.withResolvers<void>();
+    let made = 0;
+    const source: ServerSource = {
+      sharing: 'each',
+      async create() {
+        made++;
+        await making.promise;
+        return createTestServer((server) => addTools(server, seen));
+      },
+    };
+    const endpoint = await startModern(source, {
+      calls: createCallLimit(2),
+      streams: createStreamLimit(1, 9),
+    });
+    const refused: Response[] = [];
+    const asked = Array.from({ length: 10 }, async (_, id) => {
+      const response = await endpoint.call('ann', 'subscriptions/listen', { notifications: everything }, id);
+      if (response.status !== 200) refused.push(response);
+    });
+    await vi.waitFor(() => expect([made, refused.length]).toEqual([2, 8]));
+    for (const response of refused)
+      expect((await readAnswer(response)).error?.message).toContain('Too many calls');
+    making.resolve();
+    await Promise.all(asked);
+    expect([made, refused.length]).toEqual([2, 9]);
+    const later = await endpoint.call('ann', 'subscriptions/listen', { notifications: everything });
+    expect((await readAnswer(later)).error?.message).toContain('streams');
   });
 
   it('ends when the access of the caller ends (A12-04)', async () => {

@@ -1,6 +1,8 @@
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/mcp/modern/backend.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
+import { createListedSchemas } from '../../../src/mcp/modern/schema-lookup.ts';
 import { createCaller } from '../support/modern-calls.ts';
 import { createTestServer, modernVersions } from '../support/modern-endpoint.ts';
 import { addTools } from '../support/modern-tools.ts';
@@ -39,5 +41,21 @@ describe('the schemas of tools', () => {
     version = 2;
     await server.sendToolListChanged();
     expect(await find('b')).toMatchObject({ title: 'b2' });
+  });
+
+  it.each<[string, Answer, number]>([
+    ['failed', { status: 500, error: { code: -32603, message: 'no database' } }, 2],
+    ['is none, for a server without tools', { status: 404, error: { code: -32601, message: 'none' } }, 1],
+  ])('of a list that %s are read again where they may come (B5-10, T-132)', async (_what, first, reads) => {
+    let asked = 0;
+    const { find } = createListedSchemas(({ answer }) => {
+      const tools = [{ name: 'a', inputSchema: { title: 'a' } }];
+      answer(++asked === 1 ? first : { status: 200, result: { tools } });
+      return () => {};
+    });
+    expect(await find('a', createCaller())).toBeUndefined();
+    expect(await find('a', createCaller())).toEqual(reads === 2 ? { title: 'a' } : undefined);
+    await find('a', createCaller());
+    expect(asked).toBe(reads);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { serverGone } from '../../../src/mcp/modern/error-answer.ts';
 import { readAnswer } from '../support/gate.ts';
 import { serverEach, startModern } from '../support/modern-endpoint.ts';
 
@@ -16,6 +17,19 @@ describe('a server each', () => {
     expect((await readAnswer(await call('ann'))).result).toBeDefined();
     expect((await readAnswer(await call('bob'))).error?.code).toBe(-32602);
     await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(2));
+  });
+
+  it('that ends under its request says so, as one server for all does', async () => {
+    const source = serverEach((server) => {
+      server.registerTool('stop', { inputSchema: z.object({}) }, async () => {
+        await server.close();
+        return { content: [] };
+      });
+    });
+    const endpoint = await startModern(source);
+    const response = await endpoint.call('ann', 'tools/call', { name: 'stop', arguments: {} }, 6);
+    const { id, error } = await readAnswer(response);
+    expect([response.status, id, error]).toEqual([500, 6, serverGone.error]);
   });
 
   it('that cannot be made is an answer of its own, and nothing of why', async () => {

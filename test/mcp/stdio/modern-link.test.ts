@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { describe, expect, it, vi } from 'vitest';
 import type { Message, Messages } from '../../../src/mcp/checks/messages.ts';
+import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
 import { openModernLink } from '../../../src/mcp/stdio/modern-link.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';
@@ -47,6 +49,15 @@ describe('a stdio connection of 2026-07-28', () => {
     expect(written).toMatchObject([{ method: 'notifications/subscriptions/acknowledged' }]);
     await link.end();
     expect(written[1]).toMatchObject({ id: 's', result: { resultType: 'complete' } });
+  });
+
+  it('is none of a server that is older, which is closed', async () => {
+    const server = new ServerV1({ name: 'v1', version: '1.0.0' });
+    const close = vi.spyOn(server, 'close');
+    const source: ServerSource = { sharing: 'each', create: () => server as unknown as McpLike };
+    const ends = { write: () => {}, onEnded: () => {} };
+    expect(await openModernLink({ source, ...ends, logger: createLogger('silent') })).toBeUndefined();
+    expect(close).toHaveBeenCalledOnce();
   });
 
   it('ends its server, and tells no one who asked for that', async () => {

@@ -6,11 +6,13 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
+import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { withPreflight } from '../../../src/mcp/dispatch.ts';
 import type { StateSeal } from '../../../src/mcp/modern/request-state.ts';
 import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { ServerContext, ServerSource } from '../../../src/mcp/server-source.ts';
+import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
@@ -87,8 +89,11 @@ export async function startModern(
   const url = `${origin}/mcp`;
   const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`;
   const watched = new Set<{ subject: string; onEnd: () => void }>();
+  const logger = createLogger('silent');
+  const conversations = createConversations({ source, resourceMetadataUrl, logger });
   const transport = createModernTransport({
     source,
+    conversations,
     url: new URL(url),
     resourceMetadataUrl,
     gate: createScopeGate({}, resourceMetadataUrl),
@@ -101,8 +106,10 @@ export async function startModern(
       },
     },
     seal: createTestSeal(),
+    streams: createStreamLimit(16, 10_000),
+    streamAfterMs: 15_000,
     now: () => Math.floor(Date.now() / 1000),
-    logger: createLogger('silent'),
+    logger,
     ...options,
   });
   const pulse = createPulse(10_000);
@@ -132,6 +139,7 @@ export async function startModern(
   });
   onTestFinished(async () => {
     await transport.close();
+    await conversations.close();
     server.closeAllConnections();
     server.close();
   });
