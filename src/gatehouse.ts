@@ -41,8 +41,12 @@ export interface Gatehouse {
   issuer: string;
   /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
   attach(server: Server): void;
-  /** Ends sessions and background work. The storage stays open: it belongs to the caller. */
-  close(): Promise<void>;
+  /**
+   * Takes no MCP calls any more, and ends streams and background work; calls that run are answered with an error. The
+   * storage stays open: it belongs to the caller.
+   * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
+   */
+  close(patienceMs?: number): Promise<void>;
 }
 
 /** How often expired rows are swept. */
@@ -169,9 +173,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       httpServer.requestTimeout = 60_000;
       httpServer.on('request', app.callback());
     },
-    async close() {
+    async close(patienceMs) {
       clearInterval(sweeper);
-      await mcp.close();
+      await mcp.close(patienceMs);
       accessWatch.close();
     },
   };

@@ -3,7 +3,6 @@ import { paths } from './app/paths.ts';
 import type { StdioEndpoint } from './mcp/stdio/endpoint.ts';
 import { createLocalEndpoint } from './mcp/stdio/local-endpoint.ts';
 import { notesServer } from './notes-server.ts';
-import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
@@ -39,12 +38,11 @@ export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpo
   const { publicUrl: issuer = localUrl, log } = parseSettings(input);
   const now = (): number => Math.floor(Date.now() / 1000);
   const { source, scopes } = readOwnServer(server ?? notesServer(storage, now), issuer);
-  const url = `${issuer}${paths.mcp}`;
   return createLocalEndpoint({
     source,
     account: { id: accountId, scopes: Object.keys(scopes) },
     issuer,
-    resource: { url, metadataUrl: protectedResourceMetadataUrl(url) },
+    resource: `${issuer}${paths.mcp}`,
     stdin: stdin ?? process.stdin,
     stdout: stdout ?? process.stdout,
     logger: logger ?? createLogger(log.level),

@@ -1,5 +1,6 @@
 import type { AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 
 /** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
 export interface CallContext {
@@ -8,12 +9,12 @@ export interface CallContext {
 }
 
 /**
- * Hands the caller over to an MCP server in the SDK's form. The token is not in it (T-105).
- * @param resourceMetadataUrl for challenges the server's own scope checks write
+ * Hands the caller over to an MCP server in the SDK's form. The token is not in it (T-105); `resourceMetadataUrl`, for
+ * challenges the server's own scope checks write, is of the resource the token was issued for.
  */
-export function toSdkAuthInfo(caller: AuthInfo, resourceMetadataUrl: string): SdkAuthInfo {
+export function toSdkAuthInfo(caller: AuthInfo): SdkAuthInfo {
   const known = sdkAuthInfos.get(caller);
-  if (known?.resourceMetadataUrl === resourceMetadataUrl) return known;
+  if (known) return known;
   const made: SdkAuthInfo = Object.freeze({
     token: '',
     clientId: caller.clientId,
@@ -23,7 +24,9 @@ export function toSdkAuthInfo(caller: AuthInfo, resourceMetadataUrl: string): Sd
     get resource() {
       return new URL(caller.audience);
     },
-    resourceMetadataUrl,
+    get resourceMetadataUrl() {
+      return protectedResourceMetadataUrl(caller.audience);
+    },
     extra: Object.freeze({ caller }),
   });
   if (Object.isFrozen(caller)) sdkAuthInfos.set(caller, made);

@@ -8,6 +8,7 @@ import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import type { StateSeal } from './modern/request-state.ts';
+import type { Refusal } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import type { ServerSource } from './server-source.ts';
@@ -61,10 +62,17 @@ export interface McpTransports {
   sse: Serve;
   messages: Serve;
   rest: Serve;
-  close(): Promise<void>;
+  /**
+   * Takes nothing new, and ends the streams on which nobody waits for an answer; in the end the calls that still run,
+   * with an error.
+   * @param patienceMs how long calls may take to end by themselves, in milliseconds
+   */
+  close(patienceMs: number): Promise<void>;
 }
 
 const defaultStreamAfterMs = 1000;
+
+const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
 
 /**
  * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
@@ -72,17 +80,14 @@ const defaultStreamAfterMs = 1000;
 export function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
-  const resourceMetadataUrl = protectedResourceMetadataUrl(url.href);
   const { streamAfterMs = defaultStreamAfterMs } = options;
   const gateAt = (resource: URL): ScopeGate =>
     createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href));
   const gate = gateAt(url);
-  const conversations = filterLists(
-    createConversations({ source, resourceMetadataUrl, logger }),
-    gate.filterResult,
-  );
+  const conversations = filterLists(createConversations({ source, logger }), gate.filterResult);
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
+  const stopping = new AbortController();
   const registry = createSessionRegistry({
     conversations,
     store: options.store,
@@ -98,12 +103,11 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const legacy =
     options.sessions === 'stored'
       ? createStreamableHttp({ sessions: registry, url, calls, gate })
-      : createStatelessTransport({ conversations, url, gate, calls, logger });
+      : createStatelessTransport({ conversations, url, gate, calls, stopped: stopping.signal, logger });
   const modern = createModernTransport({
     source,
     conversations,
     url,
-    resourceMetadataUrl,
     gate,
     calls,
     accessWatch: access,
@@ -122,7 +126,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     streams,
     logger,
   });
-  const rest = createRestTransport({ conversations, url: urls.rest, gate: gateAt(urls.rest), calls, logger });
+  const rest = createRestTransport({
+    conversations,
+    url: urls.rest,
+    gate: gateAt(urls.rest),
+    calls,
+    stopped: stopping.signal,
+    logger,
+  });
   const serveRest = withPreflight(
     {
       checkMethod: ({ method }) => checkRestMethod(method),
@@ -131,20 +142,27 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     },
     rest,
   );
-  let closing = false;
+  let isClosing = false;
 
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
   const enter = (serve: Serve): Serve => {
     return (exchange) => {
-      if (closing) return Promise.resolve({ reason: 'closing', headers: { 'Retry-After': '5' } });
+      if (isClosing) return Promise.resolve(closing);
       exchange.authInfo = gate.effective(exchange.authInfo);
       return serve(exchange);
     };
   };
+  /** A body that was on its way while the server stopped wakes no session up. */
+  const untilStopped = (serve: Serve): Serve => {
+    return (...asked) => (stopping.signal.aborted ? Promise.resolve(closing) : serve(...asked));
+  };
   return {
     streamableHttp: enter(
       createDispatch(
-        { legacy, modern: (exchange, posted) => modern.serve(exchange, posted as Posted) },
+        {
+          legacy: untilStopped(legacy),
+          modern: (exchange, posted) => modern.serve(exchange, posted as Posted),
+        },
         maxBodyBytes,
       ),
     ),
@@ -154,8 +172,12 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       const refusal = await serveRest(exchange);
       return refusal && closingConnection(refusal);
     }),
-    async close() {
-      closing = true;
+    async close(patienceMs) {
+      isClosing = true;
+      modern.endListening();
+      registry.endStreams();
+      await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
+      stopping.abort();
       await Promise.all([registry.close(), sse.close(), modern.close()]);
       await conversations.close();
     },

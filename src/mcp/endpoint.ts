@@ -26,8 +26,11 @@ export interface McpEndpoint {
   rest: Middleware;
   /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
   refuseOversized: Middleware;
-  /** Ends all streams. Sessions stay in the storage. */
-  close(): Promise<void>;
+  /**
+   * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
+   * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
+   */
+  close(patienceMs?: number): Promise<void>;
 }
 
 const defaultKeepAliveMs = 20_000;
@@ -54,7 +57,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       ctx.respond = false;
       sendRefusal(refusal, new NodeReply(ctx.res, pulse));
     },
-    close: () => transports.close(),
+    close: (patienceMs = 0) => transports.close(patienceMs),
   };
 }
 

@@ -20,4 +20,20 @@ describe('the limit of calls in flight', () => {
     limit.end('__proto__');
     expect(limit.begin('__proto__')).toBe(true);
   });
+
+  it('tells when none runs any more, or when patience is over (T-181)', async () => {
+    const limit = createCallLimit(2);
+    await limit.whenNoneRuns(60_000);
+    limit.begin('a');
+    limit.begin('b');
+    let told = false;
+    const none = limit.whenNoneRuns(60_000).then(() => {
+      told = true;
+    });
+    limit.end('a');
+    await limit.whenNoneRuns(10);
+    expect(told).toBe(false);
+    limit.end('b');
+    await none;
+  });
 });

@@ -13,13 +13,13 @@ const metadataUrl = 'https://mcp.example.com/.well-known/oauth-protected-resourc
 
 describe('the caller', () => {
   it('reaches a tool of the SDK in version 2 and in version 1', () => {
-    const authInfo = toSdkAuthInfo(caller, metadataUrl);
+    const authInfo = toSdkAuthInfo(caller);
     expect(callerOf({ http: { authInfo } })).toEqual(caller);
     expect(callerOf({ authInfo })).toEqual(caller);
   });
 
   it('comes in the form of the SDK, with an empty token (T-105)', () => {
-    expect(toSdkAuthInfo(caller, metadataUrl)).toMatchObject({
+    expect(toSdkAuthInfo(caller)).toMatchObject({
       token: '',
       clientId: 'client-1',
       scopes: ['notes:read'],
@@ -27,6 +27,13 @@ describe('the caller', () => {
       resource: new URL('https://mcp.example.com/mcp'),
       resourceMetadataUrl: metadataUrl,
     });
+  });
+
+  it('is told of the metadata of the resource its token was issued for (RFC 9728)', () => {
+    const atRest = toSdkAuthInfo({ ...caller, audience: 'https://mcp.example.com/rest' });
+    expect(atRest.resourceMetadataUrl).toBe(
+      'https://mcp.example.com/.well-known/oauth-protected-resource/rest',
+    );
   });
 
   it('is asked for in vain where nobody was identified', () => {

@@ -22,8 +22,11 @@ interface ServeOptions {
 /** Most connections that may wait to be taken: after a restart all clients come back at once. */
 const backlog = 4096;
 
-/** How long requests in flight may take after SIGTERM. */
-const stopPatienceMs = 10_000;
+/** How long MCP calls may run after SIGTERM before they are ended with an error. */
+const callPatienceMs = 8000;
+
+/** How long connections may stay after SIGTERM: less than the 10 s after which container runtimes kill. */
+const stopPatienceMs = 9000;
 
 function parsePort(text: string): number {
   const port = Number(text);
@@ -112,7 +115,7 @@ async function serve(options: ServeOptions): Promise<void> {
       );
       await stopped;
       const drained = drain(server);
-      await gatehouse.close();
+      await gatehouse.close(callPatienceMs);
       await drained;
     } finally {
       await folder.storage.close();

@@ -22,8 +22,6 @@ import { uniqueId } from './unique-id.ts';
 /** What conversations are made of. */
 export interface ConversationsOptions {
   source: ServerSource;
-  /** For challenges a server's own scope checks write. */
-  resourceMetadataUrl: string;
   logger: Logger;
 }
 
@@ -52,7 +50,7 @@ class DedicatedConversation implements Conversation, Party {
   constructor(
     server: McpLike,
     listener: Listener,
-    { resourceMetadataUrl, logger }: ConversationsOptions,
+    { logger }: ConversationsOptions,
     onEnd: (conversation: DedicatedConversation) => void,
   ) {
     this.server = server;
@@ -60,7 +58,6 @@ class DedicatedConversation implements Conversation, Party {
     this.#logger = logger;
     this.#onEnd = onEnd;
     this.#line = new ServerLine({
-      resourceMetadataUrl,
       sole: this,
       announce: (notification) => this.hear(notification),
       onClose: () => this.#serverClosed(),

@@ -28,10 +28,9 @@ export class MessageContext implements MessageExtraInfo {
   readonly authInfo?: SdkAuthInfo;
   readonly #sender: Sender;
 
-  /** @param resourceMetadataUrl for challenges the server's own scope checks write */
-  constructor(sender: Sender, resourceMetadataUrl: string) {
+  constructor(sender: Sender) {
     this.#sender = sender;
-    if (sender.authInfo) this.authInfo = toSdkAuthInfo(sender.authInfo, resourceMetadataUrl);
+    if (sender.authInfo) this.authInfo = toSdkAuthInfo(sender.authInfo);
   }
 
   get request(): Request | undefined {

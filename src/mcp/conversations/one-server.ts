@@ -9,7 +9,7 @@ import { SharedServer } from './shared-server.ts';
  * and made again after it closed; one that was brought ready-made cannot be made again.
  */
 export function createSharedConversations(options: ConversationsOptions): Conversations {
-  const { source, resourceMetadataUrl, logger } = options;
+  const { source, logger } = options;
   let starting: Promise<SharedServer | { error: JsonRpcError }> | undefined;
   let wasStarted = false;
 
@@ -19,7 +19,7 @@ export function createSharedConversations(options: ConversationsOptions): Conver
         'The MCP server was closed, and it cannot be made again. Bring a function that makes it.',
       );
     const made = requireServer(await source.create({ era: 'legacy' }));
-    const shared = new SharedServer(made, resourceMetadataUrl, logger);
+    const shared = new SharedServer(made, logger);
     const error = await shared.start().catch(async (failure: unknown) => {
       if (source.sharing === 'single') throw connectFailure(failure);
       await shared.close();

@@ -9,8 +9,6 @@ import { ServerRequests } from './server-requests.ts';
 
 /** Whom a line has to do with besides those whose calls run. */
 export interface LineOptions {
-  /** For challenges the server's own scope checks write. */
-  resourceMetadataUrl: string;
   /** The only party there is, where the server serves one. */
   sole?: Party;
   /** Takes notifications about what the server offers, which no single call has caused. */
@@ -170,7 +168,7 @@ export class ServerLine implements Transport {
   #deliver(message: Message, origin: Call, sender: Sender): void {
     const { onmessage } = this;
     if (!onmessage || this.isClosed) return;
-    const context = new MessageContext(sender, this.#options.resourceMetadataUrl);
+    const context = new MessageContext(sender);
     this.#origin.run(origin, onmessage, message as JSONRPCMessage, context);
   }
 

@@ -34,11 +34,10 @@ export class SharedServer {
   readonly #logger: Logger;
   #result: InitializeResult | undefined;
 
-  constructor(server: McpLike, resourceMetadataUrl: string, logger: Logger) {
+  constructor(server: McpLike, logger: Logger) {
     this.server = server;
     this.#logger = logger;
     this.line = new ServerLine({
-      resourceMetadataUrl,
       announce: (notification) => this.#announce(notification),
       onClose: () => this.#closed(),
     });

@@ -12,7 +12,6 @@ export interface BackendsOptions {
   source: ServerSource;
   /** The endpoint's public URL. */
   url: URL;
-  resourceMetadataUrl: string;
   /** Asks a server for the scopes it declares itself. */
   gate: Pick<ScopeGate, 'check'>;
   /** Takes what a server says to all who listen. */
@@ -34,7 +33,7 @@ export interface Backends {
  * where it is not, and what serves older ones where it is older. A server that ended is made again.
  */
 export function createBackends(options: BackendsOptions): Backends {
-  const { source, resourceMetadataUrl, publish, older, logger } = options;
+  const { source, publish, older, logger } = options;
   const each = createServerEach(options);
   let current: Promise<Backend> | undefined;
 
@@ -47,7 +46,7 @@ export function createBackends(options: BackendsOptions): Backends {
     const onEnd = (): void => {
       current = undefined;
     };
-    const backend = await connectOneServer({ server, resourceMetadataUrl, publish, onEnd });
+    const backend = await connectOneServer({ server, publish, onEnd });
     if (backend) return backend;
     logger.warn(
       'the MCP server is made anew for each request of 2026-07-28: list that revision in its option supportedProtocolVersions to have one server answer all',

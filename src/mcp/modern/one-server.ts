@@ -38,7 +38,6 @@ const aboutRequests = new Set(['notifications/cancelled', 'notifications/progres
 /** What one server for all callers is made of. */
 export interface OneServerOptions {
   server: McpLike;
-  resourceMetadataUrl: string;
   /** Takes what the server says to all who listen. */
   publish(change: Change): void;
   /** The server ended the connection by itself. */
@@ -52,7 +51,7 @@ export interface OneServerOptions {
  * @returns undefined where the server does not list 2026-07-28 among its `supportedProtocolVersions`
  */
 export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
-  const { server, resourceMetadataUrl, publish, onEnd } = options;
+  const { server, publish, onEnd } = options;
   const running = new Map<RequestId, Call>();
   let lastId = 0;
   /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
@@ -120,7 +119,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
 
   const extraOf = (caller: Caller): MessageExtraInfo => ({
     classification,
-    authInfo: toSdkAuthInfo(caller.authInfo, resourceMetadataUrl),
+    authInfo: toSdkAuthInfo(caller.authInfo),
     request: lazyRequest(caller),
   });
 

@@ -18,7 +18,6 @@ export interface ServerEachOptions {
   source: ServerSource;
   /** The endpoint's public URL. */
   url: URL;
-  resourceMetadataUrl: string;
   /** Asks the server of a request for the scopes it declares itself. */
   gate: Pick<ScopeGate, 'check'>;
   /** Takes what a server says to all who listen. */
@@ -43,7 +42,7 @@ interface Passage {
  * taken where they leave the server, so that they go the same way as those of one server for all.
  */
 export function createServerEach(options: ServerEachOptions): Backend {
-  const { source, url, resourceMetadataUrl, gate, publish, older, logger } = options;
+  const { source, url, gate, publish, older, logger } = options;
   const passages = new WeakMap<Request, Passage>();
   /** What was made for one request in vain is not made for the next. */
   let isOlder = false;
@@ -87,7 +86,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
     const passage: Passage = { call };
     passages.set(web, passage);
     handler
-      .fetch(web, { authInfo: toSdkAuthInfo(caller.authInfo, resourceMetadataUrl), parsedBody: request })
+      .fetch(web, { authInfo: toSdkAuthInfo(caller.authInfo), parsedBody: request })
       .then(async (response) => {
         if (leaving.signal.aborted) return;
         if (isOlder) cancel = older.begin(call);
@@ -110,7 +109,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
     begin,
     notify(notification, caller) {
       if (isOlder) return older.notify(notification, caller);
-      const authInfo = toSdkAuthInfo(caller.authInfo, resourceMetadataUrl);
+      const authInfo = toSdkAuthInfo(caller.authInfo);
       handler
         .fetch(caller.request(), { authInfo, parsedBody: notification })
         .catch((error: unknown) => logger.debug({ err: error }, 'an MCP notification was not taken'));

@@ -30,12 +30,12 @@ const lists = new Map<string, { member: string; kind: Operation['kind']; name: s
  * and what was filtered for one caller is no longer for public caches. A server's rule that takes time to decide hides
  * nothing, as the call itself is refused; one that throws hides its entry.
  */
-export function createListFilter(needed: NeededScopes, resourceMetadataUrl: string): FilterResult {
+export function createListFilter(needed: NeededScopes): FilterResult {
   const isGranted = (operation: Operation, authInfo: AuthInfo, server?: McpLike): boolean => {
     if (missingScopes(authInfo.scopes, needed(operation, server)).length > 0) return false;
     if (!server) return true;
     try {
-      const sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
+      const sdkAuthInfo = toSdkAuthInfo(authInfo);
       const challenge = findScopeChallenge(server, operation.request, sdkAuthInfo);
       if (!(challenge instanceof Promise)) return challenge === undefined;
       challenge.catch(() => undefined);

@@ -74,13 +74,12 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
         return refuseForScopes({ scopes: all, description, resourceMetadataUrl }, messages);
       };
       if (!server || !hasScopeRules(server)) return conclude([]);
-      const sdkAuthInfo = toSdkAuthInfo(authInfo, resourceMetadataUrl);
+      const sdkAuthInfo = toSdkAuthInfo(authInfo);
       const answers = operations.map(({ request }) => findScopeChallenge(server, request, sdkAuthInfo));
       return answers.some((answer) => answer instanceof Promise)
         ? Promise.all(answers).then(conclude)
         : conclude(answers as (ScopeChallenge | undefined)[]);
     },
-    filterResult:
-      lists === 'granted' ? createListFilter(needed, resourceMetadataUrl) : (_method, result) => result,
+    filterResult: lists === 'granted' ? createListFilter(needed) : (_method, result) => result,
   };
 }

@@ -64,6 +64,8 @@ export interface SessionRegistry {
   end(session: Session): Promise<void>;
   /** Ends sessions that were unused for too long, and forgets old events. */
   sweep(): Promise<void>;
+  /** Ends the sessions' own streams; what runs goes on. */
+  endStreams(): void;
   /** Lets go of all sessions; they stay in the storage. */
   close(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const held = new Map<string, Session>();
   let sweptAt = 0;
   let touchedAt = 0;
+  const ending = new Set<string>();
   const comingBack = new Map<string, Promise<Session | undefined>>();
   /** Keys of sessions that are ended for new ones, each for one: those that come together do not ask for the same. */
   const givingWay = new Set<string>();
@@ -116,22 +119,29 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       logger.warn({ err: error }, 'an MCP server failed to close');
     });
   };
+  /** Forgets a session in the storage. Until that is done, no request brings it back. */
+  const forget = async (key: string): Promise<void> => {
+    ending.add(key);
+    await store.end(key).finally(() => ending.delete(key));
+  };
   const end = async (session: Session): Promise<void> => {
-    await Promise.all([letGo(session), store.end(session.key)]);
+    await Promise.all([letGo(session), forget(session.key)]);
   };
 
   const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const stored = await store.find(hashId(id));
-    if (stored?.principal !== principalKey(authInfo)) return undefined;
+    if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
     if (now() - stored.usedAt >= limits.idleSeconds) {
-      await store.end(stored.key);
+      await forget(stored.key);
       return undefined;
     }
     const initialize = seal.open(stored.initialize, initializeContext(stored.key));
     if (initialize === undefined) return undefined;
     const session = build(id, stored, true);
     session.carry(await restoreConversation(conversations, { ...stored, initialize }, session, { authInfo }));
-    if (session.isEnded) return undefined;
+    const isThere = (await store.find(stored.key)) !== undefined && !ending.has(stored.key);
+    if (!isThere) await letGo(session);
+    if (!isThere || session.isEnded) return undefined;
     held.set(id, session);
     return session;
   };
@@ -155,7 +165,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     if (key === undefined) return false;
     givingWay.add(key);
     const session = [...held.values()].find((candidate) => candidate.key === key);
-    await (session ? end(session) : store.end(key)).finally(() => givingWay.delete(key));
+    await (session ? end(session) : forget(key)).finally(() => givingWay.delete(key));
     return true;
   };
 
@@ -259,6 +269,9 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     },
     end,
     sweep,
+    endStreams() {
+      for (const { streams } of held.values()) streams.release();
+    },
     async close() {
       clearInterval(sweeper);
       await Promise.all([...held.values()].map(letGo));

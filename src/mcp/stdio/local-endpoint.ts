@@ -12,8 +12,8 @@ export interface LocalEndpointOptions {
   account: { id: string; scopes: readonly string[] };
   /** Issuer of the accounts. */
   issuer: string;
-  /** The MCP endpoint whose server this is, and whose metadata describes it. */
-  resource: { url: string; metadataUrl: string };
+  /** URL of the MCP endpoint whose server this is. */
+  resource: string;
   stdin: Readable;
   stdout: Writable;
   logger: Logger;
@@ -37,9 +37,9 @@ export function createLocalEndpoint(options: LocalEndpointOptions): StdioEndpoin
     subject: account.id,
     clientId: localClientId,
     scopes: account.scopes,
-    audience: resource.url,
+    audience: resource,
     expiresAt: neverSeconds,
   };
-  const conversations = createConversations({ source, resourceMetadataUrl: resource.metadataUrl, logger });
+  const conversations = createConversations({ source, logger });
   return createStdioEndpoint({ source, conversations, stdin, stdout, authInfo, logger });
 }

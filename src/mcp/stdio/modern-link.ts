@@ -93,7 +93,7 @@ class CallerTransport implements Transport {
 
   constructor(inner: Transport, authInfo: AuthInfo) {
     this.#inner = inner;
-    const caller = { authInfo: toSdkAuthInfo(authInfo, '') };
+    const caller = { authInfo: toSdkAuthInfo(authInfo) };
     inner.onclose = () => this.onclose?.();
     inner.onerror = (error) => this.onerror?.(error);
     inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) =>

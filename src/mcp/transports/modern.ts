@@ -27,6 +27,8 @@ import type { Posted } from './transport.ts';
 export interface ModernTransport {
   /** Answers one POST. */
   serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
+  /** Ends the streams of those who listen, each with its result. */
+  endListening(): void;
   /** Ends all streams, each with its result where it has one, and the servers. */
   close(): Promise<void>;
 }
@@ -38,7 +40,6 @@ export interface ModernTransportOptions {
   conversations: Conversations;
   /** The endpoint's public URL. */
   url: URL;
-  resourceMetadataUrl: string;
   /** Judges calls by scopes, and filters lists by them. */
   gate: Pick<ScopeGate, 'check' | 'filterResult'>;
   /** Calls in flight, over all transports. */
@@ -150,6 +151,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       }
       return undefined;
     },
+    endListening: listeners.close,
     async close() {
       isClosing = true;
       listeners.close();

@@ -19,8 +19,8 @@ export interface RestTransportOptions {
   calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
   timeoutMs?: number;
-  /** Answers `[]` after the time limit, as the first implementations did, instead of an error for each request (B7-09). */
-  legacyTimeoutBody?: boolean;
+  /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
+  stopped: AbortSignal;
   logger: Logger;
 }
 
@@ -35,7 +35,7 @@ const shortConnection = { Connection: 'close' };
  * @see docs/rest.md (B7-01, B7-07, B7-08, B7-09)
  */
 export function createRestTransport(options: RestTransportOptions): Serve {
-  const { url, legacyTimeoutBody = false } = options;
+  const { url } = options;
   const answer = createStatelessCalls({ ...options, timeoutMs: options.timeoutMs ?? defaultRestTimeoutMs });
 
   return async (exchange, posted) => {
@@ -49,11 +49,10 @@ export function createRestTransport(options: RestTransportOptions): Serve {
     const { messages } = posted;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, url);
-    const outcome = await answer({ messages, protocolVersion, sender, onGone });
-    if (isRefusal(outcome)) return closingConnection(outcome);
-    const { answers, timedOut } = outcome;
+    const answers = await answer({ messages, protocolVersion, sender, onGone });
+    if (isRefusal(answers)) return closingConnection(answers);
     if (reply.isClosed) return undefined;
-    const body = timedOut && legacyTimeoutBody ? [] : restBody(answers);
+    const body = restBody(answers);
     if (body === undefined) reply.empty(202, shortConnection);
     else reply.json(200, body, shortConnection);
     return undefined;

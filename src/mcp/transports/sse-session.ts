@@ -46,6 +46,10 @@ const initializedBefore: JsonRpcError = {
   code: -32600,
   message: 'Invalid request: this stream is initialized already. Open a new one to begin again.',
 };
+const serverEnded: JsonRpcError = {
+  code: -32603,
+  message: 'The MCP server ended before it answered. The call may still have had its effect.',
+};
 const notStarted: JsonRpcError = { code: -32603, message: 'The MCP server could not be started.' };
 
 /**
@@ -78,6 +82,11 @@ export class SseSession implements Listener {
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /** Whether nothing it asked waits for an answer. */
+  get isIdle(): boolean {
+    return this.#running.size === 0;
   }
 
   /** The server behind it, once it is initialized. */
@@ -143,6 +152,12 @@ export class SseSession implements Listener {
     this.#options.stream.end();
     this.#options.onEnd();
     if (this.#conversation) await this.#endConversation(this.#conversation);
+  }
+
+  /** Ends it because nothing is served any more: what runs is answered with an error first (T-181). */
+  stop(): Promise<void> {
+    for (const id of [...this.#running]) this.#answer(id, { error: serverEnded });
+    return this.end();
   }
 
   #watch(authInfo: AuthInfo): void {

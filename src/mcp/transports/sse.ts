@@ -32,7 +32,9 @@ export interface SseTransport {
   open: Serve;
   /** Serves POST: takes messages for the stream that the query names. */
   post: Serve;
-  /** Ends all streams; later ones are refused. */
+  /** Ends the streams on which nobody waits for an answer; later ones are refused. */
+  endIdle(): Promise<void>;
+  /** Ends all streams, what runs on them with an error; later ones are refused. */
   close(): Promise<void>;
 }
 
@@ -85,9 +87,15 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
       return undefined;
     },
 
+    async endIdle() {
+      closing = true;
+      const idle = [...sessions.values()].filter(({ isIdle }) => isIdle);
+      await Promise.all(idle.map((session) => session.end()));
+    },
+
     async close() {
       closing = true;
-      await Promise.all([...sessions.values()].map((session) => session.end()));
+      await Promise.all([...sessions.values()].map((session) => session.stop()));
     },
   };
 }

@@ -24,6 +24,8 @@ export interface StatelessCallsOptions {
   calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds. */
   timeoutMs: number;
+  /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
+  stopped: AbortSignal;
   logger: Logger;
 }
 
@@ -38,26 +40,22 @@ export interface StatelessCall {
   onGone(callback: () => void): void;
 }
 
-/** The answers to one POST. */
-export interface StatelessAnswers {
-  answers: Message[];
-  /** Whether the time limit made some of them. */
-  timedOut: boolean;
-}
-
 /**
  * Answers the messages of one POST without a session, or refuses all of them. What the server says beside its answers is dropped, and what it
  * asks the client is answered with an error at once, so that its tool fails clearly (B7-11, B7-14).
  * @returns the answers in the order of the requests; none to a request that the same POST cancels
  * @throws what the making of a server throws
  */
-export type AnswerStateless = (call: StatelessCall) => Promise<StatelessAnswers | Refusal>;
+export type AnswerStateless = (call: StatelessCall) => Promise<Message[] | Refusal>;
 
 const timedOut: JsonRpcError = {
   code: -32001,
   message: 'The MCP server did not answer in time. The call may still have had its effect.',
 };
-const serverEnded: JsonRpcError = { code: -32603, message: 'The MCP server ended before it answered.' };
+const serverEnded: JsonRpcError = {
+  code: -32603,
+  message: 'The MCP server ended before it answered. The call may still have had its effect.',
+};
 const noBackChannel: JsonRpcError = {
   code: -32601,
   message:
@@ -72,21 +70,28 @@ const initialized: Message = { jsonrpc: '2.0', method: 'notifications/initialize
  * coarse timer keeps the time limit of all (B7-08, B7-09).
  */
 export function createStatelessCalls(options: StatelessCallsOptions): AnswerStateless {
-  const { calls, timeoutMs } = options;
+  const { calls, timeoutMs, stopped } = options;
   const deadlines = new Deadlines(timeoutMs);
+  const inFlight = new Set<RunningCall>();
+  stopped.addEventListener('abort', () => {
+    for (const running of inFlight) running.stop();
+  });
 
   return async (call) => {
     const { list, requests } = call.messages;
-    if (!list.some(isSaid)) return { answers: [], timedOut: false };
+    if (!list.some(isSaid)) return [];
+    if (stopped.aborted) return closing;
     const principal = principalKey(call.sender.authInfo);
     let begun = 0;
     try {
       for (; begun < requests.length; begun++) if (!calls.begin(principal)) return tooManyCalls;
       const running = new RunningCall(call, options);
       const forgetDeadline = deadlines.set(() => running.expire());
+      inFlight.add(running);
       try {
         return await running.outcome;
       } finally {
+        inFlight.delete(running);
         forgetDeadline();
       }
     } finally {
@@ -95,16 +100,17 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
   };
 }
 
+const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
 const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
 
 /** One POST and its conversation. */
 class RunningCall {
   /** Rejects with what the making of a server throws. */
-  readonly outcome: Promise<StatelessAnswers | Refusal>;
+  readonly outcome: Promise<Message[] | Refusal>;
   readonly #call: StatelessCall;
   readonly #options: StatelessCallsOptions;
   readonly #answers: CollectedAnswers;
-  #resolve: (outcome: StatelessAnswers | Refusal) => void = () => undefined;
+  #resolve: (outcome: Message[] | Refusal) => void = () => undefined;
   #conversation: Conversation | undefined;
   #isOver = false;
 
@@ -124,8 +130,12 @@ class RunningCall {
 
   /** The time limit has passed. */
   expire(): void {
-    this.#answers.fail(timedOut);
-    this.#finish(true);
+    this.#fail(timedOut);
+  }
+
+  /** Nothing is served any more. */
+  stop(): void {
+    this.#fail(serverEnded);
   }
 
   async #run(): Promise<void> {
@@ -184,9 +194,9 @@ class RunningCall {
     this.#finish();
   }
 
-  #finish(isLate = false): void {
+  #finish(): void {
     this.#end();
-    this.#resolve({ answers: this.#answers.list(), timedOut: isLate });
+    this.#resolve(this.#answers.list());
   }
 
   #end(): void {

@@ -22,6 +22,8 @@ export interface StatelessTransportOptions {
   calls: CallLimit;
   /** Longest wait for the answers to one POST, in milliseconds; a minute by default, as the SDK's clients wait. */
   timeoutMs?: number;
+  /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
+  stopped: AbortSignal;
   logger: Logger;
 }
 
@@ -53,9 +55,8 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
     const { reply } = exchange;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, options.url);
-    const outcome = await answer({ messages, protocolVersion, sender, onGone });
-    if (isRefusal(outcome)) return outcome;
-    const { answers } = outcome;
+    const answers = await answer({ messages, protocolVersion, sender, onGone });
+    if (isRefusal(answers)) return answers;
     if (reply.isClosed) return undefined;
     if (answers.length === 0) reply.empty(202);
     else reply.json(200, messages.isBatch ? answers : answers[0]);

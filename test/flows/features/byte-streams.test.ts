@@ -62,7 +62,7 @@ describe('stdio', () => {
         source,
         account: { id: 'ada', scopes: ['mcp'] },
         issuer,
-        resource: { url: `${issuer}/mcp`, metadataUrl: '' },
+        resource: `${issuer}/mcp`,
         stdin: socket,
         stdout: socket,
         logger: createLogger('silent'),

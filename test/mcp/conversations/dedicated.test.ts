@@ -18,7 +18,6 @@ describe('a server for each conversation', () => {
           return makeV2(seen);
         },
       },
-      resourceMetadataUrl: 'https://example.com/',
       logger: createLogger('silent'),
     });
     const ann = await openTalk(conversations, { subject: 'ann' });

@@ -7,10 +7,7 @@ const build = () =>
 
 describe('what a server learns of a sender', () => {
   it('is who calls, without a token (T-105), and the request in the form of either SDK', () => {
-    const context = new MessageContext(
-      { authInfo: callerNamed('ann'), request: build },
-      'https://example.com/m',
-    );
+    const context = new MessageContext({ authInfo: callerNamed('ann'), request: build });
     expect(context.authInfo).toMatchObject({
       token: '',
       clientId: 'c',
@@ -24,7 +21,6 @@ describe('what a server learns of a sender', () => {
   it('is nothing where nothing is known', () => {
     const { authInfo, request, requestInfo, closeSSEStream, closeStandaloneSSEStream } = new MessageContext(
       {},
-      '',
     );
     expect([authInfo, request, requestInfo, closeSSEStream, closeStandaloneSSEStream]).toEqual(
       Array(5).fill(undefined),
@@ -37,7 +33,7 @@ describe('what a server learns of a sender', () => {
       closeSSEStream: () => void closed.push('own'),
       closeStandaloneSSEStream: () => void closed.push('standalone'),
     };
-    const context = new MessageContext(sender, '');
+    const context = new MessageContext(sender);
     context.closeSSEStream?.();
     context.closeStandaloneSSEStream?.();
     expect(closed).toEqual(['own', 'standalone']);

@@ -26,7 +26,6 @@ function start(sharing: ServerSource['sharing'], make: () => McpLike) {
   const backends = createBackends({
     source: { sharing, create },
     url: new URL('https://mcp.example/mcp'),
-    resourceMetadataUrl: 'https://mcp.example/.well-known/oauth-protected-resource/mcp',
     gate: { check: () => undefined },
     publish: () => {},
     older,

@@ -11,8 +11,7 @@ import { createTestServer } from '../support/modern-endpoint.ts';
 async function connect(server: McpLike) {
   const publish = vi.fn();
   const onEnd = vi.fn();
-  const resourceMetadataUrl = 'https://mcp.example/.well-known/oauth-protected-resource/mcp';
-  const backend = await connectOneServer({ server, resourceMetadataUrl, publish, onEnd });
+  const backend = await connectOneServer({ server, publish, onEnd });
   return { backend: backend as Backend, publish, onEnd };
 }
 

@@ -7,7 +7,7 @@ import { createCaller } from '../support/modern-calls.ts';
 import { createTestServer, modernVersions } from '../support/modern-endpoint.ts';
 import { addTools } from '../support/modern-tools.ts';
 
-const rest = { resourceMetadataUrl: 'https://mcp.example/prm', publish: () => {}, onEnd: () => {} };
+const rest = { publish: () => {}, onEnd: () => {} };
 
 describe('the schemas of tools', () => {
   it('are told by an McpServer, the same object each time', async () => {

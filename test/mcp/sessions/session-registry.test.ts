@@ -117,3 +117,26 @@ describe('a flood of initialize', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(18);
   });
 });
+
+describe('a session that its client ends', () => {
+  it('does not come back with a request that arrives meanwhile (B3-10, T-125)', async () => {
+    const gate = await startGate();
+    const token = gate.issue('ann');
+    const outcomes = new Set<unknown>();
+    for (let round = 0; round < 30; round++) {
+      const headers = { 'mcp-session-id': await gate.initialize(token) };
+      const ended = gate.send(token, { method: 'DELETE', headers });
+      const streams = Array.from({ length: 4 }, () =>
+        gate.send(token, { method: 'GET', headers, signal: AbortSignal.timeout(3000) }),
+      );
+      expect((await ended).status).toBe(200);
+      for (const stream of streams) {
+        const response = await stream;
+        outcomes.add(response.status);
+        // An open one ends with its session.
+        await response.text();
+      }
+    }
+    expect([200, 404]).toEqual(expect.arrayContaining([...outcomes]));
+  });
+});

@@ -29,7 +29,7 @@ export function connectHost(source: ServerSource, options: { maxLineBytes?: numb
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
-  const conversations = createConversations({ source, resourceMetadataUrl: '', logger });
+  const conversations = createConversations({ source, logger });
   const authInfo = authInfoWith('all');
   const endpoint = createStdioEndpoint({
     source,

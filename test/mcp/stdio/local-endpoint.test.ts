@@ -29,7 +29,7 @@ describe('a local host', () => {
         source: { sharing: 'shared', create },
         account: { id: 'acct_1', scopes: ['notes:read', 'notes:write'] },
         issuer: 'https://a.example',
-        resource: { url: 'https://a.example/mcp', metadataUrl: 'https://a.example/metadata' },
+        resource: 'https://a.example/mcp',
         stdin,
         stdout,
         logger: createLogger('silent'),

@@ -47,8 +47,8 @@ export interface Gate {
   connect(token: string, era?: 'legacy' | 'modern'): Promise<Client>;
   /** Moves the clock. */
   passTime(seconds: number): void;
-  /** Closes the endpoint; the HTTP server goes on. */
-  close(): Promise<void>;
+  /** Closes the endpoint, after patience with running calls where some is given; the HTTP server goes on. */
+  close(patienceMs?: number): Promise<void>;
   /** Breaks off all connections and begins anew over the same database, as a process that was killed. */
   restart(): Promise<void>;
   /** Revokes a token, and ends what watches access. */
@@ -241,7 +241,7 @@ export async function startGate({
     passTime(seconds) {
       clock += seconds;
     },
-    close: () => opened.endpoint.close(),
+    close: (patienceMs) => opened.endpoint.close(patienceMs),
     async restart() {
       const { endpoint, storage } = opened;
       // The old process is gone with its connections before it can say anything to them.

@@ -90,12 +90,11 @@ export async function startModern(
   const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`;
   const watched = new Set<{ subject: string; onEnd: () => void }>();
   const logger = createLogger('silent');
-  const conversations = createConversations({ source, resourceMetadataUrl, logger });
+  const conversations = createConversations({ source, logger });
   const transport = createModernTransport({
     source,
     conversations,
     url: new URL(url),
-    resourceMetadataUrl,
     gate: createScopeGate({}, resourceMetadataUrl),
     calls: createCallLimit(1000),
     accessWatch: {

@@ -88,7 +88,6 @@ export async function startSseEndpoint(
   const open: string[] = [];
   const conversations = createConversations({
     source: fromFactory(factory, sharing),
-    resourceMetadataUrl,
     logger,
   });
   const transport = createSseTransport({

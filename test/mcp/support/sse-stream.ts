@@ -26,7 +26,7 @@ export interface RawStream {
 }
 
 /** Opens a stream for an account, and leaves it after the test. */
-export async function openStream({ url }: SseEndpoint, bearer = 'ann'): Promise<RawStream> {
+export async function openStream({ url }: Pick<SseEndpoint, 'url'>, bearer = 'ann'): Promise<RawStream> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   const headers = { authorization: `Bearer ${bearer}`, accept: 'text/event-stream' };

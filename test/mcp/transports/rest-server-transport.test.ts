@@ -182,7 +182,7 @@ describe('a Rest server', () => {
   });
 
   it('serves only whom it knows, where it is given how to know them (B7-13)', async () => {
-    const ann = toSdkAuthInfo(authInfoWith('all'), '');
+    const ann = toSdkAuthInfo(authInfoWith('all'));
     const { post } = await start({
       authenticate: ({ headers }) => (headers.authorization === 'Bearer good' ? ann : undefined),
     });

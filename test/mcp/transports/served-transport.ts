@@ -88,6 +88,8 @@ export interface Served {
   /** Posts JSON, or a text as it is. Who calls stands in `x-subject`. */
   post(body: unknown, headers?: Record<string, string>): Promise<Response>;
   log: string[];
+  /** Ends what runs. */
+  stop(): void;
 }
 
 /** Serves a transport for one test, with the checks that stand in front of all. */
@@ -103,13 +105,15 @@ export async function serveTransport(
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
   const { source, seen } = testSource(sharing);
-  const conversations = options.conversations ?? createConversations({ source, resourceMetadataUrl, logger });
+  const conversations = options.conversations ?? createConversations({ source, logger });
   const gate = createScopeGate(rules, resourceMetadataUrl);
+  const stopping = new AbortController();
   const transport = create({
     conversations,
     url: new URL(url),
     gate,
     calls: createCallLimit(maxCalls),
+    stopped: stopping.signal,
     logger,
   });
   const serve = withPreflight(
@@ -138,6 +142,7 @@ export async function serveTransport(
     url,
     seen,
     log,
+    stop: () => stopping.abort(),
     post: (body, headers = {}) =>
       fetch(url, {
         method: 'POST',

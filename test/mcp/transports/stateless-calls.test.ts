@@ -21,15 +21,22 @@ function setUp(
   const { timeoutMs = 5000, maxCalls = 100, sharing } = options;
   const logger = createLogger('silent');
   const { source, seen } = testSource(sharing);
-  const conversations =
-    options.conversations ??
-    createConversations({ source, resourceMetadataUrl: 'https://a.example/m', logger });
+  const conversations = options.conversations ?? createConversations({ source, logger });
   const calls = createCallLimit(maxCalls);
+  const stopping = new AbortController();
   const gate = createScopeGate({}, 'https://a.example/m');
-  const answer = createStatelessCalls({ conversations, gate, calls, timeoutMs, logger });
+  const answer = createStatelessCalls({
+    conversations,
+    gate,
+    calls,
+    timeoutMs,
+    stopped: stopping.signal,
+    logger,
+  });
   return {
     seen,
     calls,
+    stop: () => stopping.abort(),
     send(body: unknown, onGone: (leave: () => void) => void = () => undefined) {
       const messages = readMessages(body);
       if (isRefusal(messages)) throw new Error(messages.reason);
@@ -42,10 +49,7 @@ function setUp(
 describe('a call without a session', () => {
   it('has its own conversation, which ends with it', async () => {
     const { send, seen } = setUp();
-    expect(await send(call(1, 'echo', { text: 'a' }))).toEqual({
-      answers: [textAnswer(1, 'a of ann')],
-      timedOut: false,
-    });
+    expect(await send(call(1, 'echo', { text: 'a' }))).toEqual([textAnswer(1, 'a of ann')]);
     await until(() => seen.closed === 1);
     expect(seen.made).toBe(1);
   });
@@ -54,9 +58,7 @@ describe('a call without a session', () => {
     const { send, seen } = setUp({ sharing: 'shared', maxCalls: 10_000 });
     const texts = Array.from({ length: 2000 }, (_, number) => `text ${number}`);
     const outcomes = await Promise.all(texts.map((text) => send(call(1, 'echo', { text }))));
-    expect(outcomes).toEqual(
-      texts.map((text) => ({ answers: [textAnswer(1, `${text} of ann`)], timedOut: false })),
-    );
+    expect(outcomes).toEqual(texts.map((text) => [textAnswer(1, `${text} of ann`)]));
     expect(seen.made).toBe(1);
   });
 
@@ -65,23 +67,18 @@ describe('a call without a session', () => {
     async (sharing) => {
       const { send } = setUp({ sharing });
       const asked = await send(call(1, 'ask'));
-      expect(asked).toMatchObject({ answers: [{ id: 1, result: { isError: true } }] });
-      expect(await send(call(2, 'wait', { ms: 1, label: 'b' }))).toMatchObject({
-        answers: [textAnswer(2, 'b')],
-      });
+      expect(asked).toMatchObject([{ id: 1, result: { isError: true } }]);
+      expect(await send(call(2, 'wait', { ms: 1, label: 'b' }))).toMatchObject([textAnswer(2, 'b')]);
     },
   );
 
   it('ends at the time limit with an error for each request that was not answered (B7-09)', async () => {
     const { send, seen } = setUp({ timeoutMs: 100 });
     const outcome = await send([rpc('quick', 'ping'), call('slow', 'wait', { ms: 60_000, label: 'slow' })]);
-    expect(outcome).toMatchObject({
-      timedOut: true,
-      answers: [
-        { id: 'quick', result: {} },
-        { id: 'slow', error: { code: -32001 } },
-      ],
-    });
+    expect(outcome).toMatchObject([
+      { id: 'quick', result: {} },
+      { id: 'slow', error: { code: -32001 } },
+    ]);
     await until(() => seen.aborted.includes('slow'));
   });
 
@@ -93,7 +90,7 @@ describe('a call without a session', () => {
     });
     await until(() => seen.started.includes('left'));
     leave();
-    expect(await outcome).toEqual({ answers: [], timedOut: false });
+    expect(await outcome).toEqual([]);
     await until(() => seen.aborted.includes('left') && seen.closed === 1);
     expect(calls.begin('["https://a.example","ann","client-1"]')).toBe(true);
   });
@@ -102,8 +99,8 @@ describe('a call without a session', () => {
     const { send, seen } = setUp();
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     const wait = call(1, 'wait', { ms: 60_000, label: 'cancelled' });
-    expect(await send([wait, rpc(2, 'ping'), cancel])).toMatchObject({ answers: [{ id: 2, result: {} }] });
-    expect(await send([wait, cancel])).toEqual({ answers: [], timedOut: false });
+    expect(await send([wait, rpc(2, 'ping'), cancel])).toMatchObject([{ id: 2, result: {} }]);
+    expect(await send([wait, cancel])).toEqual([]);
     expect(seen.closed).toBeGreaterThan(0);
   });
 
@@ -115,18 +112,31 @@ describe('a call without a session', () => {
     ]);
     expect(seen.made).toBe(0);
     await send(rpc(1, 'ping'));
-    expect(await send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })).toEqual({
-      answers: [],
-      timedOut: false,
-    });
+    expect(await send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' })).toEqual([]);
   });
 
   it('counts among the calls of its principal, every request of a batch one', async () => {
     const { send } = setUp({ maxCalls: 2 });
     const three = await send([rpc(1, 'ping'), rpc(2, 'ping'), rpc(3, 'ping')]);
     expect(three).toMatchObject({ reason: 'too_many_calls' });
-    expect(await send([rpc(1, 'ping'), rpc(2, 'ping')])).toMatchObject({ answers: [{ id: 1 }, { id: 2 }] });
+    expect(await send([rpc(1, 'ping'), rpc(2, 'ping')])).toMatchObject([{ id: 1 }, { id: 2 }]);
   });
+
+  it.each(['each', 'shared'] as const)(
+    'is ended with an error for each request when nothing is served any more, and no new one begins (T-181; %s)',
+    async (sharing) => {
+      const { send, seen, stop } = setUp({ sharing });
+      const running = send([rpc('quick', 'ping'), call(1, 'wait', { ms: 60_000, label: 'running' })]);
+      await until(() => seen.started.includes('running'));
+      stop();
+      expect(await running).toMatchObject([
+        { id: 'quick', result: {} },
+        { id: 1, error: { code: -32603 } },
+      ]);
+      await until(() => seen.aborted.includes('running'));
+      expect(await send(rpc(2, 'ping'))).toMatchObject({ reason: 'closing' });
+    },
+  );
 
   it('gets an error when its server ends, refuses to begin, or cannot be made', async () => {
     const opened = (open: (listener: Listener) => ReturnType<Conversations['open']>): Conversations => ({
@@ -139,10 +149,10 @@ describe('a call without a session', () => {
         return { error: { code: -32603, message: 'gone' } };
       }),
     });
-    expect(await ends.send(rpc(1, 'ping'))).toMatchObject({ answers: [{ id: 1, error: { code: -32603 } }] });
+    expect(await ends.send(rpc(1, 'ping'))).toMatchObject([{ id: 1, error: { code: -32603 } }]);
     const error = { code: -32602, message: 'Unsupported protocol version' };
     const refuses = setUp({ conversations: opened(async () => ({ error })) });
-    expect(await refuses.send(rpc(1, 'ping'))).toMatchObject({ answers: [{ id: 1, error }] });
+    expect(await refuses.send(rpc(1, 'ping'))).toMatchObject([{ id: 1, error }]);
     const broken = setUp({ conversations: opened(() => Promise.reject(new Error('no database'))) });
     await expect(broken.send(rpc(1, 'ping'))).rejects.toThrow('no database');
   });

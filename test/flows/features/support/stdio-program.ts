@@ -6,12 +6,11 @@ import { formNamed } from './forms.ts';
 /** The server of the features on standard input and output; its form is the first argument. */
 const issuer = 'http://localhost:3000';
 const { source } = readOwnServer(formNamed(process.argv[2]).bring(new Map()), issuer);
-const url = `${issuer}/mcp`;
 const { ended } = createLocalEndpoint({
   source,
   account: { id: 'ada', scopes: ['mcp'] },
   issuer,
-  resource: { url, metadataUrl: `${issuer}/.well-known/oauth-protected-resource/mcp` },
+  resource: `${issuer}/mcp`,
   stdin: process.stdin,
   stdout: process.stdout,
   logger: createLogger('warn'),

@@ -1,5 +1,6 @@
 // Started as a process of its own, as a library user's program: a gatehouse with an own server over a data folder.
-// Arguments: the data folder, the port (0 for any), and `each` or `shared`. Prints its port as JSON.
+// Arguments: the data folder, the port (0 for any), `each` or `shared`, and for how long running calls may go on when it
+// is asked to stop, in milliseconds. Prints its port as JSON.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { makeSlowServer } from './slow-server.ts';
 
-const [folder = '', wanted = '0', sharing = 'each', publicUrl] = process.argv.slice(2);
+const [folder = '', wanted = '0', sharing = 'each', patienceMs = '0', publicUrl] = process.argv.slice(2);
 const data = await openDataFolder(folder);
 const server = createServer();
 await new Promise<void>((resolve) => server.listen(Number(wanted), '127.0.0.1', resolve));
@@ -28,7 +29,7 @@ process.stdout.write(`${JSON.stringify({ port })}\n`);
 process.once('SIGTERM', async () => {
   const closed = new Promise((resolve) => server.close(resolve));
   const idle = setInterval(() => server.closeIdleConnections(), 100);
-  await gatehouse.close();
+  await gatehouse.close(Number(patienceMs));
   await closed;
   clearInterval(idle);
   await data.storage.close();

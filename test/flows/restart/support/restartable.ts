@@ -11,6 +11,8 @@ export interface Restartable {
   mcpUrl: string;
   /** An access token of {@link ada}. */
   token: string;
+  /** Obtains an access token of {@link ada} for another path. */
+  tokenFor(path: '/rest' | '/sse'): Promise<string>;
   /** Labels of the slow tool's runs, all processes together. */
   runs(): string[];
   /** Sends a signal and waits for the end; gives the exit code. */
@@ -18,15 +20,27 @@ export interface Restartable {
   start(): Promise<void>;
 }
 
-/** Adds {@link ada} to a data folder and starts a gatehouse over it. */
-export async function startRestartable(folder: string, sharing: 'each' | 'shared'): Promise<Restartable> {
+/**
+ * Adds {@link ada} to a data folder and starts a gatehouse over it.
+ * @param patienceMs for how long running calls may go on when it is asked to stop
+ */
+export async function startRestartable(
+  folder: string,
+  sharing: 'each' | 'shared',
+  patienceMs = 0,
+): Promise<Restartable> {
   const data = await openDataFolder(folder);
   await createAdministration(data).accounts.add(ada.email, ada.password);
   await data.storage.close();
   let program: Program;
   let port = '0';
   const start = async (): Promise<void> => {
-    program = runProgram('test/flows/restart/support/program.ts', [folder, port, sharing]);
+    program = runProgram('test/flows/restart/support/program.ts', [
+      folder,
+      port,
+      sharing,
+      String(patienceMs),
+    ]);
     const [, listening = ''] = await program.waitFor('stdout', /"port":(\d+)/);
     port = listening;
   };
@@ -37,6 +51,10 @@ export async function startRestartable(folder: string, sharing: 'each' | 'shared
   return {
     mcpUrl: gatehouse.mcpUrl,
     token: tokens.access_token,
+    async tokenFor(path) {
+      const issued = await obtainTokens({ url, mcpUrl: `${url}${path}` }, { scopes: ['mcp'], scope: 'mcp' });
+      return issued.tokens.access_token;
+    },
     runs: () => {
       const file = join(folder, 'runs');
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];

@@ -20,7 +20,6 @@ export interface Heard extends Message {
 export function startConversations(sharing: ServerSource['sharing'], make: () => unknown): Conversations {
   const conversations = createConversations({
     source: { sharing, create: () => make() as McpLike },
-    resourceMetadataUrl: 'https://example.com/.well-known/oauth-protected-resource/mcp',
     logger,
   });
   onTestFinished(() => conversations.close());
