@@ -3,6 +3,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
+import { revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type {
@@ -34,9 +35,6 @@ export interface SseSessionOptions {
   /** Called once when it ends. */
   onEnd: () => void;
 }
-
-/** The one revision with batches. */
-const revisionWithBatches = '2025-03-26';
 
 const notInitialized: JsonRpcError = {
   code: -32600,

@@ -1,7 +1,7 @@
 import { DEFAULT_NEGOTIATED_PROTOCOL_VERSION } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallLimit } from '../call-limit.ts';
-import { legacyRevisions } from '../checks/era.ts';
+import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
@@ -28,9 +28,6 @@ export interface StatelessTransportOptions {
 }
 
 const defaultTimeoutMs = 60_000;
-
-/** The one revision with batches. */
-const revisionWithBatches = '2025-03-26';
 
 const onlyPost: Refusal = { reason: 'method_not_allowed', headers: { Allow: 'POST' } };
 

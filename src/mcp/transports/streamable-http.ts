@@ -1,6 +1,6 @@
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
-import { legacyRevisions } from '../checks/era.ts';
+import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
@@ -19,9 +19,6 @@ export interface StreamableHttpOptions {
   /** Judges messages of a session by the scopes of who sends them. */
   gate: Pick<ScopeGate, 'check'>;
 }
-
-/** The one revision with batches. */
-const revisionWithBatches = '2025-03-26';
 
 /**
  * Creates the transport of 2025-03-26 to 2025-11-25: POST, the GET stream and DELETE on one path, in sessions that
