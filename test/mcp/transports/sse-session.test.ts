@@ -158,6 +158,20 @@ describe('a stream of HTTP+SSE ends', () => {
     expect(endpoint.watched.size).toBe(0);
   });
 
+  it('when nothing is served any more: what runs on it is answered with an error first (T-181)', async () => {
+    const { factory, witness } = createPatientServer();
+    const endpoint = await startSseEndpoint(factory);
+    const stream = await openStream(endpoint);
+    await stream.initialize();
+    await stream.post(wait(1));
+    await stream.post(wait('1'));
+    await vi.waitFor(() => expect(witness.started).toHaveLength(2));
+    await endpoint.close();
+    for (const id of [1, '1']) expect(await stream.message()).toMatchObject({ id, error: { code: -32603 } });
+    expect(await stream.next()).toBeUndefined();
+    expect(witness).toMatchObject({ closed: 1, aborted: ['a', 'a'] });
+  });
+
   it('with the newest access of its principal: a refreshed token keeps it open (A12-04)', async () => {
     const endpoint = await startSseEndpoint(createPatientServer().factory);
     const stream = await openStream(endpoint, 'ann:2000000000');

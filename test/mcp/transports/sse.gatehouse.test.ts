@@ -1,9 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post } from '../../support/oauth.ts';
+import { openStream } from '../support/sse-stream.ts';
 
 async function start(publicPath = ''): Promise<RunningGatehouse> {
   const gatehouse = await startGatehouse({ publicPath });
@@ -79,6 +81,53 @@ describe('HTTP+SSE of a gatehouse', () => {
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining(allowed)]);
     }
   });
+
+  it.each(['each', 'shared'] as const)(
+    'tells tools the metadata of the path they are reached by, as /rest and /mcp do; no log line names a stream (%s)',
+    async (sharing) => {
+      const create = (): McpServer => {
+        const server = new McpServer({ name: 'told', version: '1' });
+        server.registerTool('told', {}, ({ http }) => ({
+          content: [{ type: 'text', text: String(http?.authInfo?.resourceMetadataUrl) }],
+        }));
+        return server;
+      };
+      const gatehouse = await startGatehouse({ server: { create, sharing } });
+      onTestFinished(() => gatehouse.stop());
+      const tokenFor = async (path: string): Promise<string> => {
+        const at = { ...gatehouse, mcpUrl: `${gatehouse.url}${path}` };
+        const { tokens } = await obtainTokens(at, { scopes: ['mcp'], scope: 'mcp' });
+        return tokens.access_token;
+      };
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'told', arguments: {} } };
+      const metadata = `${gatehouse.url}/.well-known/oauth-protected-resource`;
+
+      const stream = await openStream({ url: new URL(`${gatehouse.url}/sse`) }, await tokenFor('/sse'));
+      await stream.initialize();
+      await stream.post(call);
+      expect(JSON.stringify(await stream.message())).toContain(`"${metadata}/sse"`);
+      const headers = { ...bearer(await tokenFor('/rest')), 'content-type': 'application/json' };
+      const rest = await fetch(`${gatehouse.url}/rest`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(call),
+      });
+      expect(await rest.text()).toContain(`"${metadata}/rest"`);
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      const requestInit = { headers: bearer(await tokenFor('/mcp')) };
+      await client.connect(new StreamableHTTPClientTransport(new URL(gatehouse.mcpUrl), { requestInit }));
+      expect(JSON.stringify(await client.callTool({ name: 'told' }))).toContain(`"${metadata}/mcp"`);
+      await client.close();
+
+      const id = stream.postUrl.searchParams.get('sessionId') ?? '';
+      expect(id).toHaveLength(43);
+      expect((await stream.post('{')).status).toBe(400);
+      stream.leave();
+      await expect.poll(() => gatehouse.log.filter((line) => line.includes('"/sse"'))).toHaveLength(1);
+      expect(gatehouse.log.filter((line) => line.includes('"/messages"')).length).toBeGreaterThan(2);
+      expect(gatehouse.log.join('')).not.toContain(id);
+    },
+  );
 
   it('ends the stream within a second when its token is revoked (A12-04, T-103)', async () => {
     const gatehouse = await start();
