@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { ServerSource } from '../../../src/mcp/index.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
@@ -94,27 +93,28 @@ describe('a server that ends its session', () => {
 
 describe('a flood of initialize', () => {
   it('counts as running calls before a server is made (T-144)', async () => {
-    let making = 0;
-    let most = 0;
-    const { source } = createSlowServer();
+    const { source, seen } = createSlowServer();
+    const making: (() => void)[] = [];
     const gate = await startGate({
       source: {
         sharing: 'each',
         create: async (context) => {
-          most = Math.max(most, ++making);
-          await sleep(30);
-          making--;
+          await new Promise<void>((resolve) => making.push(resolve));
           return source.create(context);
         },
       },
       principalLimits: { maxCallsPerPrincipal: 2, maxStreamsPerPrincipal: 1 },
     });
     const token = gate.issue('ann');
-    const statuses = await Promise.all(
-      Array.from({ length: 20 }, async () => (await gate.send(token, { json: initializeRequest() })).status),
-    );
-    expect(most).toBe(2);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(18);
+    const answers = Array.from({ length: 20 }, () => gate.send(token, { json: initializeRequest() }));
+    let refused = 0;
+    for (const answer of answers) void answer.then(({ status }) => status === 429 && refused++);
+    await vi.waitFor(() => expect(refused).toBe(18));
+    expect(making).toHaveLength(2);
+    for (const make of making) make();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+    expect(seen.made).toBe(2);
   });
 });
 
