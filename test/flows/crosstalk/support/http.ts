@@ -16,24 +16,37 @@ export interface Sent {
   path: string;
   headers: Record<string, string>;
   body?: unknown;
+  /** Which connections it shares; `calls` unless told. */
+  among?: keyof typeof agents;
   /** Breaks it off. */
   signal?: AbortSignal;
+  /** Says that the answer begins. */
+  onBegin?: () => void;
   /** Takes each message of the answer as it comes, JSON or event stream. */
   onMessage?: (message: Received) => void;
   /** Takes events that carry no JSON-RPC message. */
   onEvent?: (name: string, data: string) => void;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 1500 });
+/**
+ * Node takes one new connection in a turn of its event loop, so a server that is kept busy on a thousand of them takes
+ * minutes for the next ones. Calls share some; streams, and answers that calls wait for, never wait behind calls.
+ */
+const agents = {
+  calls: new Agent({ keepAlive: true, maxSockets: 128 }),
+  answers: new Agent({ keepAlive: true, maxSockets: 32 }),
+  streams: new Agent({ keepAlive: true }),
+};
 
 /** Ends all connections that were kept. */
 export function endConnections(): void {
-  agent.destroy();
+  for (const agent of Object.values(agents)) agent.destroy();
 }
 
 /** Sends a request; resolves when its answer ended. Connections are kept alive. */
 export function send(sent: Sent): Promise<{ status: number; headers: IncomingHttpHeaders }> {
-  const { port, method = 'POST', path, body } = sent;
+  const { port, method = 'POST', path, body, among = 'calls' } = sent;
+  const agent = agents[among];
   const text = body === undefined ? undefined : JSON.stringify(body);
   const breakOff = sent.signal ? { signal: sent.signal } : {};
   return new Promise((resolve, reject) => {
@@ -48,6 +61,7 @@ export function send(sent: Sent): Promise<{ status: number; headers: IncomingHtt
       { host: '127.0.0.1', port, method, path, headers, agent, ...breakOff },
       (response) => {
         const { statusCode = 0 } = response;
+        sent.onBegin?.();
         response
           .on('error', reject)
           .on('end', () => resolve({ status: statusCode, headers: response.headers }));

@@ -37,7 +37,10 @@ export async function callInSession(
   };
   const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
   await send({ port, path, headers, body: initialized });
-  const own = listen({ port, path, headers, principal, tally });
+  let own: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    own = listen({ port, path, headers, principal, tally, onBegin: resolve });
+  });
 
   for (let first = 0; first < count; first += batchSize) {
     const calls = Array.from({ length: Math.min(batchSize, count - first) }, (_, at) => {
@@ -47,7 +50,7 @@ export async function callInSession(
     const requests = calls.map((call) => call.request());
     const replies: Promise<unknown>[] = [];
     const reply = (body: unknown): void => {
-      const taken = send({ port, path, headers, body }).then(({ status: of }) => {
+      const taken = send({ port, path, headers, body, among: 'answers' }).then(({ status: of }) => {
         if (of !== 202) noteWrong(tally, `${principal.name}: HTTP ${of} for its answer`);
       });
       replies.push(taken);
@@ -80,12 +83,15 @@ async function listen(options: {
   headers: Record<string, string>;
   principal: Calling['principal'];
   tally: Calling['tally'];
+  onBegin: () => void;
 }): Promise<void> {
-  const { port, path, headers, principal, tally } = options;
+  const { port, path, headers, principal, tally, onBegin } = options;
   const { status } = await send({
     port,
     path,
     method: 'GET',
+    among: 'streams',
+    onBegin,
     headers,
     onMessage: (message) => noteWrong(tally, `${principal.name} on its stream: ${JSON.stringify(message)}`),
   });

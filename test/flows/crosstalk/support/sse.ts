@@ -17,13 +17,15 @@ export async function callOnStream({ port, principal, count, tally }: Calling): 
     port,
     path: '/sse',
     method: 'GET',
+    among: 'streams',
     headers: { ...headers, accept: 'text/event-stream' },
     signal: leaving.signal,
     onMessage: (message) => take(message),
     onEvent: (_name, data) => postUrl(data),
   }).catch(() => undefined);
   const path = await address;
-  const post = (body: unknown): Promise<{ status: number }> => send({ port, path, headers, body });
+  const post = (body: unknown, among: 'calls' | 'answers' = 'calls'): Promise<{ status: number }> =>
+    send({ port, path, headers, body, among });
 
   await new Promise<void>((resolve) => {
     take = () => resolve();
@@ -37,7 +39,7 @@ export async function callOnStream({ port, principal, count, tally }: Calling): 
       take = (message) => {
         call.hear(message, (answer) =>
           replies.push(
-            post(answer).then(({ status }) => {
+            post(answer, 'answers').then(({ status }) => {
               if (status !== 202) call.fail(`HTTP ${status} for its answer`);
             }),
           ),
