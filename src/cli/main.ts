@@ -64,4 +64,10 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
   }
 }
 
+// Who reads our output may stop reading: `gatehouse account list | head -1`.
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(exitCodes.ok);
+  });
 process.exitCode = await run(process.argv);

@@ -22,7 +22,7 @@ export function formatWelcome({
     ? [
         `  Account    ${firstAccount.email}`,
         firstAccount.generatedPassword
-          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email})`
+          ? `  Password   ${firstAccount.generatedPassword}   (shown only now; change it with: ${programName} account password ${firstAccount.email} --data ${dataFolder})`
           : '  Password   as set in GATEHOUSE_ACCOUNT_PASSWORD',
       ]
     : [];

@@ -11,6 +11,9 @@ const maxRepeated = 300;
 /** Reasons for which only the user can go on. */
 const userReasons = new Set(['authorization_denied', 'login_timed_out', 'login_required']);
 
+/** Codes of Node for a server that is not there, or not heard. */
+const networkCodes = /^(E(CONN|HOST|NET|AI_|NOTFOUND|TIMEDOUT)|UND_ERR_)/;
+
 /** What helps against some failures. */
 const hints: Partial<Record<ClientError['reason'], string>> = {
   foreign_endpoint: 'To allow it: --allow-origin <origin>',
@@ -71,6 +74,8 @@ export function explainFailure(error: unknown, url: string): unknown {
   const shown = (start: string, { message }: Error): CliError =>
     new CliError(`${start}: ${printableLine(message).slice(0, maxRepeated)}`, exitCodes.unreachable);
   if (error instanceof ProtocolError) return shown('The server answered with an error', error);
+  const unreachable = chain.find((cause) => networkCodes.test(String((cause as { code?: unknown }).code)));
+  if (unreachable) return shown(`${url} cannot be reached`, unreachable);
   if (error instanceof SdkError) return shown('The server cannot be used', error);
   return error;
 }
