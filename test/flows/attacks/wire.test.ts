@@ -34,7 +34,7 @@ afterAll(async () => {
 /** Writes pieces to a connection, and reads until it is closed or nothing came for a while. */
 async function exchange(
   pieces: readonly (string | Uint8Array)[],
-  { pauseMs = 0, quietMs = 400 } = {},
+  { pauseMs = 0, quietMs = 400, answers = 0 } = {},
 ): Promise<string> {
   const { hostname, port } = new URL(gatehouse.listensAt);
   const socket = connect(Number(port), hostname);
@@ -53,6 +53,10 @@ async function exchange(
     socket.write(piece);
     if (pauseMs > 0) await sleep(pauseMs);
   }
+  last = performance.now();
+  // A busy machine may take its time for what must come; then nothing more may come for a while.
+  for (const begun = last; !isOver && statuses(text).length < answers && performance.now() - begun < 15_000; )
+    await sleep(10);
   last = performance.now();
   while (!isOver && performance.now() - last < quietMs) await sleep(10);
   socket.destroy();
@@ -139,7 +143,7 @@ describe.each(doorNames)('on the wire at the door %s', (name) => {
           return request(door, body, headers);
         }).join(''),
       ],
-      { quietMs: 700 },
+      { answers: name === 'rest' ? 1 : count },
     );
     // Rest ends the connection with its first answer.
     const expected = name === 'rest' ? 1 : count;
@@ -152,11 +156,17 @@ describe.each(doorNames)('on the wire at the door %s', (name) => {
   it('who asks whether to go on with a body too large or without a token is told no (T-134)', async () => {
     const door = doorOf(name);
     const tooLarge = fieldsOf(door, { 'content-length': '5000000', expect: '100-continue' });
-    expect(statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${tooLarge}\r\n`]))).toEqual([413]);
+    expect(
+      statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${tooLarge}\r\n`], { answers: 1 })),
+    ).toEqual([413]);
     const nobody = fieldsOf({ ...door, headers: {} }, { 'content-length': '10', expect: '100-continue' });
-    expect(statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${nobody}\r\n`]))).toEqual([401]);
+    expect(statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${nobody}\r\n`], { answers: 1 }))).toEqual(
+      [401],
+    );
     const strange = fieldsOf(door, { 'content-length': '10', expect: 'something' });
-    expect(statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${strange}\r\n`]))).toEqual([417]);
+    expect(
+      statuses(await exchange([`POST ${door.path} HTTP/1.1\r\n${strange}\r\n`], { answers: 1 })),
+    ).toEqual([417]);
   });
 
   it('one Host, a path, and no other form of target: else 400, and nothing is run (T-107, T-110)', async () => {
