@@ -14,7 +14,7 @@ import { newTally, type Tally } from './support/tally.ts';
 
 const wanted = process.env.GATEHOUSE_CROSSTALK_CALLS;
 const principalCount = 50;
-const callsOfTransport = Number(wanted ?? 100_000 / transports.length);
+const callsOfTransport = Number(wanted ?? 50_000 / transports.length);
 const callsEach = Math.ceil(callsOfTransport / serverForms.length / principalCount);
 const timeoutMs = 60_000 + callsOfTransport * 20;
 

@@ -1,5 +1,5 @@
 // Flows of src/mcp/sessions/session.ts and src/storage/sqlite/mcp-streams.ts: one session that is used for long.
-// The number of calls is GATEHOUSE_LONG_SESSION_CALLS, a hundred thousand by default.
+// The number of calls is GATEHOUSE_LONG_SESSION_CALLS, 25,000 by default; seen flat with a hundred thousand.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { newTally } from './support/tally.ts';
 import { inParallel } from './support/workers.ts';
 
 const wanted = process.env.GATEHOUSE_LONG_SESSION_CALLS;
-const callCount = Number(wanted ?? 100_000);
+const callCount = Number(wanted ?? 25_000);
 /** After so many, everything that is kept a bounded number of is full. */
 const warmUpCount = Math.min(20_000, callCount / 2);
 const folder = testFolderForFile();
@@ -82,7 +82,7 @@ function countRows(): Record<string, number> {
   }
 }
 
-it('a session of a hundred thousand calls needs no more memory and no more rows than one of a few (T-143)', async () => {
+it('a session of many thousand calls needs no more memory and no more rows than one of a few (T-143)', async () => {
   await callTurns(0, warmUpCount);
   const before = { memory: await measure(), rows: countRows() };
   await callTurns(warmUpCount, callCount);
