@@ -115,6 +115,14 @@ function openStandardError(): { write: (line: string) => void } {
   };
 }
 
+let openedStandardError: { write: (line: string) => void } | undefined;
+
+/** All loggers share it, as they share the process. */
+function standardErrorOfProcess(): { write: (line: string) => void } {
+  openedStandardError ??= openStandardError();
+  return openedStandardError;
+}
+
 /**
  * Creates the logger: JSON lines on standard error, secrets taken out by name. pino, because it is the most used
  * structured logger on Node, escapes what it is given and redacts by path.
@@ -131,6 +139,6 @@ export function createLogger(level: LogLevel, write?: (line: string) => void): L
       serializers,
       redact: { paths: secretNames, censor },
     },
-    write ? { write } : openStandardError(),
+    write ? { write } : standardErrorOfProcess(),
   );
 }
