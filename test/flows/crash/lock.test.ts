@@ -1,10 +1,28 @@
 // Flows of src/app/errors.ts and src/authorization-server/engine/engine.ts.
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { modernRequest } from '../../mcp/support/gate.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens, refresh, tryAccess } from '../../support/oauth.ts';
+import { obtainTokens, refresh } from '../../support/oauth.ts';
 import { runProgram } from '../../support/program.ts';
 import { expectRefused, expectTokens } from '../token/subject.ts';
+
+/** A request without a session, which writes nothing. */
+async function listTools(mcpUrl: string, accessToken: string): Promise<number> {
+  const { headers, json } = modernRequest('tools/list');
+  const response = await fetch(mcpUrl, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      authorization: `Bearer ${accessToken}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify(json),
+  });
+  await response.body?.cancel();
+  return response.status;
+}
 
 describe('a database that another process has locked', () => {
   it('lets reads through, answers writes 503 within six seconds, and loses nothing (T-171)', async () => {
@@ -27,7 +45,7 @@ describe('a database that another process has locked', () => {
     const begun = performance.now();
     const blocked = refresh(gatehouse.url, clientId, tokens.refresh_token);
     expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
-    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+    expect(await listTools(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
     const refusal = await blocked;
     clearInterval(watch);
     expect(performance.now() - begun).toBeLessThan(6500);
