@@ -1,13 +1,13 @@
 /** Counts the calls a principal has in flight, over all transports of an endpoint. */
 export interface CallLimit {
   /**
-   * Counts a call that begins.
+   * Counts calls that begin, one unless told.
    * @param principal see `principalKey`
-   * @returns whether it may begin; where it may not, it is not counted
+   * @returns whether they may begin; where that would be too many, none is counted
    */
-  begin(principal: string): boolean;
-  /** Counts a call that ended. */
-  end(principal: string): void;
+  begin(principal: string, calls?: number): boolean;
+  /** Counts calls that ended, one unless told. */
+  end(principal: string, calls?: number): void;
 }
 
 /** A limit of calls that also tells when none runs. */
@@ -27,15 +27,15 @@ export function createCallLimit(max: number): CallCount {
   const running = new Map<string, number>();
   const waiting = new Set<() => void>();
   return {
-    begin(principal) {
-      const count = running.get(principal) ?? 0;
-      if (count >= max) return false;
-      running.set(principal, count + 1);
+    begin(principal, calls = 1) {
+      const count = (running.get(principal) ?? 0) + calls;
+      if (calls > 0 && count > max) return false;
+      if (calls > 0) running.set(principal, count);
       return true;
     },
-    end(principal) {
-      const count = running.get(principal) ?? 0;
-      if (count > 1) running.set(principal, count - 1);
+    end(principal, calls = 1) {
+      const count = (running.get(principal) ?? 0) - calls;
+      if (count > 0) running.set(principal, count);
       else running.delete(principal);
       if (running.size === 0) for (const resolve of waiting) resolve();
     },

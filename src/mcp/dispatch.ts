@@ -74,7 +74,7 @@ export interface Eras {
   /** Serves the revisions up to 2025-11-25. */
   legacy: Serve;
   /** Serves 2026-07-28. */
-  modern: Serve;
+  modern: (exchange: Exchange, posted: Posted) => ReturnType<Serve>;
 }
 
 /**

@@ -7,10 +7,10 @@ import { checkAccept } from './checks/accept.ts';
 import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
-import type { StateSeal } from './modern/request-state.ts';
-import type { Refusal } from './refusal.ts';
+import { closing } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
+import type { Seal } from './seal.ts';
 import type { ServerSource } from './server-source.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
 import { createStreamLimit } from './stream-limit.ts';
@@ -24,7 +24,7 @@ import {
 import { createSseTransport } from './transports/sse.ts';
 import { createStatelessTransport } from './transports/stateless.ts';
 import { createStreamableHttp } from './transports/streamable-http.ts';
-import type { Posted, Serve } from './transports/transport.ts';
+import type { Serve } from './transports/transport.ts';
 
 /** How much of an endpoint one principal may use at once. */
 export interface PrincipalLimits {
@@ -48,7 +48,7 @@ export interface McpTransportsOptions {
   principalLimits: PrincipalLimits;
   store: McpSessionStore;
   access: AccessWatch;
-  seal: StateSeal;
+  seal: Seal;
   /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 1 s by default. */
   streamAfterMs?: number;
   /** Epoch seconds. */
@@ -71,8 +71,6 @@ export interface McpTransports {
 }
 
 const defaultStreamAfterMs = 1000;
-
-const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
 
 /**
  * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
@@ -161,7 +159,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       createDispatch(
         {
           legacy: untilStopped(legacy),
-          modern: (exchange, posted) => modern.serve(exchange, posted as Posted),
+          modern: modern.serve,
         },
         maxBodyBytes,
       ),

@@ -1,7 +1,6 @@
 export type { AccessWatch } from './access-watch.ts';
 export { type CallContext, callerOf } from './caller.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
-export type { StateSeal } from './modern/request-state.ts';
 export type { ServerFactory } from './own-server.ts';
 export { createPaging, type Paging } from './paging.ts';
 export { getAuthValue, getParamValue, type MetaCarrier, type ProcessValues } from './rest-auth.ts';

@@ -43,6 +43,12 @@ export interface Refusal {
   data?: Record<string, unknown>;
 }
 
+/** The refusal of everything while the server stops. */
+export const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
+
+/** The refusal of calls beyond those a principal may have running. */
+export const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
+
 /** Tells a refusal from what a check gives when all is well. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'reason' in value;

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { RequestMessage } from '../checks/messages.ts';
-
-/** Seals text so that only we can read it, unchanged and in the same context. */
-export interface StateSeal {
-  seal(text: string, context: string): string;
-  /** @returns undefined where it was not sealed here, was changed, or was sealed in another context */
-  open(sealed: string, context: string): string | undefined;
-}
+import type { Seal } from '../seal.ts';
 
 /** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
 export interface RequestStates {
@@ -28,7 +22,7 @@ const lifeSeconds = 600;
  * @param now epoch seconds
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
  */
-export function createRequestStates(seal: StateSeal, now: () => number): RequestStates {
+export function createRequestStates(seal: Seal, now: () => number): RequestStates {
   return {
     open(request, authInfo) {
       const { requestState } = request.params ?? {};

@@ -5,16 +5,10 @@ import type {
   StoredEvent,
   StoredStream,
 } from '../../storage/mcp-sessions.ts';
+import type { Seal } from '../seal.ts';
 
 /** A stream as it was kept, with its events behind a position. */
 export type KeptStream = StoredStream & { events: StoredEvent[] };
-
-/** Seals what stands in the database. */
-export interface EventSeal {
-  seal(text: string, context: string): string;
-  /** @returns undefined where it cannot be opened */
-  open(sealed: string, context: string): string | undefined;
-}
 
 /** The events of one session, on their way into the storage. */
 export interface EventLog {
@@ -35,7 +29,7 @@ export interface EventLog {
 export interface EventLogOptions {
   store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
   retention: EventRetention;
-  seal: EventSeal;
+  seal: Seal;
   /** Epoch seconds. */
   now: () => number;
   logger: Logger;

@@ -6,7 +6,6 @@ import type { EventRetention, McpSessionStore, StoredSession } from '../../stora
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type {
-  Conversation,
   Conversations,
   InitializeParams,
   InitializeResult,
@@ -14,7 +13,8 @@ import type {
   Sender,
 } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
-import { createEventLog, type EventSeal } from './event-log.ts';
+import type { Seal } from '../seal.ts';
+import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
@@ -32,7 +32,7 @@ export interface SessionLimits extends EventRetention {
 export interface SessionRegistryOptions {
   conversations: Conversations;
   store: McpSessionStore;
-  seal: EventSeal;
+  seal: Seal;
   access: AccessWatch;
   limits: SessionLimits;
   /** The endpoint's public URL. */
@@ -224,7 +224,6 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         createdAt: now(),
         usedAt: now(),
       };
-      let conversation: Conversation | undefined;
       const early: Parameters<Session['hear']>[] = [];
       let session: Session | undefined;
       let hasEnded = false;
@@ -237,10 +236,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         },
       });
       if ('error' in opening) return opening;
-      conversation = opening.conversation;
-      stored.protocolVersion = opening.result.protocolVersion;
+      const { conversation, result } = opening;
+      stored.protocolVersion = result.protocolVersion;
       const outcome = await keep(stored).catch(async (error: unknown) => {
-        await conversation?.end();
+        await conversation.end();
         throw error;
       });
       if (outcome !== 'opened') {
@@ -255,7 +254,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       session.carry(conversation);
       held.set(id, session);
       for (const [message, relatedTo] of early) session.hear(message, relatedTo);
-      return { session, result: opening.result };
+      return { session, result };
     },
     async use(id, authInfo) {
       const session = await find(id, authInfo);

@@ -33,11 +33,6 @@ export class SessionStream {
     });
   }
 
-  /** Position of its last event. */
-  get position(): number {
-    return this.#position;
-  }
-
   /** Whether somebody listens. */
   get isHeard(): boolean {
     return this.#listener?.isOpen === true;

@@ -5,7 +5,7 @@ import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { Conversation, Listener, Sender } from '../conversations/conversation.ts';
 import type { Deadlines } from '../deadlines.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Refusal } from '../refusal.ts';
+import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import type { Posted } from '../transports/transport.ts';
 import { idKey, Post } from './post.ts';
@@ -108,7 +108,7 @@ export class Session implements Listener {
       if (waiting.has(key) || this.#running.has(key)) return { reason: 'request_id_in_use' };
       waiting.set(key, request);
     }
-    if (!this.#count(waiting.size)) return { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
+    if (!this.#calls.begin(this.principal, waiting.size)) return tooManyCalls;
     if (waiting.size === 0) exchange.reply.empty(202);
     const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
     for (const key of waiting.keys()) this.#running.set(key, post);
@@ -143,7 +143,7 @@ export class Session implements Listener {
   async end(): Promise<void> {
     this.#isEnded = true;
     const posts = new Set(this.#running.values());
-    for (const _ of this.#running) this.#calls.end(this.principal);
+    this.#calls.end(this.principal, this.#running.size);
     this.#running.clear();
     for (const post of posts) post.abandon();
     this.streams.end();
@@ -184,15 +184,5 @@ export class Session implements Listener {
     if (!this.#running.delete(key)) return;
     this.#calls.end(this.principal);
     post?.forget(key);
-  }
-
-  /** Counts calls that begin: all of them, or none where that would be too many. */
-  #count(calls: number): boolean {
-    for (let begun = 0; begun < calls; begun++) {
-      if (this.#calls.begin(this.principal)) continue;
-      for (; begun > 0; begun--) this.#calls.end(this.principal);
-      return false;
-    }
-    return true;
   }
 }

@@ -15,9 +15,10 @@ import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answe
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
-import { createRequestStates, type StateSeal } from '../modern/request-state.ts';
+import { createRequestStates } from '../modern/request-state.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
+import type { Seal } from '../seal.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { StreamLimit } from '../stream-limit.ts';
 import type { Reply } from '../streams/reply.ts';
@@ -45,7 +46,7 @@ export interface ModernTransportOptions {
   /** Calls in flight, over all transports. */
   calls: CallLimit;
   accessWatch: AccessWatch;
-  seal: StateSeal;
+  seal: Seal;
   /** Streams that belong to no session, over all transports. */
   streams: StreamLimit;
   /** After this long without an answer a stream is opened, in milliseconds. */

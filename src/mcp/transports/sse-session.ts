@@ -14,7 +14,7 @@ import type {
   Listener,
   Sender,
 } from '../conversations/conversation.ts';
-import type { Refusal } from '../refusal.ts';
+import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import type { EventStream } from '../streams/reply.ts';
 import type { Posted } from './transport.ts';
@@ -113,8 +113,7 @@ export class SseSession implements Listener {
     };
     for (const { id } of requests) {
       if (this.#running.has(id)) return refuse({ reason: 'request_id_in_use' });
-      if (!calls.begin(principal))
-        return refuse({ reason: 'too_many_calls', headers: { 'Retry-After': '1' } });
+      if (!calls.begin(principal)) return refuse(tooManyCalls);
       this.#running.add(id);
       begun.push(id);
     }

@@ -5,7 +5,7 @@ import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import { toWebRequest } from '../exchange.ts';
-import type { Refusal } from '../refusal.ts';
+import { closing, type Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { SseSession } from './sse-session.ts';
 import type { Serve } from './transport.ts';
@@ -49,11 +49,11 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
   const { postUrl, gate, streams, idleMs = defaultIdleMs } = options;
   const { conversations, accessWatch, calls, logger } = options;
   const sessions = new Map<string, SseSession>();
-  let closing = false;
+  let isClosing = false;
 
   return {
     async open({ authInfo, reply }) {
-      if (closing) return { reason: 'closing', headers: { 'Retry-After': '5' } };
+      if (isClosing) return closing;
       const principal = principalKey(authInfo);
       const refusal = streams.begin(principal);
       if (refusal) return refusal;
@@ -88,13 +88,13 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
     },
 
     async endIdle() {
-      closing = true;
+      isClosing = true;
       const idle = [...sessions.values()].filter(({ isIdle }) => isIdle);
       await Promise.all(idle.map((session) => session.end()));
     },
 
     async close() {
-      closing = true;
+      isClosing = true;
       await Promise.all([...sessions.values()].map((session) => session.stop()));
     },
   };

@@ -11,7 +11,7 @@ import type {
   Sender,
 } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
-import type { Refusal } from '../refusal.ts';
+import { closing, type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
 
@@ -41,8 +41,9 @@ export interface StatelessCall {
 }
 
 /**
- * Answers the messages of one POST without a session, or refuses all of them. What the server says beside its answers is dropped, and what it
- * asks the client is answered with an error at once, so that its tool fails clearly (B7-11, B7-14).
+ * Answers the messages of one POST without a session, or refuses all of them. What the server says beside its answers
+ * is dropped, and what it asks the client is answered with an error at once, so that its tool fails clearly (B7-11,
+ * B7-14).
  * @returns the answers in the order of the requests; none to a request that the same POST cancels
  * @throws what the making of a server throws
  */
@@ -82,26 +83,19 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
     if (!list.some(isSaid)) return [];
     if (stopped.aborted) return closing;
     const principal = principalKey(call.sender.authInfo);
-    let begun = 0;
+    if (!calls.begin(principal, requests.length)) return tooManyCalls;
+    const running = new RunningCall(call, options);
+    const forgetDeadline = deadlines.set(() => running.expire());
+    inFlight.add(running);
     try {
-      for (; begun < requests.length; begun++) if (!calls.begin(principal)) return tooManyCalls;
-      const running = new RunningCall(call, options);
-      const forgetDeadline = deadlines.set(() => running.expire());
-      inFlight.add(running);
-      try {
-        return await running.outcome;
-      } finally {
-        inFlight.delete(running);
-        forgetDeadline();
-      }
+      return await running.outcome;
     } finally {
-      for (; begun > 0; begun--) calls.end(principal);
+      inFlight.delete(running);
+      forgetDeadline();
+      calls.end(principal, requests.length);
     }
   };
 }
-
-const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '5' } };
-const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
 
 /** One POST and its conversation. */
 class RunningCall {

@@ -3,7 +3,7 @@ import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
-import type { Refusal } from '../refusal.ts';
+import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { parseEventId } from '../sessions/event-id.ts';
 import type { Session } from '../sessions/session.ts';
@@ -32,8 +32,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     if (!params) return { reason: 'initialize_incomplete', ...(request ? { id: request.id } : {}) };
     const { authInfo, reply } = exchange;
     const principal = principalKey(authInfo);
-    if (!calls.begin(principal))
-      return { reason: 'too_many_calls', headers: { 'Retry-After': '1' }, id: request.id };
+    if (!calls.begin(principal)) return { ...tooManyCalls, id: request.id };
     const opened = await sessions
       .open(params, { authInfo, request: () => toWebRequest(exchange, url) })
       .finally(() => calls.end(principal));

@@ -8,9 +8,9 @@ import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { withPreflight } from '../../../src/mcp/dispatch.ts';
-import type { StateSeal } from '../../../src/mcp/modern/request-state.ts';
 import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
+import type { Seal } from '../../../src/mcp/seal.ts';
 import type { ServerContext, ServerSource } from '../../../src/mcp/server-source.ts';
 import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
@@ -63,7 +63,7 @@ export function createTestServer(register: (server: McpServer) => void): McpServ
 }
 
 /** Seals as the product does. */
-export function createTestSeal(): StateSeal {
+export function createTestSeal(): Seal {
   const box = createSealedBox([{ id: 'k', key: Buffer.alloc(32, 7).toString('base64url') }]);
   return {
     seal: (text, context) => box.seal(text, context).toString('base64url'),
