@@ -80,8 +80,9 @@ export interface ArtifactStore {
   /** Gives those of the ids under which there is an artifact of the kind, expired or not. */
   filterPresent(kind: string, ids: readonly string[]): Promise<string[]>;
   /**
-   * Gives a mark: as long as it stays the same, no artifact of the kind was removed or changed, by whichever
-   * process; what another one did shows in the next turn of the event loop. It may change for other reasons. For who would ask {@link filterPresent} for the same ids again and again.
+   * Gives a mark: as long as it stays the same, no artifact of the kind was removed or changed, by whichever process;
+   * what another one did shows in the next turn of the event loop. It may change for other reasons. For who would ask
+   * {@link findRevision} or {@link filterPresent} for the same ids again and again.
    */
   removalMark(kind: string): Promise<string>;
   /** Gives the artifact of a kind with this uid; undefined where there is none. */

@@ -54,7 +54,8 @@ export function checkAbility(
   }
 }
 
-function usesTools({ tools, toolChoice }: Record<string, unknown>): boolean {
+/** Says whether a request for sampling lets the model use tools. */
+export function usesTools({ tools, toolChoice }: Record<string, unknown>): boolean {
   return tools !== undefined || toolChoice !== undefined;
 }
 
@@ -62,6 +63,7 @@ function unsupported(what: string): JsonRpcError {
   return { code: -32601, message: `The client does not support ${what}.` };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Says whether a value is an object, as the capabilities that are declared are. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -1,3 +1,4 @@
+import { isServer } from '../own-server.ts';
 import type { McpLike } from '../server-source.ts';
 
 const made = new WeakSet<object>();
@@ -7,8 +8,7 @@ const made = new WeakSet<object>();
  * @throws TypeError where it is no MCP server
  */
 export function requireServer(value: unknown): McpLike {
-  const server = value as Partial<McpLike> | null | undefined;
-  if (typeof server?.connect === 'function' && typeof server.close === 'function') return server as McpLike;
+  if (isServer(value)) return value;
   throw new TypeError(
     'The factory gave no MCP server: it has no connect() and close(). Return a McpServer or Server of the MCP SDK.',
   );

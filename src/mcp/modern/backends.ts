@@ -1,25 +1,7 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
-import type { Logger } from '../../observability/logger.ts';
-import type { ScopeGate } from '../scopes/scope-gate.ts';
-import type { ServerSource } from '../server-source.ts';
 import type { Backend } from './backend.ts';
-import type { Change } from './changes.ts';
 import { connectOneServer } from './one-server.ts';
-import { createServerEach } from './server-each.ts';
-
-/** What answers requests is made of. */
-export interface BackendsOptions {
-  source: ServerSource;
-  /** The endpoint's public URL. */
-  url: URL;
-  /** Asks a server for the scopes it declares itself. */
-  gate: Pick<ScopeGate, 'check'>;
-  /** Takes what a server says to all who listen. */
-  publish(change: Change): void;
-  /** Serves requests of 2026-07-28 for servers of an older era. */
-  older: Backend;
-  logger: Logger;
-}
+import { createServerEach, type ServerEachOptions } from './server-each.ts';
 
 /** What answers requests now. */
 export interface Backends {
@@ -32,7 +14,7 @@ export interface Backends {
  * Chooses what answers requests: one server for all where the source has one and it is of 2026-07-28, a server each
  * where it is not, and what serves older ones where it is older. A server that ended is made again.
  */
-export function createBackends(options: BackendsOptions): Backends {
+export function createBackends(options: ServerEachOptions): Backends {
   const { source, publish, older, logger } = options;
   const each = createServerEach(options);
   let current: Promise<Backend> | undefined;

@@ -1,4 +1,5 @@
 import type { RequestMessage } from '../checks/messages.ts';
+import { isObject, usesTools } from '../conversations/client-abilities.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 
 /** Methods that may answer that they need input (C4-01). */
@@ -49,7 +50,7 @@ export function missingCapabilities(
 ): Record<string, unknown> | undefined {
   if (method === 'roots/list') return isObject(declared.roots) ? undefined : { roots: {} };
   if (method === 'sampling/createMessage') {
-    const needsTools = params.tools !== undefined || params.toolChoice !== undefined;
+    const needsTools = usesTools(params);
     const { sampling } = declared;
     if (isObject(sampling) && (!needsTools || isObject(sampling.tools))) return undefined;
     return { sampling: needsTools ? { tools: {} } : {} };
@@ -60,8 +61,4 @@ export function missingCapabilities(
   const meansForms = isObject(elicitation) && mode === 'form' && elicitation.url === undefined;
   if (isObject(elicitation) && (isObject(elicitation[mode]) || meansForms)) return undefined;
   return { elicitation: { [mode]: {} } };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

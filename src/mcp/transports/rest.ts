@@ -1,28 +1,8 @@
-import type { Logger } from '../../observability/logger.ts';
-import type { CallLimit } from '../call-limit.ts';
 import { checkAccept } from '../checks/accept.ts';
-import type { Conversations } from '../conversations/conversation.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
-import type { ScopeGate } from '../scopes/scope-gate.ts';
-import { checkStatelessPost, revisionOf, senderOf } from './stateless.ts';
+import { checkStatelessPost, revisionOf, type StatelessTransportOptions, senderOf } from './stateless.ts';
 import { createStatelessCalls } from './stateless-calls.ts';
 import type { Serve } from './transport.ts';
-
-/** What the transport is made of. */
-export interface RestTransportOptions {
-  conversations: Conversations;
-  /** The endpoint's public URL. */
-  url: URL;
-  /** Judges messages by the scopes of who sends them. */
-  gate: Pick<ScopeGate, 'check'>;
-  /** Counts the calls in flight of a principal. */
-  calls: CallLimit;
-  /** Longest wait for the answers to one POST, in milliseconds; 30 s by default. */
-  timeoutMs?: number;
-  /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
-  stopped: AbortSignal;
-  logger: Logger;
-}
 
 /** Longest wait for answers unless told, in milliseconds (B7-09). */
 export const defaultRestTimeoutMs = 30_000;
@@ -34,7 +14,7 @@ const shortConnection = { Connection: 'close' };
  * requests are. There are no sessions and no streams, and the connection ends with the answer.
  * @see docs/rest.md (B7-01, B7-07, B7-08, B7-09)
  */
-export function createRestTransport(options: RestTransportOptions): Serve {
+export function createRestTransport(options: StatelessTransportOptions): Serve {
   const { url } = options;
   const answer = createStatelessCalls({ ...options, timeoutMs: options.timeoutMs ?? defaultRestTimeoutMs });
 

@@ -1,30 +1,18 @@
 import { DEFAULT_NEGOTIATED_PROTOCOL_VERSION } from '@modelcontextprotocol/server';
-import type { Logger } from '../../observability/logger.ts';
-import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
-import type { Conversations } from '../conversations/conversation.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
-import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { hasRepeatedId } from './collected-answers.ts';
-import { createStatelessCalls, type StatelessCall } from './stateless-calls.ts';
+import { createStatelessCalls, type StatelessCall, type StatelessCallsOptions } from './stateless-calls.ts';
 import type { Posted, Serve } from './transport.ts';
 
-/** What the transport is made of. */
-export interface StatelessTransportOptions {
-  conversations: Conversations;
+/** What a transport without sessions is made of: this one, and Rest. */
+export interface StatelessTransportOptions extends Omit<StatelessCallsOptions, 'timeoutMs'> {
   /** The endpoint's public URL. */
   url: URL;
-  /** Judges messages by the scopes of who sends them. */
-  gate: Pick<ScopeGate, 'check'>;
-  /** Counts the calls in flight of a principal. */
-  calls: CallLimit;
-  /** Longest wait for the answers to one POST, in milliseconds; a minute by default, as the SDK's clients wait. */
+  /** Longest wait for the answers to one POST, in milliseconds; here a minute by default, as the SDK's clients wait. */
   timeoutMs?: number;
-  /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
-  stopped: AbortSignal;
-  logger: Logger;
 }
 
 const defaultTimeoutMs = 60_000;

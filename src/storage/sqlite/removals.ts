@@ -8,17 +8,17 @@ import type Database from 'better-sqlite3';
  *   the event loop, for all who ask in that turn.
  */
 export function watchRemovals(db: Database.Database): (kind: string) => string {
-  const removed = new Map<string, number>();
-  db.function('note_removed_artifact', (kind: string) => {
-    removed.set(kind, (removed.get(kind) ?? 0) + 1);
+  const changes = new Map<string, number>();
+  db.function('note_artifact', (kind: string) => {
+    changes.set(kind, (changes.get(kind) ?? 0) + 1);
     return null;
   });
   // A temporary trigger belongs to this connection alone, and fires for rows that a foreign key takes along.
   db.exec(
     `CREATE TEMP TRIGGER note_removed_artifacts AFTER DELETE ON main.artifacts
-     BEGIN SELECT note_removed_artifact(old.kind); END;
+     BEGIN SELECT note_artifact(old.kind); END;
      CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
-     BEGIN SELECT note_removed_artifact(old.kind); END`,
+     BEGIN SELECT note_artifact(old.kind); END`,
   );
   const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
   let ofTurn: number | undefined;
@@ -31,6 +31,6 @@ export function watchRemovals(db: Database.Database): (kind: string) => string {
   };
   return (kind) => {
     ofTurn ??= lookForOthers();
-    return `${ofTurn} ${removed.get(kind) ?? 0}`;
+    return `${ofTurn} ${changes.get(kind) ?? 0}`;
   };
 }
