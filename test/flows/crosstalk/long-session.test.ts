@@ -11,9 +11,9 @@ import { obtainTokens } from '../../support/oauth.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { Call } from './support/call.ts';
 import { endConnections, send } from './support/http.ts';
+import { inParallel } from './support/in-parallel.ts';
 import { initialize } from './support/sessions.ts';
 import { newTally } from './support/tally.ts';
-import { inParallel } from './support/workers.ts';
 
 const wanted = process.env.GATEHOUSE_LONG_SESSION_CALLS;
 const callCount = Number(wanted ?? 25_000);

@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { makeV1, makeV2, nothingSeen, type Seen } from './support/servers.ts';
+import { startOneForAll, versions } from './support/one-for-all.ts';
+import { makeV2, nothingSeen } from './support/servers.ts';
 import { openTalk, startConversations } from './support/talk.ts';
-
-const versions = [
-  ['v2', makeV2],
-  ['v1', makeV1],
-] as const;
-
-const start = (make: (seen: Seen) => unknown) => {
-  const seen = nothingSeen();
-  return { seen, conversations: startConversations('shared', () => make(seen)) };
-};
 
 describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   it('is made again after it closed', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const [ann, bob] = await Promise.all([openTalk(conversations), openTalk(conversations)]);
     void ann.call('break').catch(() => undefined);
     await expect.poll(() => [ann.hasEnded(), bob.hasEnded()], { interval: 1 }).toEqual([true, true]);
@@ -23,7 +14,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('is closed with all its conversations, which hear nothing of it', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const ann = await openTalk(conversations);
     await conversations.close();
     expect([seen.closed, ann.hasEnded(), ann.heard]).toEqual([1, false, []]);

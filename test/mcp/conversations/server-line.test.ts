@@ -1,24 +1,15 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { makeV1, makeV2, nothingSeen, type Seen } from './support/servers.ts';
+import { startOneForAll, versions } from './support/one-for-all.ts';
 import { openTalk, startConversations, type Talk } from './support/talk.ts';
 
-const versions = [
-  ['v2', makeV2],
-  ['v1', makeV1],
-] as const;
-
-const start = (make: (seen: Seen) => unknown) => {
-  const seen = nothingSeen();
-  return { seen, conversations: startConversations('shared', () => make(seen)) };
-};
 const logsOf = ({ heard }: Talk) =>
   heard.filter(({ method }) => method === 'notifications/message').map(({ params }) => params?.data);
 
 describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   it('keeps 50 conversations apart that all use id 1 and progress token 1 (T-127, T-142)', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const talks = await Promise.all(
       Array.from({ length: 50 }, (_, n) => openTalk(conversations, { subject: `user-${n}` })),
     );
@@ -43,7 +34,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   }, 60_000);
 
   it('attributes what a tool sends without saying for whom, while its call runs', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     const talks = await Promise.all(
       ['ann', 'bob', 'eve'].map((subject) => openTalk(conversations, { subject })),
     );
@@ -52,7 +43,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('drops log messages of nobody’s call: they may hold what is another’s (T-127)', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const [ann, bob] = await Promise.all([openTalk(conversations), openTalk(conversations)]);
     await ann.call('log-after', { text: 'secret' });
     await (seen.last as unknown as McpServer).server.sendLoggingMessage({ level: 'info', data: 'secret' });
@@ -61,7 +52,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('counts an answer to its request only from the conversation it asked (T-128)', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     const capabilities = { sampling: {} };
     const ann = await openTalk(conversations, { capabilities });
     const eve = await openTalk(conversations, { capabilities });
@@ -77,14 +68,14 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('cannot ask a client while no call of it runs', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     await openTalk(conversations, { capabilities: { roots: {} } });
     const asking = (seen.last as unknown as McpServer).server.listRoots();
     await expect(asking).rejects.toThrow('only be asked while one of its requests runs');
   });
 
   it('cancels only what is the canceller’s own (T-141)', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const [ann, eve] = await Promise.all([openTalk(conversations), openTalk(conversations)]);
     ann.say({ id: 1, method: 'tools/call', params: { name: 'wait', arguments: { label: 'ann' } } });
     for (let requestId = 0; requestId < 50; requestId++)

@@ -1,23 +1,15 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { makeV1, makeV2, nothingSeen, type Seen } from './support/servers.ts';
+import { startOneForAll, versions } from './support/one-for-all.ts';
+import { makeV2, nothingSeen } from './support/servers.ts';
 import { openTalk, startConversations, type Talk } from './support/talk.ts';
 
-const versions = [
-  ['v2', makeV2],
-  ['v1', makeV1],
-] as const;
-
-const start = (make: (seen: Seen) => unknown) => {
-  const seen = nothingSeen();
-  return { seen, conversations: startConversations('shared', () => make(seen)) };
-};
 const logsOf = ({ heard }: Talk) =>
   heard.filter(({ method }) => method === 'notifications/message').map(({ params }) => params?.data);
 
 describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   it('keeps a log level for each conversation', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     const [ann, bob] = await Promise.all([openTalk(conversations), openTalk(conversations)]);
     await ann.ask('logging/setLevel', { level: 'error' });
     await Promise.all([ann, bob].map((talk) => talk.call('log-loosely', { text: 'info' })));
@@ -25,7 +17,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('refuses for a client what it did not say it can be asked', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     await openTalk(conversations, { capabilities: { sampling: {}, elicitation: {}, roots: {} } });
     const bare = await openTalk(conversations);
     expect(await bare.call('sample', { text: 'q' })).toContain('The client does not support sampling.');
@@ -37,7 +29,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('tells of an updated resource those who subscribed, and unsubscribes when the last one leaves', async () => {
-    const { conversations, seen } = start(make);
+    const { conversations, seen } = startOneForAll(make);
     const [ann, bob, eve] = await Promise.all(
       ['a', 'b', 'e'].map((subject) => openTalk(conversations, { subject })),
     );

@@ -1,21 +1,11 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
-import { makeV1, makeV2, nothingSeen, type Seen } from './support/servers.ts';
+import { startOneForAll, versions } from './support/one-for-all.ts';
 import { openTalk, startConversations } from './support/talk.ts';
-
-const versions = [
-  ['v2', makeV2],
-  ['v1', makeV1],
-] as const;
-
-const start = (make: (seen: Seen) => unknown) => {
-  const seen = nothingSeen();
-  return { seen, conversations: startConversations('shared', () => make(seen)) };
-};
 
 describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   it('tells of changed lists all conversations that are initialized', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     const talks = await Promise.all(['ann', 'bob'].map((subject) => openTalk(conversations, { subject })));
     const early: unknown[] = [];
     const clientInfo = { name: 'test', version: '1.0.0' };
@@ -31,7 +21,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
   });
 
   it('tells of the end of a visit the client that was sent to it, only', async () => {
-    const { conversations } = start(make);
+    const { conversations } = startOneForAll(make);
     const capabilities = { elicitation: { url: {} } };
     const ann = await openTalk(conversations, { capabilities });
     const eve = await openTalk(conversations, { capabilities });

@@ -1,7 +1,7 @@
 import { Call, kindOf } from './call.ts';
 import type { Calling } from './callers.ts';
 import { type Received, send } from './http.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from './in-parallel.ts';
 
 const revision = '2026-07-28';
 const meta = {

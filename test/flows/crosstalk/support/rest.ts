@@ -1,7 +1,7 @@
 import { Call, kindOf } from './call.ts';
 import type { Calling } from './callers.ts';
 import { send } from './http.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from './in-parallel.ts';
 
 const callsOfPost = 40;
 

@@ -1,7 +1,7 @@
 import { Call, kindOf } from './call.ts';
 import type { Calling } from './callers.ts';
 import { send } from './http.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from './in-parallel.ts';
 
 /** Calls without a session in the revisions before 2026-07-28, four at once with the same id. */
 export async function callStateless({ port, principal, count, tally }: Calling): Promise<void> {
