@@ -1,4 +1,4 @@
-import type { DiscoveryStep } from './trace.ts';
+import type { DiscoveryStep } from './discovery/discovery-step.ts';
 
 /** Why the client stopped. */
 export type ClientErrorReason =

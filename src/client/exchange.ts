@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import { ClientError } from './client-error.ts';
 import type { ClientContext } from './context.ts';
-import type { Registration } from './credential-store.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { quote } from './quote.ts';
+import type { Registration } from './stores/credential-store.ts';
 
 /**
  * Options for every oauth4webapi request. Its own https rule is off because {@link limitedFetch} has a stricter one

@@ -5,8 +5,7 @@ export {
   type PendingAuthorization,
   processAuthorizationResponse,
   startAuthorization,
-} from './authorization.ts';
-export type { UsableAuthorizationServer } from './authorization-server.ts';
+} from './authorization/authorization.ts';
 export {
   ClientError,
   type ClientErrorReason,
@@ -15,28 +14,29 @@ export {
   LoginRequiredError,
 } from './client-error.ts';
 export type { ClientContext, Fetch } from './context.ts';
-export {
-  type Credential,
-  type CredentialIssuer,
-  type CredentialStore,
-  credentialKey,
-  type Registration,
-} from './credential-store.ts';
-export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery.ts';
-export { type McpConnectionOptions, withMcpConnection } from './mcp-connection.ts';
-export { createMemoryStore } from './memory-store.ts';
-export type { UsableProtectedResource } from './protected-resource.ts';
+export type { UsableAuthorizationServer } from './discovery/authorization-server.ts';
+export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery/discovery.ts';
+export type { DiscoveryStep } from './discovery/discovery-step.ts';
+export type { UsableProtectedResource } from './discovery/protected-resource.ts';
 export {
   type GivenClient,
   loopbackRedirectUris,
   obtainRegistration,
   type RegistrationOptions,
   registerDynamically,
-} from './registration.ts';
-export { isClientKnown } from './registration-check.ts';
-export { RestClientTransport, type RestClientTransportOptions } from './rest-transport.ts';
-export { revokeCredential } from './revocation.ts';
-export { withAuthorization } from './session.ts';
-export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens.ts';
-export type { DiscoveryStep } from './trace.ts';
+} from './registration/registration.ts';
+export { isClientKnown } from './registration/registration-check.ts';
+export { withAuthorization } from './session/session.ts';
+export {
+  type Credential,
+  type CredentialIssuer,
+  type CredentialStore,
+  credentialKey,
+  type Registration,
+} from './stores/credential-store.ts';
+export { createMemoryStore } from './stores/memory-store.ts';
+export { revokeCredential } from './tokens/revocation.ts';
+export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens/tokens.ts';
+export { type McpConnectionOptions, withMcpConnection } from './transports/mcp-connection.ts';
+export { RestClientTransport, type RestClientTransportOptions } from './transports/rest-transport.ts';
 export { requireUrl, type UrlRules } from './url-policy.ts';

@@ -1,10 +1,10 @@
-import { finishAuthorization, startAuthorization } from '../authorization.ts';
+import { finishAuthorization, startAuthorization } from '../authorization/authorization.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import type { Credential, CredentialStore, Registration } from '../credential-store.ts';
-import { type DiscoveredServer, discover } from '../discovery.ts';
-import { type GivenClient, obtainRegistration } from '../registration.ts';
-import { isClientKnown } from '../registration-check.ts';
+import { type DiscoveredServer, discover } from '../discovery/discovery.ts';
+import { type GivenClient, obtainRegistration } from '../registration/registration.ts';
+import { isClientKnown } from '../registration/registration-check.ts';
+import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
 
 /** What the caller of a login chooses. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CredentialBook } from '../credential-book.ts';
+import type { CredentialBook } from '../stores/credential-book.ts';
 
 const registration = z.object({
   issuer: z.string(),

@@ -7,8 +7,8 @@ import {
   emptyBook,
   findIn,
   putCredential,
-} from '../credential-book.ts';
-import type { CredentialStore } from '../credential-store.ts';
+} from '../stores/credential-book.ts';
+import type { CredentialStore } from '../stores/credential-store.ts';
 import { withFileLock } from './file-lock.ts';
 import { readPrivateFile, replacePrivateFile, requirePrivateFolder, TokenFileError } from './private-file.ts';
 import { formatTokenFile, parseTokenFile } from './token-file-format.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emptyBook } from '../../../src/client/credential-book.ts';
 import { formatTokenFile, parseTokenFile } from '../../../src/client/node/token-file-format.ts';
+import { emptyBook } from '../../../src/client/stores/credential-book.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 
 describe('the text of a token file', () => {

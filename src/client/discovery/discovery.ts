@@ -1,0 +1,93 @@
+import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import { ClientError, DiscoveryError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import { isLocalAddress } from '../local-address.ts';
+import { requireUrl } from '../url-policy.ts';
+import {
+  findAuthorizationServer,
+  findAuthorizationServerAtOrigin,
+  type UsableAuthorizationServer,
+} from './authorization-server.ts';
+import type { DiscoveryStep } from './discovery-step.ts';
+import type { DiscoveryWalk } from './discovery-walk.ts';
+import { askForChallenge } from './first-challenge.ts';
+import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
+
+/** What discovery found out about an MCP server. */
+export interface DiscoveredServer {
+  /** Canonical URL of the MCP server. */
+  server: string;
+  /** Resource indicator to send: as published, else the canonical URL (RFC 8707 section 2, A7-01). */
+  resource: string;
+  /** How the authorization server was found. */
+  model: 'protected_resource' | 'origin_metadata' | 'default_endpoints';
+  authorizationServer: UsableAuthorizationServer;
+  protectedResource?: UsableProtectedResource;
+  /** Scopes of the first challenge. */
+  challengedScopes?: string[];
+  trace: readonly DiscoveryStep[];
+}
+
+/** Choices of the caller. */
+export interface DiscoveryOptions {
+  /** Chooses among several authorization servers; the first unless told (RFC 9728 section 7.6, A3-08). */
+  chooseAuthorizationServer?: (issuers: readonly string[]) => string | undefined;
+  /** Origins, besides the issuer's, on which token, registration and revocation endpoints may stand. */
+  allowedEndpointOrigins?: readonly string[];
+}
+
+/**
+ * Walks from the URL of an MCP server to the authorization server that issues its tokens: 401 challenge, protected
+ * resource metadata, authorization server metadata; where there is no protected resource metadata, the 2025-03-26 way.
+ * No token, code or secret is sent.
+ * @param context fetch, clock and limits
+ * @param url URL of the MCP server
+ * @param options choices of the caller
+ * @throws DiscoveryError with the trace up to the failure; its reason is `not_protected` for a server that asks for no token
+ * @see MCP authorization "Authorization Flow"; RFC 9728; RFC 8414 (A2-08, A3-04, A3-05)
+ */
+export async function discover(
+  context: ClientContext,
+  url: string,
+  options: DiscoveryOptions = {},
+): Promise<DiscoveredServer> {
+  const trace: DiscoveryStep[] = [];
+  try {
+    const { dangerouslyAllowHttp } = context;
+    const target = requireUrl(URL.parse(url)?.href ?? url, 'The MCP server URL', { dangerouslyAllowHttp });
+    const server = canonicalResource(target.href) ?? target.href;
+    const walk: DiscoveryWalk = {
+      context,
+      server: target.href,
+      rules: { dangerouslyAllowHttp, allowLocal: isLocalAddress(target.hostname) },
+      trace,
+      allowedOrigins: options.allowedEndpointOrigins ?? [],
+      chooseAuthorizationServer: options.chooseAuthorizationServer ?? (([first]) => first),
+    };
+    const challenge = await askForChallenge(walk);
+    const found = {
+      server,
+      trace,
+      ...(challenge.scopes === undefined ? {} : { challengedScopes: challenge.scopes }),
+    };
+    const protectedResource = await findProtectedResource(walk, challenge.resourceMetadata);
+    if (protectedResource !== undefined) {
+      const issuer = walk.chooseAuthorizationServer(protectedResource.authorization_servers);
+      if (issuer === undefined || !protectedResource.authorization_servers.includes(issuer))
+        throw new ClientError(
+          'bad_metadata',
+          'None of the authorization servers of the metadata was chosen.',
+        );
+      const authorizationServer = await findAuthorizationServer(walk, issuer);
+      const { resource } = protectedResource;
+      return { ...found, model: 'protected_resource', resource, protectedResource, authorizationServer };
+    }
+    if (!challenge.protected)
+      throw new ClientError('not_protected', `${url} asks for no token: it needs no login.`);
+    const { model, metadata } = await findAuthorizationServerAtOrigin(walk);
+    return { ...found, model, resource: server, authorizationServer: metadata };
+  } catch (error) {
+    if (error instanceof ClientError) throw new DiscoveryError(error, trace);
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { type Challenge, parseChallenges } from '../../oauth/challenge.ts';
+import { isScopeToken, parseScope } from '../../oauth/scope.ts';
+import { ClientError } from '../client-error.ts';
+import { limitedFetch } from '../limited-fetch.ts';
+import { type DiscoveryWalk, discoveryProtocolVersion } from './discovery-walk.ts';
+
+/** What a server says to a request without a token. */
+export interface FirstChallenge {
+  /** Whether the server answered 401. */
+  protected: boolean;
+  /** `resource_metadata` of the challenge (RFC 9728 section 5.1). */
+  resourceMetadata?: string;
+  /** `scope` of the challenge. */
+  scopes?: string[];
+}
+
+/**
+ * Reads what a challenge offers for discovery.
+ * A bearer challenge wins over others; one with `resource_metadata` wins over one without.
+ * @param header the `WWW-Authenticate` fields, joined by a comma; null where there are none
+ * @see RFC 9728 section 5.1; RFC 6750 section 3 (A3-06)
+ */
+export function readFirstChallenge(header: string | null): Omit<FirstChallenge, 'protected'> {
+  const challenges = parseChallenges(header ?? '');
+  const bearer = challenges.filter(({ scheme }) => scheme === 'bearer');
+  const withMetadata = ({ parameters }: Challenge): boolean => parameters.resource_metadata !== undefined;
+  const chosen = bearer.find(withMetadata) ?? challenges.find(withMetadata) ?? bearer[0];
+  const scope =
+    chosen?.parameters.scope ?? bearer.find(({ parameters }) => parameters.scope)?.parameters.scope;
+  const scopes = parseScope(scope).filter(isScopeToken);
+  return {
+    ...(chosen?.parameters.resource_metadata === undefined
+      ? {}
+      : { resourceMetadata: chosen.parameters.resource_metadata }),
+    ...(scopes.length === 0 ? {} : { scopes }),
+  };
+}
+
+/**
+ * Asks the MCP server without a token: a POST that has no effect, then a GET, until one is answered with 401.
+ * @throws ClientError `server_error` at a 5xx, and those of {@link limitedFetch}
+ * @see MCP authorization "Authorization Flow Steps" (A2-08)
+ */
+export async function askForChallenge(walk: DiscoveryWalk): Promise<FirstChallenge> {
+  const ask = limitedFetch(walk.context, false);
+  const requests: { method: 'POST' | 'GET'; init: RequestInit }[] = [
+    {
+      method: 'POST',
+      init: {
+        body: JSON.stringify({ jsonrpc: '2.0', id: 'challenge', method: 'ping' }),
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      },
+    },
+    { method: 'GET', init: { headers: { accept: 'text/event-stream' } } },
+  ];
+  for (const { method, init } of requests) {
+    const headers = { ...init.headers, 'mcp-protocol-version': discoveryProtocolVersion };
+    const response = await ask(walk.server, { ...init, method, headers });
+    const { status } = response;
+    const step = { purpose: 'challenge' as const, method, url: walk.server, status };
+    if (status === 401) {
+      walk.trace.push({ ...step, verdict: 'taken', reason: 'the server asks for a token' });
+      return { protected: true, ...readFirstChallenge(response.headers.get('www-authenticate')) };
+    }
+    if (status >= 500) {
+      walk.trace.push({ ...step, verdict: 'refused', reason: 'server error' });
+      throw new ClientError(
+        'server_error',
+        `${walk.server} answered with status ${status}. Try again later.`,
+      );
+    }
+    walk.trace.push({ ...step, verdict: 'absent', reason: 'no challenge: the status is not 401' });
+  }
+  return { protected: false };
+}

@@ -1,0 +1,42 @@
+import * as oauth from 'oauth4webapi';
+import { ClientError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import { clientAuthentication, exchangeOptions, readRefusal } from '../exchange.ts';
+import type { Credential, Registration } from '../stores/credential-store.ts';
+
+/**
+ * Asks the issuer to end a credential: its refresh token where there is one, else its access token.
+ * @param context where requests go through
+ * @param credential what should end
+ * @param registration the client it was issued to
+ * @returns false where the issuer has no revocation endpoint
+ * @throws ClientError `token_refused`, or that no answer came
+ * @see RFC 7009 section 2.1
+ */
+export async function revokeCredential(
+  context: ClientContext,
+  credential: Credential,
+  registration: Registration,
+): Promise<boolean> {
+  const { authorizationServer: as, clientId, accessToken, refreshToken } = credential;
+  if (as.revocation_endpoint === undefined) return false;
+  try {
+    const response = await oauth.revocationRequest(
+      as,
+      { client_id: clientId },
+      clientAuthentication(registration, as.token_endpoint_auth_methods_supported),
+      refreshToken ?? accessToken,
+      {
+        ...exchangeOptions(context),
+        additionalParameters: {
+          token_type_hint: refreshToken === undefined ? 'access_token' : 'refresh_token',
+        },
+      },
+    );
+    await oauth.processRevocationResponse(response);
+    return true;
+  } catch (thrown) {
+    const { message } = await readRefusal(thrown, 'revocation endpoint');
+    throw new ClientError('token_refused', message);
+  }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { ClientError, type DiscoveryError, discover } from '../../../src/client/index.ts';
+import { testContext } from '../support/context.ts';
+import { serverMetadata, startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
+import { type ScriptedServer, startServer } from '../support/scripted-server.ts';
+
+async function failure(work: Promise<unknown>): Promise<DiscoveryError> {
+  const error = await work.catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ClientError);
+  return error as DiscoveryError;
+}
+
+/** An origin that asks for a token at `/v1/mcp` and publishes no protected resource metadata. */
+async function startOldServer(): Promise<ScriptedServer & { url: string }> {
+  const server = await startServer();
+  server.routes['POST /v1/mcp'] = { status: 401, text: '' };
+  return Object.assign(server, { url: `${server.origin}/v1/mcp` });
+}
+
+describe('discovery', () => {
+  it('goes from the 401 to the resource metadata of the challenge to the authorization server (A3-04, A4-02)', async () => {
+    const as = await startAuthorizationServer();
+    const mcp = await startMcpServer(as, { scopes: ['read'] });
+    const found = await discover(testContext(), mcp.url);
+    expect(found).toMatchObject({
+      server: mcp.url,
+      resource: mcp.url,
+      model: 'protected_resource',
+      authorizationServer: { issuer: as.origin, token_endpoint: `${as.origin}/token` },
+      protectedResource: { scopes_supported: ['read'] },
+    });
+    expect(mcp.asked()).toEqual(['POST /mcp', 'GET /.well-known/oauth-protected-resource/mcp']);
+    expect(as.asked()).toEqual(['GET /.well-known/oauth-authorization-server']);
+    expect(found.trace.map(({ verdict, status }) => [verdict, status])).toEqual([
+      ['taken', 401],
+      ['taken', 200],
+      ['taken', 200],
+    ]);
+  });
+
+  it('sends MCP-Protocol-Version with every request and never a token (A2-06)', async () => {
+    const as = await startAuthorizationServer();
+    const mcp = await startMcpServer(as);
+    await discover(testContext(), mcp.url);
+    for (const { headers } of [...mcp.requests, ...as.requests]) {
+      expect(headers['mcp-protocol-version']).toBe('2025-11-25');
+      expect(headers.authorization).toBeUndefined();
+    }
+  });
+
+  it('falls back to the origin without its path, OAuth metadata first (A2-01, A2-02)', async () => {
+    const server = await startOldServer();
+    server.routes['GET /.well-known/oauth-authorization-server'] = { json: serverMetadata(server.origin) };
+    const found = await discover(testContext(), server.url);
+    expect(found.model).toBe('origin_metadata');
+    expect(found.resource).toBe(server.url);
+    expect(server.asked()).toEqual([
+      'POST /v1/mcp',
+      'GET /.well-known/oauth-protected-resource/v1/mcp',
+      'GET /.well-known/oauth-protected-resource',
+      'GET /.well-known/oauth-authorization-server',
+    ]);
+  });
+
+  it('asks the origin for OpenID metadata, then assumes the default paths, in this order (A2-05, A2-08)', async () => {
+    const server = await startOldServer();
+    const found = await discover(testContext(), server.url);
+    expect(server.asked().slice(3)).toEqual([
+      'GET /.well-known/oauth-authorization-server',
+      'GET /.well-known/openid-configuration',
+    ]);
+    expect(found.model).toBe('default_endpoints');
+    expect(found.authorizationServer).toMatchObject({
+      issuer: server.origin,
+      authorization_endpoint: `${server.origin}/authorize`,
+      token_endpoint: `${server.origin}/token`,
+      registration_endpoint: `${server.origin}/register`,
+      code_challenge_methods_supported: ['S256'],
+    });
+  });
+
+  it('stops at a server error instead of asking the next place (A2-08)', async () => {
+    const server = await startOldServer();
+    server.routes['GET /.well-known/oauth-authorization-server'] = { status: 503, text: '' };
+    const error = await failure(discover(testContext(), server.url));
+    expect(error.reason).toBe('server_error');
+    expect(server.asked()).not.toContain('GET /.well-known/openid-configuration');
+    expect(error.trace.at(-1)).toMatchObject({ status: 503, verdict: 'refused' });
+  });
+
+  it('says that a server without a challenge and without metadata needs no login', async () => {
+    const server = await startServer({ 'POST /mcp': { json: {} }, 'GET /mcp': { status: 405, text: '' } });
+    const error = await failure(discover(testContext(), `${server.origin}/mcp`));
+    expect(error.reason).toBe('not_protected');
+  });
+
+  it('lets the caller choose among several authorization servers (A3-08)', async () => {
+    const [first, second] = [await startAuthorizationServer(), await startAuthorizationServer()];
+    const mcp = await startMcpServer(first);
+    mcp.routes['GET /.well-known/oauth-protected-resource/mcp'] = {
+      json: { resource: mcp.url, authorization_servers: [first.origin, second.origin] },
+    };
+    const found = await discover(testContext(), mcp.url, { chooseAuthorizationServer: (all) => all[1] });
+    expect(found.authorizationServer.issuer).toBe(second.origin);
+    expect(first.requests).toEqual([]);
+  });
+
+  it.each(['javascript:alert(1)', 'file:///etc/passwd', 'http://mcp.example.com/mcp', 'nonsense'])(
+    'refuses %s as the URL of a server without sending anything (T-182)',
+    async (url) => {
+      const fetch = () => Promise.reject(new Error('sent'));
+      const error = await failure(discover({ ...testContext(), fetch }, url));
+      expect(error.reason).toBe('bad_url');
+    },
+  );
+
+  it('allows http elsewhere than on loopback only where the caller says so', async () => {
+    const seen: string[] = [];
+    const fetch = async (url: string | URL): Promise<Response> => {
+      seen.push(String(url));
+      return new Response('', { status: 404 });
+    };
+    const context = { ...testContext(), fetch, dangerouslyAllowHttp: true };
+    const error = await failure(discover(context, 'http://mcp.example.com/mcp'));
+    expect(error.reason).toBe('not_protected');
+    expect(seen[0]).toBe('http://mcp.example.com/mcp');
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import {
+  dropCredential,
+  dropRegistration,
+  emptyBook,
+  findIn,
+  putCredential,
+} from '../../../src/client/stores/credential-book.ts';
+import { testCredential } from '../support/credentials.ts';
+
+describe('the book of credentials', () => {
+  it('keeps one credential for each issuer and resource (A3-09, T-184)', () => {
+    const book = emptyBook();
+    const first = testCredential({ issuer: 'https://one' });
+    const second = testCredential({ issuer: 'https://two' });
+    putCredential(book, 'https://mcp', first);
+    putCredential(book, 'https://mcp', second);
+    expect(Object.values(book.credentials)).toEqual([first, second]);
+    expect(findIn(book, 'https://mcp')).toEqual(second);
+  });
+
+  it('gives nothing to a server nobody logged in to, even one on the same origin (A7-05)', () => {
+    const book = emptyBook();
+    putCredential(book, 'https://mcp/a', testCredential({ resource: 'https://mcp' }));
+    expect(findIn(book, 'https://mcp/b')).toBeUndefined();
+    expect(findIn(book, '__proto__')).toBeUndefined();
+  });
+
+  it('does not drop a credential that is newer than the one named (T-188)', () => {
+    const book = emptyBook();
+    const old = testCredential({ accessToken: 'old' });
+    putCredential(book, 'https://mcp', { ...old, accessToken: 'new' });
+    dropCredential(book, old);
+    expect(findIn(book, 'https://mcp')?.accessToken).toBe('new');
+    dropCredential(book, { ...old, accessToken: 'new' });
+    expect(book).toEqual(emptyBook());
+  });
+
+  it('does not drop a registration under another client id', () => {
+    const book = emptyBook();
+    book.registrations['https://as'] = {
+      issuer: 'https://as',
+      clientId: 'mine',
+      redirectUris: [],
+      source: 'dynamic',
+    };
+    dropRegistration(book, 'https://as', 'other');
+    expect(book.registrations['https://as']).toBeDefined();
+    dropRegistration(book, 'https://as', 'mine');
+    expect(book.registrations['https://as']).toBeUndefined();
+  });
+});

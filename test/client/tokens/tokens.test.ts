@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryStore, freshCredential, refreshAheadSeconds } from '../../../src/client/index.ts';
+import { startOfTime, testContext } from '../support/context.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
+import { startAuthorizationServer } from '../support/protected-server.ts';
+
+const server = 'https://mcp.example/mcp';
+
+async function setUp(overrides: Parameters<typeof testCredential>[0] = {}) {
+  const as = await startAuthorizationServer();
+  as.refreshTokens.add('rt');
+  const context = testContext();
+  const store = createMemoryStore();
+  const credential = testCredential({ issuer: as.origin, ...overrides });
+  await store.saveRegistration(testRegistration({ issuer: as.origin }));
+  await store.saveCredential(server, credential);
+  const redeemed = () =>
+    as.requests
+      .filter(({ path }) => path === '/token')
+      .map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
+  return { as, context, store, credential, redeemed };
+}
+
+describe('a credential', () => {
+  it('is used as it is while it has more than 60 s left', async () => {
+    const { context, store, credential, redeemed } = await setUp();
+    context.clock.seconds = startOfTime + 3600 - refreshAheadSeconds - 1;
+    expect(await freshCredential(context, store, server)).toEqual(credential);
+    expect(redeemed()).toEqual([]);
+  });
+
+  it('is refreshed 60 s before its end, with the resource, and kept (A9-05, A7-01)', async () => {
+    const { context, store, redeemed, as } = await setUp();
+    context.clock.seconds = startOfTime + 3600 - refreshAheadSeconds;
+    const fresh = await freshCredential(context, store, server);
+    expect(redeemed()).toEqual([
+      {
+        grant_type: 'refresh_token',
+        refresh_token: 'rt',
+        client_id: 'client',
+        resource: 'https://mcp.example/mcp',
+      },
+    ]);
+    expect(fresh).toMatchObject({ scopes: ['read'], expiresAt: context.clock.seconds + 3600 });
+    expect(as.accessTokens.has(fresh?.accessToken ?? '')).toBe(true);
+    expect(await store.findCredential(server)).toEqual(fresh);
+  });
+
+  it('is refreshed once, however many ask at the same time (A9-05, T-188)', async () => {
+    const { context, store, redeemed } = await setUp();
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => freshCredential(context, store, server, 'at')),
+    );
+    expect(new Set(all.map((one) => one?.accessToken)).size).toBe(1);
+    expect(redeemed()).toHaveLength(1);
+  });
+
+  it('that another process renewed meanwhile is taken over (T-188)', async () => {
+    const { context, store, credential, redeemed } = await setUp();
+    const find = store.findCredential;
+    let asked = 0;
+    store.findCredential = async (key) => {
+      if (++asked === 2) await store.saveCredential(server, { ...credential, accessToken: 'theirs' });
+      return find(key);
+    };
+    expect((await freshCredential(context, store, server, 'at'))?.accessToken).toBe('theirs');
+    expect(redeemed()).toEqual([]);
+  });
+
+  it('keeps its refresh token where the answer has none (A9-05)', async () => {
+    const { as, context, store } = await setUp();
+    as.issuesRefreshTokens = false;
+    const fresh = await freshCredential(context, store, server, 'at');
+    expect(fresh?.refreshToken).toBe('rt');
+    expect(fresh?.accessToken).not.toBe('at');
+  });
+
+  it('whose refresh token is dead is forgotten, and a login is needed (A9-05)', async () => {
+    const { as, context, store } = await setUp();
+    as.refreshTokens.clear();
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
+      server,
+    });
+    expect(await store.findCredential(server)).toBeUndefined();
+    expect(await store.findRegistration(as.origin)).toBeDefined();
+  });
+
+  it('whose client is unknown is forgotten together with the registration', async () => {
+    const { as, context, store } = await setUp();
+    as.routes['POST /token'] = {
+      status: 401,
+      headers: { 'www-authenticate': 'Basic realm="as"' },
+      json: { error: 'invalid_client' },
+    };
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
+    });
+    expect(await store.findCredential(server)).toBeUndefined();
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+  });
+
+  it('survives a failing authorization server: it is used to its end, and never forgotten', async () => {
+    const { as, context, store, credential } = await setUp();
+    as.routes['POST /token'] = { status: 503, text: '' };
+    context.clock.seconds = startOfTime + 3590;
+    expect(await freshCredential(context, store, server)).toEqual(credential);
+    context.clock.seconds = startOfTime + 3601;
+    await expect(freshCredential(context, store, server)).rejects.toMatchObject({ reason: 'token_refused' });
+    expect(await store.findCredential(server)).toEqual(credential);
+  });
+
+  it('without a refresh token is used to its end, then a login is needed (A9-02)', async () => {
+    const { context, store, credential, redeemed } = await setUp({ refreshToken: undefined });
+    context.clock.seconds = startOfTime + 3590;
+    expect(await freshCredential(context, store, server)).toEqual(credential);
+    context.clock.seconds = startOfTime + 3600;
+    await expect(freshCredential(context, store, server)).rejects.toMatchObject({ reason: 'login_required' });
+    expect(redeemed()).toEqual([]);
+  });
+
+  it('is never refreshed with another client id than it was issued to (A5-10)', async () => {
+    const { as, context, store, redeemed } = await setUp();
+    await store.saveRegistration(testRegistration({ issuer: as.origin, clientId: 'newer' }));
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
+    });
+    expect(redeemed()).toEqual([]);
+  });
+
+  it('that does not exist is none', async () => {
+    const { context, store } = await setUp();
+    expect(await freshCredential(context, store, 'https://other.example')).toBeUndefined();
+  });
+});
