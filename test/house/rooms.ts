@@ -44,6 +44,11 @@ export const rooms: readonly Room[] = [
   { name: 'client', may: ['oauth'], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
   { name: 'client/node', may: ['oauth', 'client'], neverPackages: [...web, engine, ...nativePackages] },
   {
+    name: 'doctor',
+    may: ['oauth', 'client', 'client/node'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'upstream',
     may: ['oauth', 'client', 'crypto', 'net', 'storage', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
@@ -146,7 +151,16 @@ export const rooms: readonly Room[] = [
   { name: 'config', may: ['options.ts', 'oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'cli',
-    may: ['index.ts', 'config', 'storage', 'storage/sqlite', 'storage/postgres', 'client', 'client/node'],
+    may: [
+      'index.ts',
+      'config',
+      'storage',
+      'storage/sqlite',
+      'storage/postgres',
+      'client',
+      'client/node',
+      'doctor',
+    ],
     neverPackages: [engine, ...nativePackages],
   },
 ];
