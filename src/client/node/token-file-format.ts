@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import type { CredentialBook } from '../stores/credential-book.ts';
 
+const privateJwk = z.object({ kty: z.string() }).catchall(z.string());
+
 const registration = z.object({
   issuer: z.string(),
   clientId: z.string(),
   clientSecret: z.string().optional(),
   clientSecretExpiresAt: z.number().optional(),
+  privateKey: privateJwk.optional(),
   tokenEndpointAuthMethod: z.string().optional(),
   redirectUris: z.array(z.string()),
-  source: z.enum(['given', 'dynamic']),
+  source: z.enum(['given', 'dynamic', 'metadata_document']),
 });
 
 const credential = z.object({
@@ -24,6 +27,8 @@ const credential = z.object({
   expiresAt: z.number().optional(),
   refreshToken: z.string().optional(),
   scopes: z.array(z.string()).optional(),
+  dpopKey: privateJwk.optional(),
+  grant: z.literal('client_credentials').optional(),
 });
 
 const tokenFile = z.object({

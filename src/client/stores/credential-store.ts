@@ -1,15 +1,20 @@
+/** A private key as JSON Web Key, with the members that are text; `alg` says what it signs with (RFC 7517 section 4). */
+export type PrivateJwk = { kty: string; alg?: string; kid?: string; [member: string]: string | undefined };
+
 /** A client id at one authorization server. It is never shown to another (A5-10). */
 export interface Registration {
   issuer: string;
   clientId: string;
   clientSecret?: string;
+  /** Signs the client's assertions where it authenticates by `private_key_jwt` (RFC 7523 section 2.2). */
+  privateKey?: PrivateJwk;
   /** End of the secret's life, epoch seconds; absent where it has none. */
   clientSecretExpiresAt?: number;
   /** The method the server assigned, e.g. `client_secret_basic`. */
   tokenEndpointAuthMethod?: string;
   redirectUris: string[];
-  /** `given`: registered beforehand, by hand. `dynamic`: by RFC 7591. */
-  source: 'given' | 'dynamic';
+  /** `given`: registered beforehand, by hand. `dynamic`: by RFC 7591. `metadata_document`: the id is the URL of its metadata. */
+  source: 'given' | 'dynamic' | 'metadata_document';
 }
 
 /** The members of authorization server metadata that outlive a login. */
@@ -32,6 +37,10 @@ export interface Credential {
   refreshToken?: string;
   /** Granted scopes; absent where neither request nor answer named any. */
   scopes?: string[];
+  /** The key the access token is bound to; without a proof signed by it the token is worth nothing (RFC 9449 section 5). */
+  dpopKey?: PrivateJwk;
+  /** Set where the client got it for itself, without a user: the grant is repeated when it ends (RFC 6749 section 4.4). */
+  grant?: 'client_credentials';
 }
 
 /**

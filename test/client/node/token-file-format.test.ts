@@ -5,9 +5,10 @@ import { testCredential, testRegistration } from '../support/credentials.ts';
 
 describe('the text of a token file', () => {
   it('gives back what was written', () => {
+    const key = { kty: 'EC', alg: 'ES256', crv: 'P-256', x: 'x', y: 'y', d: 'd' };
     const book = {
-      registrations: { 'https://as.example': testRegistration({ clientSecret: 's' }) },
-      credentials: { k: testCredential() },
+      registrations: { 'https://as.example': testRegistration({ clientSecret: 's', privateKey: key }) },
+      credentials: { k: testCredential({ dpopKey: key, grant: 'client_credentials' }) },
       logins: { 'https://mcp.example/mcp': 'k' },
     };
     expect(parseTokenFile(formatTokenFile(book))).toEqual(book);
