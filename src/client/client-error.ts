@@ -20,6 +20,7 @@ export type ClientErrorReason =
   | 'authorization_server_changed'
   | 'authorization_response_rejected'
   | 'authorization_denied'
+  | 'callback_port_unusable'
   | 'login_timed_out'
   | 'token_refused'
   | 'client_unknown'
@@ -35,9 +36,10 @@ export class ClientError extends Error {
   /**
    * @param reason the name of the failure
    * @param message what happened and what to do
+   * @param options the failure behind it
    */
-  constructor(reason: ClientErrorReason, message: string) {
-    super(message);
+  constructor(reason: ClientErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.reason = reason;
   }
 }

@@ -1,9 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { ClientError } from '../client-error.ts';
-import { callbackPage, callbackPageHeaders } from './callback-page.ts';
+import { findPortHolder } from './port-holder.ts';
+import { callbackPath, redirectHandler } from './redirect-handler.ts';
 
 /** How long a login may take, in milliseconds. */
 export const loginTimeoutMs = 5 * 60_000;
+
+/** How often another free port is tried where the first is taken on ::1. */
+const maxPortAttempts = 5;
 
 /** A listener for the redirect of one login. */
 export interface LoopbackListener {
@@ -14,75 +18,105 @@ export interface LoopbackListener {
    * @param state of the authorization request
    * @param timeoutMs longest wait, in milliseconds
    * @returns its query; the listener is closed then
-   * @throws ClientError `timed_out`
+   * @throws ClientError `login_timed_out`
    */
   receive(state: string, timeoutMs?: number): Promise<URLSearchParams>;
   /** Stops listening. */
   close(): Promise<void>;
 }
 
-/** @returns the status a request is refused with; undefined for the redirect that is waited for */
-function refusal(
-  request: IncomingMessage,
-  url: URL | null,
-  hosts: readonly string[],
-  state: string | undefined,
-): number | undefined {
-  if (!hosts.includes(request.headers.host ?? '')) return 421;
-  if (url?.pathname !== '/callback') return 404;
-  if (request.method !== 'GET') return 405;
-  const given = url.searchParams.getAll('state');
-  return state !== undefined && given.length === 1 && given[0] === state ? undefined : 400;
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, ipv6Only: true }, () => {
+      server.off('error', reject);
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
 }
 
-function answer(response: ServerResponse, status: number, heading: string, text: string): void {
-  response.writeHead(status, callbackPageHeaders).end(callbackPage(heading, text));
+const stop = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+
+/**
+ * Listens on 127.0.0.1, and on the same port of ::1 where this machine has it: some browsers and tunnels go there,
+ * whatever the redirect URI names (CL-7). A port that is fixed need not be free on ::1 as well.
+ */
+async function bind(ipv4: Server, ipv6: Server, port: number): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const bound = await listen(ipv4, '127.0.0.1', port);
+    try {
+      await listen(ipv6, '::1', bound);
+      return bound;
+    } catch (error) {
+      if (codeOf(error) !== 'EADDRINUSE' || port !== 0 || attempt === maxPortAttempts) return bound;
+      await stop(ipv4);
+    }
+  }
+}
+
+async function explainBinding(error: unknown, port: number): Promise<unknown> {
+  if (codeOf(error) === 'EACCES')
+    return new ClientError(
+      'callback_port_unusable',
+      `Port ${port} may not be listened on. Choose another one.`,
+    );
+  if (codeOf(error) !== 'EADDRINUSE') return error;
+  const holder = await findPortHolder(port);
+  const by = holder === undefined ? 'another program' : `${holder.name} (process ${holder.pid})`;
+  return new ClientError(
+    'callback_port_unusable',
+    `Port ${port} of 127.0.0.1 is in use by ${by}. End that, or choose another port.`,
+  );
 }
 
 /**
- * Opens the listener on 127.0.0.1 and a free port. It takes one redirect, then closes.
+ * Opens the listener on loopback. It takes one redirect, then closes.
+ * @param port the port; 0, or none, for a free one
  * @returns the listener, which listens already: its redirect URI can be used
- * @see RFC 8252 sections 7.3 and 8.3 (A6-04, T-187)
+ * @throws ClientError `callback_port_unusable`, naming who holds the port where that can be known (CL-4)
+ * @see RFC 8252 sections 7.3 and 8.3 (A6-04, CL-7, T-187)
  */
-export async function openLoopback(): Promise<LoopbackListener> {
+export async function openLoopback(port = 0): Promise<LoopbackListener> {
   let waiting: { state: string; resolve: (query: URLSearchParams) => void } | undefined;
-  let hosts: string[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const server = createServer(
-    { maxHeaderSize: 16 * 1024, requestTimeout: 5_000, headersTimeout: 5_000 },
-    (request, response) => {
-      const url = URL.parse(request.url ?? '', 'http://127.0.0.1');
-      const status = refusal(request, url, hosts, waiting?.state);
-      if (status !== undefined || url === null || waiting === undefined) {
-        answer(response, status ?? 400, 'Not this login', 'This address takes the answer of one login only.');
-        return;
-      }
-      const { resolve } = waiting;
+  let bound = port;
+  const handler = redirectHandler(
+    () => bound,
+    () => waiting?.state,
+    (query, response) => {
+      const resolve = waiting?.resolve;
       waiting = undefined;
-      if (url.searchParams.has('error'))
-        answer(response, 200, 'Not logged in', 'You can close this tab. The terminal says more.');
-      else answer(response, 200, 'Back to the terminal', 'You can close this tab.');
-      response.once('close', () => server.closeAllConnections());
-      server.close();
-      resolve(url.searchParams);
+      clearTimeout(timer);
+      for (const server of servers) server.close();
+      response.once('close', () => {
+        for (const server of servers) server.closeAllConnections();
+      });
+      resolve?.(query);
     },
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  hosts = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`];
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      clearTimeout(timer);
-      waiting = undefined;
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  const limits = { maxHeaderSize: 16 * 1024, requestTimeout: 5_000, headersTimeout: 5_000 };
+  const servers = [createServer(limits, handler), createServer(limits, handler)] as const;
+  const close = async (): Promise<void> => {
+    clearTimeout(timer);
+    waiting = undefined;
+    await Promise.all(servers.map(stop));
+  };
+  try {
+    bound = await bind(...servers, port);
+  } catch (error) {
+    await close();
+    throw await explainBinding(error, port);
+  }
   return {
-    redirectUri: `http://127.0.0.1:${port}/callback`,
+    redirectUri: `http://127.0.0.1:${bound}${callbackPath}`,
     receive: (state, timeoutMs = loginTimeoutMs) =>
       new Promise((resolve, reject) => {
         waiting = { state, resolve };

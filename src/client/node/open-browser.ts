@@ -8,7 +8,7 @@ export interface BrowserCommand {
 }
 
 /**
- * Chooses the program that opens a URL: `$BROWSER`, else the platform's own.
+ * Chooses the program that opens a URL: `$BROWSER`, else the platform's own; that of Windows under WSL.
  * @param url an http(s) URL
  * @param platform `process.platform`
  * @param env environment variables
@@ -23,6 +23,7 @@ export function browserCommand(
   const { href } = requireUrl(url, 'The URL to open', { dangerouslyAllowHttp: true });
   if (env.BROWSER) return { command: env.BROWSER, args: [href] };
   if (platform === 'darwin') return { command: 'open', args: [href] };
+  if (env.WSL_DISTRO_NAME) return { command: 'rundll32.exe', args: ['url.dll,FileProtocolHandler', href] };
   if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', href] };
   return { command: 'xdg-open', args: [href] };
 }

@@ -26,6 +26,7 @@ describe('the program that opens a URL', () => {
     ['linux', {}, 'xdg-open', [url]],
     ['darwin', {}, 'open', [url]],
     ['win32', {}, 'rundll32', ['url.dll,FileProtocolHandler', url]],
+    ['linux', { WSL_DISTRO_NAME: 'Debian' }, 'rundll32.exe', ['url.dll,FileProtocolHandler', url]],
     ['linux', { BROWSER: '/usr/bin/lynx' }, '/usr/bin/lynx', [url]],
   ] as const)('on %s with %j is %s', (platform, env, command, args) => {
     expect(browserCommand(url, platform, env)).toEqual({ command, args });

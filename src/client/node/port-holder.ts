@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+/** A process that listens on a port. */
+export interface PortHolder {
+  pid: number;
+  /** What the program calls itself. */
+  name: string;
+}
+
+/** Longest wait for a program that looks it up, in milliseconds. */
+const lookUpTimeoutMs = 3_000;
+
+/** `st` of a socket that listens, in /proc/net/tcp. */
+const listening = '0A';
+
+/** @returns inodes of the sockets that listen on a port, of a table as in /proc/net/tcp */
+function inodesIn(table: string, port: number): string[] {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local = '', , state]) => local.endsWith(wanted) && state === listening)
+    .flatMap(([, , , , , , , , , inode]) => (inode === undefined ? [] : [inode]));
+}
+
+async function holderByProc(port: number): Promise<PortHolder | undefined> {
+  const tables = await Promise.all(
+    ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'utf8').catch(() => '')),
+  );
+  const links = new Set(tables.flatMap((table) => inodesIn(table, port)).map((inode) => `socket:[${inode}]`));
+  if (links.size === 0) return undefined;
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+      const link = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (!links.has(link)) continue;
+      const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
+      return { pid: Number(pid), name: name.trim() || 'a program' };
+    }
+  }
+  return undefined;
+}
+
+async function holderByLsof(port: number): Promise<PortHolder | undefined> {
+  const args = ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-Fpc'];
+  const { stdout } = await promisify(execFile)('lsof', args, { timeout: lookUpTimeoutMs });
+  const [, pid] = /^p(\d+)$/m.exec(stdout) ?? [];
+  const [, name = 'a program'] = /^c(.+)$/m.exec(stdout) ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), name };
+}
+
+/**
+ * Finds who listens on a TCP port of this machine. Processes of other users stay unknown, and so does everything on Windows.
+ * @param port the port
+ * @returns the process, where it can be known (CL-4)
+ */
+export async function findPortHolder(port: number): Promise<PortHolder | undefined> {
+  try {
+    if (process.platform === 'linux') return await holderByProc(port);
+    if (process.platform === 'darwin') return await holderByLsof(port);
+  } catch {
+    // Not knowing who it is must not hide that the port is taken.
+  }
+  return undefined;
+}
