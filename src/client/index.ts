@@ -6,6 +6,8 @@ export {
   processAuthorizationResponse,
   startAuthorization,
 } from './authorization/authorization.ts';
+export type { AuthorizationAgent, AuthorizationRequest } from './authorization/authorization-agent.ts';
+export { type CodeLoginOptions, type CodeLoginProgress, loginWithCode } from './authorization/code-login.ts';
 export {
   ClientError,
   type ClientErrorReason,
@@ -18,12 +20,13 @@ export type { UsableAuthorizationServer } from './discovery/authorization-server
 export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery/discovery.ts';
 export type { DiscoveryStep } from './discovery/discovery-step.ts';
 export type { UsableProtectedResource } from './discovery/protected-resource.ts';
+export { type DynamicRegistrationOptions, registerDynamically } from './registration/dynamic-registration.ts';
+export { loopbackRedirectUris } from './registration/redirect-uris.ts';
 export {
   type GivenClient,
-  loopbackRedirectUris,
+  type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,
-  registerDynamically,
 } from './registration/registration.ts';
 export { isClientKnown } from './registration/registration-check.ts';
 export { withAuthorization } from './session/session.ts';

@@ -12,6 +12,7 @@ const listMembers = [
   'grant_types_supported',
   'token_endpoint_auth_methods_supported',
   'code_challenge_methods_supported',
+  'dpop_signing_alg_values_supported',
 ] as const;
 
 type ListMember = (typeof listMembers)[number];
@@ -23,11 +24,18 @@ export type UsableAuthorizationServer = {
   token_endpoint: string;
   registration_endpoint?: string;
   revocation_endpoint?: string;
+  device_authorization_endpoint?: string;
   authorization_response_iss_parameter_supported?: boolean;
+  client_id_metadata_document_supported?: boolean;
 } & Pick<AuthorizationServerMetadata, ListMember>;
 
 /** Endpoints that receive codes, tokens or secrets. */
-const secretEndpoints = ['token_endpoint', 'registration_endpoint', 'revocation_endpoint'] as const;
+const secretEndpoints = [
+  'token_endpoint',
+  'registration_endpoint',
+  'revocation_endpoint',
+  'device_authorization_endpoint',
+] as const;
 
 /**
  * Checks a metadata document whose issuer is already confirmed.
@@ -77,6 +85,7 @@ export function requireUsableAuthorizationServer(
     token_endpoint: endpoint('token_endpoint'),
     authorization_response_iss_parameter_supported:
       document.authorization_response_iss_parameter_supported === true,
+    client_id_metadata_document_supported: document.client_id_metadata_document_supported === true,
   };
 }
 

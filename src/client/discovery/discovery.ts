@@ -10,7 +10,7 @@ import {
 } from './authorization-server.ts';
 import type { DiscoveryStep } from './discovery-step.ts';
 import type { DiscoveryWalk } from './discovery-walk.ts';
-import { askForChallenge } from './first-challenge.ts';
+import { askForChallenge, type FirstChallenge, readFirstChallenge } from './first-challenge.ts';
 import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
 
 /** What discovery found out about an MCP server. */
@@ -25,15 +25,19 @@ export interface DiscoveredServer {
   protectedResource?: UsableProtectedResource;
   /** Scopes of the first challenge. */
   challengedScopes?: string[];
+  /** True where the server takes only tokens bound to a key of the client (RFC 9449, RFC 9728 section 2). */
+  dpopRequired?: true;
   trace: readonly DiscoveryStep[];
 }
 
 /** Choices of the caller. */
 export interface DiscoveryOptions {
   /** Chooses among several authorization servers; the first unless told (RFC 9728 section 7.6, A3-08). */
-  chooseAuthorizationServer?: (issuers: readonly string[]) => string | undefined;
+  chooseAuthorizationServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
   /** Origins, besides the issuer's, on which token, registration and revocation endpoints may stand. */
-  allowedEndpointOrigins?: readonly string[];
+  allowedEndpointOrigins?: readonly string[] | undefined;
+  /** `WWW-Authenticate` with which the server has refused a request already; it is then not asked for one. */
+  challenge?: string | null | undefined;
 }
 
 /**
@@ -64,11 +68,15 @@ export async function discover(
       allowedOrigins: options.allowedEndpointOrigins ?? [],
       chooseAuthorizationServer: options.chooseAuthorizationServer ?? (([first]) => first),
     };
-    const challenge = await askForChallenge(walk);
+    const challenge: FirstChallenge =
+      options.challenge === undefined
+        ? await askForChallenge(walk)
+        : { protected: true, ...readFirstChallenge(options.challenge) };
     const found = {
       server,
       trace,
       ...(challenge.scopes === undefined ? {} : { challengedScopes: challenge.scopes }),
+      ...(challenge.dpop ? { dpopRequired: true as const } : {}),
     };
     const protectedResource = await findProtectedResource(walk, challenge.resourceMetadata);
     if (protectedResource !== undefined) {
@@ -79,8 +87,15 @@ export async function discover(
           'None of the authorization servers of the metadata was chosen.',
         );
       const authorizationServer = await findAuthorizationServer(walk, issuer);
-      const { resource } = protectedResource;
-      return { ...found, model: 'protected_resource', resource, protectedResource, authorizationServer };
+      const { resource, dpop_bound_access_tokens_required: bound } = protectedResource;
+      return {
+        ...found,
+        ...(bound === true ? { dpopRequired: bound } : {}),
+        model: 'protected_resource',
+        resource,
+        protectedResource,
+        authorizationServer,
+      };
     }
     if (!challenge.protected)
       throw new ClientError('not_protected', `${url} asks for no token: it needs no login.`);

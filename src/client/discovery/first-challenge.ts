@@ -12,6 +12,8 @@ export interface FirstChallenge {
   resourceMetadata?: string;
   /** `scope` of the challenge. */
   scopes?: string[];
+  /** True where only tokens bound to a key are taken: a DPoP challenge, and no bearer challenge (RFC 9449 section 7.1). */
+  dpop?: true;
 }
 
 /**
@@ -24,7 +26,8 @@ export function readFirstChallenge(header: string | null): Omit<FirstChallenge, 
   const challenges = parseChallenges(header ?? '');
   const bearer = challenges.filter(({ scheme }) => scheme === 'bearer');
   const withMetadata = ({ parameters }: Challenge): boolean => parameters.resource_metadata !== undefined;
-  const chosen = bearer.find(withMetadata) ?? challenges.find(withMetadata) ?? bearer[0];
+  const dpop = challenges.find(({ scheme }) => scheme === 'dpop');
+  const chosen = bearer.find(withMetadata) ?? challenges.find(withMetadata) ?? bearer[0] ?? dpop;
   const scope =
     chosen?.parameters.scope ?? bearer.find(({ parameters }) => parameters.scope)?.parameters.scope;
   const scopes = parseScope(scope).filter(isScopeToken);
@@ -33,6 +36,7 @@ export function readFirstChallenge(header: string | null): Omit<FirstChallenge, 
       ? {}
       : { resourceMetadata: chosen.parameters.resource_metadata }),
     ...(scopes.length === 0 ? {} : { scopes }),
+    ...(dpop === undefined || bearer.length > 0 ? {} : { dpop: true as const }),
   };
 }
 

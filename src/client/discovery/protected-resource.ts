@@ -53,6 +53,9 @@ export function checkProtectedResource(
       authorization_servers: servers,
       ...(scopes === undefined ? {} : { scopes_supported: scopes }),
       ...(typeof name === 'string' ? { resource_name: name } : {}),
+      ...(document.dpop_bound_access_tokens_required === true
+        ? { dpop_bound_access_tokens_required: true }
+        : {}),
     },
   };
 }

@@ -1,11 +1,11 @@
-import { finishAuthorization, startAuthorization } from '../authorization/authorization.ts';
-import { ClientError } from '../client-error.ts';
+import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
+import { type CodeLoginProgress, loginWithCode } from '../authorization/code-login.ts';
 import type { ClientContext } from '../context.ts';
-import { type DiscoveredServer, discover } from '../discovery/discovery.ts';
-import { type GivenClient, obtainRegistration } from '../registration/registration.ts';
-import { isClientKnown } from '../registration/registration-check.ts';
-import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
-import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
+import type { DiscoveredServer } from '../discovery/discovery.ts';
+import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import type { GivenClient } from '../registration/registration.ts';
+import type { Credential, CredentialStore } from '../stores/credential-store.ts';
+import { loginTimeoutMs, openLoopback } from './loopback.ts';
 
 /** What the caller of a login chooses. */
 export interface LoginOptions {
@@ -22,50 +22,9 @@ export interface LoginOptions {
 }
 
 /** What happens during a login, in order. */
-export interface LoginProgress {
-  discovered(found: DiscoveredServer): void;
-  registered(registration: Registration, how: 'given' | 'kept' | 'new'): void;
+export interface LoginProgress extends CodeLoginProgress {
   /** The user has to open this URL. */
   open(url: string): void | Promise<void>;
-}
-
-async function prepare(
-  context: ClientContext,
-  found: DiscoveredServer,
-  redirectUri: string,
-  { store, given, scopes }: LoginOptions,
-): Promise<{ registration: Registration; how: 'given' | 'kept' | 'new' }> {
-  const client = await obtainRegistration(context, found, store, { redirectUri, given });
-  if (client.how !== 'kept' || client.registration.source === 'given') return client;
-  const { url } = await startAuthorization(found, client.registration, { redirectUri, scopes });
-  if (await isClientKnown(context, url)) return client;
-  await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
-  return obtainRegistration(context, found, store, { redirectUri });
-}
-
-async function authorize(
-  context: ClientContext,
-  found: DiscoveredServer,
-  listener: LoopbackListener,
-  options: LoginOptions,
-  progress: LoginProgress,
-): Promise<Credential> {
-  const { redirectUri } = listener;
-  const { store, scopes, timeoutMs = loginTimeoutMs } = options;
-  const { registration, how } = await prepare(context, found, redirectUri, options);
-  progress.registered(registration, how);
-  const { url, pending } = await startAuthorization(found, registration, { redirectUri, scopes });
-  const answer = listener.receive(pending.state, timeoutMs);
-  const [query] = await Promise.all([answer, progress.open(url)]);
-  try {
-    const credential = await finishAuthorization(context, pending, query);
-    await store.saveCredential(found.server, credential);
-    return credential;
-  } catch (error) {
-    if (error instanceof ClientError && error.reason === 'client_unknown')
-      await store.forgetRegistration(registration.issuer, registration.clientId);
-    throw error;
-  }
 }
 
 /**
@@ -85,12 +44,26 @@ export async function login(
   options: LoginOptions,
   progress: LoginProgress,
 ): Promise<{ found: DiscoveredServer; credential: Credential }> {
-  const { allowedEndpointOrigins = [] } = options;
-  const found = await discover(context, url, { allowedEndpointOrigins });
-  progress.discovered(found);
+  const { store, given, scopes, allowedEndpointOrigins, timeoutMs = loginTimeoutMs } = options;
   const listener = await openLoopback();
+  const agent: AuthorizationAgent = {
+    redirectUri: listener.redirectUri,
+    registeredRedirectUris: loopbackRedirectUris,
+    receive: async ({ url: authorizationUrl, state }) => {
+      const answer = listener.receive(state, timeoutMs);
+      const [query] = await Promise.all([answer, progress.open(authorizationUrl)]);
+      return query;
+    },
+  };
   try {
-    return { found, credential: await authorize(context, found, listener, options, progress) };
+    return await loginWithCode(context, url, {
+      store,
+      agent,
+      given,
+      scopes,
+      allowedEndpointOrigins,
+      progress,
+    });
   } finally {
     await listener.close();
   }

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   createMemoryStore,
   discover,
-  loopbackRedirectUris,
   obtainRegistration,
+  type Registration,
 } from '../../../src/client/index.ts';
-import { redirectAllows } from '../../../src/client/registration/registration.ts';
 import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
@@ -24,23 +23,6 @@ async function setUp(overrides: Record<string, unknown> = {}) {
 }
 
 describe('registration', () => {
-  it('registers a native public client with loopback redirects without a port (A5-02, A5-04)', async () => {
-    const { context, store, found, registered } = await setUp();
-    const { registration, how } = await obtainRegistration(context, found, store, { redirectUri });
-    expect(how).toBe('new');
-    expect(registered()).toEqual([
-      {
-        client_name: 'Gatehouse',
-        application_type: 'native',
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        token_endpoint_auth_method: 'none',
-        redirect_uris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
-      },
-    ]);
-    expect(await store.findRegistration(found.authorizationServer.issuer)).toEqual(registration);
-  });
-
   it('is not repeated for another port (A5-10)', async () => {
     const { context, store, found, registered } = await setUp();
     const first = await obtainRegistration(context, found, store, { redirectUri });
@@ -83,55 +65,66 @@ describe('registration', () => {
       message: expect.stringContaining('http://127.0.0.1/callback'),
     });
   });
+});
 
-  it('is tried once more with the exact redirect URI where a redirect rule refused it (A5-05)', async () => {
-    const { as, context, store, found, registered } = await setUp();
-    as.routes['POST /register'] = ({ body }) => {
-      const metadata = JSON.parse(body) as { redirect_uris: string[] };
-      return metadata.redirect_uris[0] === redirectUri
-        ? { status: 201, json: { ...metadata, client_id: 'exact' } }
-        : { status: 400, json: { error: 'invalid_redirect_uri' } };
-    };
-    const { registration } = await obtainRegistration(context, found, store, { redirectUri });
-    expect(registration).toMatchObject({ clientId: 'exact', redirectUris: [redirectUri] });
-    expect(registered().map(({ redirect_uris }) => redirect_uris)).toEqual([
-      [...loopbackRedirectUris],
-      [redirectUri],
-    ]);
+describe('the order of registration (A5-01)', () => {
+  const clientIdMetadataUrl = 'https://client.example/client.json';
+  const readsDocuments = { client_id_metadata_document_supported: true };
+
+  it('takes the metadata document where the server reads it, and registers nothing', async () => {
+    const { context, store, found, registered } = await setUp(readsDocuments);
+    await store.saveRegistration(testRegistration({ issuer: found.authorizationServer.issuer }));
+    const options = { redirectUri, clientIdMetadataUrl };
+    expect(await obtainRegistration(context, found, store, options)).toMatchObject({
+      how: 'metadata_document',
+      registration: {
+        clientId: clientIdMetadataUrl,
+        source: 'metadata_document',
+        tokenEndpointAuthMethod: 'none',
+      },
+    });
+    expect(registered()).toEqual([]);
+    expect(await obtainRegistration(context, found, store, { redirectUri })).toMatchObject({ how: 'kept' });
   });
 
-  it('that is refused shows the reason and is not repeated (A5-05)', async () => {
-    const { as, context, store, found, registered } = await setUp();
-    as.routes['POST /register'] = {
-      status: 400,
-      json: { error: 'invalid_client_metadata', error_description: 'name not allowed' },
-    };
-    await expect(obtainRegistration(context, found, store, { redirectUri })).rejects.toMatchObject({
-      reason: 'registration_refused',
-      message: expect.stringContaining('"invalid_client_metadata" ("name not allowed")'),
+  it('puts a client that was given before the document', async () => {
+    const { context, store, found } = await setUp(readsDocuments);
+    const { issuer } = found.authorizationServer;
+    const given = { clientId: 'mine' };
+    const first = await obtainRegistration(context, found, store, {
+      redirectUri,
+      clientIdMetadataUrl,
+      given,
     });
+    expect(first).toMatchObject({ how: 'given', registration: { clientId: 'mine', issuer } });
+    const later = await obtainRegistration(context, found, store, { redirectUri, clientIdMetadataUrl });
+    expect(later).toMatchObject({ how: 'kept', registration: { clientId: 'mine' } });
+  });
+
+  it('registers where the server does not read documents, also where it did so before', async () => {
+    const { context, store, found, registered } = await setUp();
+    const { issuer } = found.authorizationServer;
+    const document = { issuer, clientId: clientIdMetadataUrl, source: 'metadata_document' as const };
+    await store.saveRegistration(testRegistration(document));
+    const options = { redirectUri, clientIdMetadataUrl };
+    expect(await obtainRegistration(context, found, store, options)).toMatchObject({ how: 'new' });
     expect(registered()).toHaveLength(1);
   });
 
-  it('keeps the secret and method a server assigns', async () => {
-    const { as, context, store, found } = await setUp();
-    as.routes['POST /register'] = {
-      status: 201,
-      json: {
-        client_id: 'c',
-        client_secret: 's',
-        client_secret_expires_at: 0,
-        token_endpoint_auth_method: 'client_secret_post',
-      },
-    };
-    const { registration } = await obtainRegistration(context, found, store, { redirectUri });
-    expect(registration).toMatchObject({ clientSecret: 's', tokenEndpointAuthMethod: 'client_secret_post' });
-    expect(registration.clientSecretExpiresAt).toBeUndefined();
-  });
+  it.each(['http://127.0.0.1/client.json', 'https://client.example/'])(
+    'refuses %s as the place of a document',
+    async (place) => {
+      const { context, store, found } = await setUp(readsDocuments);
+      const options = { redirectUri, clientIdMetadataUrl: place };
+      await expect(obtainRegistration(context, found, store, options)).rejects.toMatchObject({
+        reason: 'bad_url',
+      });
+    },
+  );
 });
 
 describe('when a server names another authorization server', () => {
-  async function move(source: 'given' | 'dynamic') {
+  async function move(source: Registration['source']) {
     const before = await startAuthorizationServer();
     const set = await setUp();
     const old = testRegistration({
@@ -157,25 +150,22 @@ describe('when a server names another authorization server', () => {
     expect((await store.findRegistration(before.origin))?.clientId).toBe('old');
   });
 
-  it('a client id the user gave for the first one is an error, not a silent registration (A5-10, T-184)', async () => {
-    const { as, context, store, found } = await move('given');
-    await expect(obtainRegistration(context, found, store, { redirectUri })).rejects.toMatchObject({
-      reason: 'authorization_server_changed',
-    });
-    expect(as.asked()).not.toContain('POST /register');
-  });
-});
+  it.each([undefined, { clientId: 'old', clientSecret: 'old-secret' }])(
+    'a client id the user gave for the first one is an error, not a silent registration (given again: %o) (A5-10, T-184)',
+    async (given) => {
+      const { as, context, store, found } = await move('given');
+      await expect(obtainRegistration(context, found, store, { redirectUri, given })).rejects.toMatchObject({
+        reason: 'authorization_server_changed',
+      });
+      expect(as.asked()).not.toContain('POST /register');
+    },
+  );
 
-describe('a registered redirect URI', () => {
-  it.each([
-    ['http://127.0.0.1/callback', 'http://127.0.0.1:1/callback', true],
-    ['http://[::1]/callback', 'http://[::1]:1/callback', true],
-    ['http://127.0.0.1:1/callback', 'http://127.0.0.1:1/callback', true],
-    ['http://127.0.0.1:1/callback', 'http://127.0.0.1:2/callback', false],
-    ['http://127.0.0.1/callback', 'http://127.0.0.1:1/other', false],
-    ['http://127.0.0.1/callback', 'http://localhost:1/callback', false],
-    ['https://x.example/cb', 'https://x.example:1/cb', false],
-  ])('%s for %s: %s', (registered, wanted, allowed) => {
-    expect(redirectAllows(registered, wanted)).toBe(allowed);
+  it('another client id that the user gives is used there (A5-11)', async () => {
+    const { as, context, store, found } = await move('given');
+    const given = { clientId: 'second' };
+    expect(await obtainRegistration(context, found, store, { redirectUri, given })).toMatchObject({
+      registration: { issuer: as.origin, clientId: 'second', clientSecret: undefined },
+    });
   });
 });

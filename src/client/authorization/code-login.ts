@@ -1,0 +1,116 @@
+import { ClientError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
+import {
+  type GivenClient,
+  type ObtainedRegistration,
+  obtainRegistration,
+  type RegistrationOptions,
+} from '../registration/registration.ts';
+import { isClientKnown } from '../registration/registration-check.ts';
+import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
+import { finishAuthorization, startAuthorization } from './authorization.ts';
+import type { AuthorizationAgent } from './authorization-agent.ts';
+
+/** What the caller of a login chooses. */
+export interface CodeLoginOptions extends DiscoveryOptions {
+  /** Where the login is kept. */
+  store: CredentialStore;
+  /** Takes the user through the authorization. It may be asked twice, one request after the other. */
+  agent: AuthorizationAgent;
+  /** A client registered beforehand. */
+  given?: GivenClient | undefined;
+  /** URL of this client's metadata document, see `RegistrationOptions`. */
+  clientIdMetadataUrl?: string | undefined;
+  /** Shown on the consent page of a client that is registered now. */
+  clientName?: string | undefined;
+  /** Scopes to ask for instead of those the server names. */
+  scopes?: readonly string[] | undefined;
+  /** True where the authorization server surely knows the kept client: it is then not asked about it beforehand. */
+  isClientSure?: boolean | undefined;
+  progress?: CodeLoginProgress | undefined;
+}
+
+/** Told what happens during a login, in order. */
+export interface CodeLoginProgress {
+  discovered?(found: DiscoveredServer): void;
+  /** A second time where the authorization server had forgotten the first client. */
+  registered?(registration: Registration, how: ObtainedRegistration['how']): void;
+}
+
+/**
+ * Logs in to an MCP server with the authorization code flow: discovery, registration, the user's consent, tokens.
+ * Where the authorization server has forgotten a client it registered earlier, the client is registered anew, once.
+ * @param context fetch, clock and limits
+ * @param url URL of the MCP server
+ * @param options where the login is kept, who takes the user through it, and what to ask for
+ * @returns what was discovered, and the credential, which the store has already
+ * @throws ClientError; DiscoveryError with the trace; what the agent throws
+ * @see MCP authorization "Authorization Flow Steps"; RFC 6749 section 4.1 (A6-06, A7-01)
+ */
+export async function loginWithCode(
+  context: ClientContext,
+  url: string,
+  options: CodeLoginOptions,
+): Promise<{ found: DiscoveredServer; credential: Credential }> {
+  const { store, progress } = options;
+  const found = await discover(context, url, options);
+  progress?.discovered?.(found);
+  const client = await obtainKnownClient(context, found, options);
+  progress?.registered?.(client.registration, client.how);
+  try {
+    return { found, credential: await authorize(context, found, client.registration, options) };
+  } catch (error) {
+    if (!isForgotten(error)) throw error;
+    await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
+    if (client.how !== 'kept' || client.registration.source !== 'dynamic') throw error;
+  }
+  const anew = await obtainRegistration(context, found, store, registrationOptions(options));
+  progress?.registered?.(anew.registration, anew.how);
+  return { found, credential: await authorize(context, found, anew.registration, options) };
+}
+
+function isForgotten(error: unknown): boolean {
+  return error instanceof ClientError && error.reason === 'client_unknown';
+}
+
+function registrationOptions(options: CodeLoginOptions): RegistrationOptions {
+  const { agent, given, clientIdMetadataUrl, clientName } = options;
+  const { redirectUri, registeredRedirectUris } = agent;
+  return { redirectUri, registeredRedirectUris, given, clientIdMetadataUrl, clientName };
+}
+
+/** @returns a client that the authorization server knows, as far as it tells before a browser opens */
+async function obtainKnownClient(
+  context: ClientContext,
+  found: DiscoveredServer,
+  options: CodeLoginOptions,
+): Promise<ObtainedRegistration> {
+  const { store, agent, scopes } = options;
+  const wanted = registrationOptions(options);
+  const client = await obtainRegistration(context, found, store, wanted);
+  if (client.how !== 'kept' || client.registration.source !== 'dynamic' || options.isClientSure)
+    return client;
+  const { redirectUri } = agent;
+  const { url } = await startAuthorization(found, client.registration, { redirectUri, scopes });
+  if (await isClientKnown(context, url)) return client;
+  await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
+  return obtainRegistration(context, found, store, wanted);
+}
+
+async function authorize(
+  context: ClientContext,
+  found: DiscoveredServer,
+  registration: Registration,
+  { store, agent, scopes }: CodeLoginOptions,
+): Promise<Credential> {
+  const { redirectUri } = agent;
+  const { url, pending } = await startAuthorization(found, registration, { redirectUri, scopes });
+  const credential = await finishAuthorization(
+    context,
+    pending,
+    await agent.receive({ url, state: pending.state }),
+  );
+  await store.saveCredential(found.server, credential);
+  return credential;
+}

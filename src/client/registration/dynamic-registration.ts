@@ -1,0 +1,97 @@
+import * as oauth from 'oauth4webapi';
+import { isLoopbackRedirect, isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
+import { ClientError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
+import { exchangeOptions, readRefusal } from '../exchange.ts';
+import type { Registration } from '../stores/credential-store.ts';
+import { loopbackRedirectUris } from './redirect-uris.ts';
+
+/** What a new client is registered with. */
+export interface DynamicRegistrationOptions {
+  /** The redirect URI of the login at hand. */
+  redirectUri: string;
+  /** Redirect URIs to register, one of which allows the one at hand; {@link loopbackRedirectUris} unless told. */
+  registeredRedirectUris?: readonly string[] | undefined;
+  /** Shown on the consent page. */
+  clientName?: string | undefined;
+}
+
+/** @returns whether all redirects lead back to the user's own machine (OpenID Connect Registration section 2) */
+function isNative(redirectUris: readonly string[]): boolean {
+  return redirectUris.every((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
+}
+
+/** @returns the registration, or why the server refused (RFC 7591 section 3.2) */
+async function register(
+  context: ClientContext,
+  as: UsableAuthorizationServer,
+  metadata: Partial<oauth.OmitSymbolProperties<oauth.Client>>,
+  redirectUris: readonly string[],
+): Promise<Registration | { error?: string; message: string }> {
+  try {
+    const wanted = {
+      ...metadata,
+      application_type: isNative(redirectUris) ? 'native' : 'web',
+      redirect_uris: [...redirectUris],
+    };
+    const response = await oauth.dynamicClientRegistrationRequest(as, wanted, exchangeOptions(context));
+    const client = await oauth.processDynamicClientRegistrationResponse(response);
+    const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
+    const method = client.token_endpoint_auth_method;
+    return {
+      issuer: as.issuer,
+      clientId,
+      clientSecret: typeof secret === 'string' ? secret : undefined,
+      clientSecretExpiresAt: typeof secret === 'string' && expiresAt ? Number(expiresAt) : undefined,
+      tokenEndpointAuthMethod: typeof method === 'string' ? method : undefined,
+      redirectUris: [...redirectUris],
+      source: 'dynamic',
+    };
+  } catch (thrown) {
+    return readRefusal(thrown, 'registration endpoint');
+  }
+}
+
+/** A public client, unless the server takes only clients that authenticate (RFC 8414 section 2). */
+function authenticationMethod(supported: readonly string[] | undefined): string {
+  if (supported === undefined || supported.includes('none')) return 'none';
+  const known = ['client_secret_basic', 'client_secret_post'];
+  return known.find((method) => supported.includes(method)) ?? 'none';
+}
+
+/**
+ * Registers a client dynamically. A server that refuses redirect URIs without a port is asked once more with the
+ * exact one (A5-05).
+ * @param context where requests go through
+ * @param as the authorization server
+ * @param options redirect URIs and name
+ * @throws ClientError `no_registration` without a registration endpoint; `registration_refused`
+ * @see RFC 7591 section 3.1; RFC 8252 section 8.4 (A5-02, A5-04)
+ */
+export async function registerDynamically(
+  context: ClientContext,
+  as: UsableAuthorizationServer,
+  options: DynamicRegistrationOptions,
+): Promise<Registration> {
+  if (as.registration_endpoint === undefined)
+    throw new ClientError(
+      'no_registration',
+      `The authorization server ${as.issuer} does not register clients by itself. Ask its operator for a client id with the redirect URI ${loopbackRedirectUris[0]} (any port) and give it at the login.`,
+    );
+  const { redirectUri, registeredRedirectUris = loopbackRedirectUris, clientName = 'Gatehouse' } = options;
+  const metadata = {
+    client_name: clientName,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: authenticationMethod(as.token_endpoint_auth_methods_supported),
+  };
+  const first = await register(context, as, metadata, registeredRedirectUris);
+  if ('clientId' in first) return first;
+  const isExact = registeredRedirectUris.length === 1 && registeredRedirectUris[0] === redirectUri;
+  if (first.error !== 'invalid_redirect_uri' || isExact)
+    throw new ClientError('registration_refused', first.message);
+  const second = await register(context, as, metadata, [redirectUri]);
+  if ('clientId' in second) return second;
+  throw new ClientError('registration_refused', second.message);
+}

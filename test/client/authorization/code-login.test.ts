@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { type CodeLoginOptions, createMemoryStore, loginWithCode } from '../../../src/client/index.ts';
+import { headlessAgent } from '../support/agent.ts';
+import { testContext } from '../support/context.ts';
+import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
+
+async function setUp(overrides: Record<string, unknown> = {}) {
+  const as = await startAuthorizationServer(overrides);
+  const mcp = await startMcpServer(as, { scopes: ['read'] });
+  const store = createMemoryStore();
+  const steps: string[] = [];
+  const agent = headlessAgent();
+  const progress = {
+    discovered: ({ model }: { model: string }) => void steps.push(model),
+    registered: (_: unknown, how: string) => void steps.push(how),
+  };
+  const run = (options: Partial<CodeLoginOptions> = {}) =>
+    loginWithCode(testContext(), mcp.url, { store, agent, progress, ...options });
+  return { as, mcp, store, steps, agent, run };
+}
+
+describe('a login with the code flow', () => {
+  it('goes from the URL to tokens in the store, telling each step (A6-06)', async () => {
+    const { mcp, store, steps, agent, run } = await setUp();
+    const { credential } = await run();
+    expect(steps).toEqual(['protected_resource', 'new']);
+    expect(agent.requests).toHaveLength(1);
+    expect(await store.findCredential(mcp.url)).toEqual(credential);
+    expect(credential.scopes).toEqual(['read']);
+  });
+
+  it('sends the resource in the authorization request and the token request (A7-01)', async () => {
+    const { as, mcp, agent, run } = await setUp();
+    await run();
+    expect(new URL(agent.requests[0]?.url ?? '').searchParams.get('resource')).toBe(mcp.url);
+    const token = as.requests.find(({ path }) => path === '/token');
+    expect(new URLSearchParams(token?.body).get('resource')).toBe(mcp.url);
+  });
+
+  it('asks beforehand whether a client registered earlier is still known, and registers again where not', async () => {
+    const { as, steps, agent, run } = await setUp();
+    await run();
+    const authorize = as.routes['GET /authorize'];
+    const forgotten = new URL(agent.requests[0]?.url ?? '').searchParams.get('client_id');
+    as.routes['GET /authorize'] = (request) => {
+      if (request.query.get('client_id') === forgotten) return { status: 400, text: 'who?' };
+      return typeof authorize === 'function' ? authorize(request) : {};
+    };
+    await run();
+    expect(steps.filter((step) => step !== 'protected_resource')).toEqual(['new', 'new']);
+    expect(agent.requests).toHaveLength(2);
+  });
+
+  it('registers again, once, where only the token endpoint says that a client is forgotten', async () => {
+    const { as, mcp, store, steps, agent, run } = await setUp();
+    await run();
+    const forgotten = (await store.findRegistration(as.origin))?.clientId ?? '';
+    const token = as.routes['POST /token'];
+    as.routes['POST /token'] = (request) => {
+      if (new URLSearchParams(request.body).get('client_id') === forgotten)
+        return { status: 401, json: { error: 'invalid_client' } };
+      return typeof token === 'function' ? token(request) : {};
+    };
+    const { credential } = await run();
+    expect(steps.filter((step) => step !== 'protected_resource')).toEqual(['new', 'kept', 'new']);
+    expect(agent.requests).toHaveLength(3);
+    expect(await store.findCredential(mcp.url)).toEqual(credential);
+    expect(credential.clientId).not.toBe(forgotten);
+  });
+
+  it('does not register again and again where the token endpoint knows nobody', async () => {
+    const { as, store, agent, run } = await setUp();
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    await expect(run()).rejects.toMatchObject({ reason: 'client_unknown' });
+    expect(agent.requests).toHaveLength(1);
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+  });
+
+  it('does not ask about the client where the caller is sure of it', async () => {
+    const { as, run } = await setUp();
+    await run();
+    await run({ isClientSure: true });
+    expect(as.asked().filter((asked) => asked === 'GET /authorize')).toHaveLength(2);
+  });
+
+  it('keeps nothing where the answer comes from another issuer (A6-08, T-187)', async () => {
+    const { as, mcp, store, agent, run } = await setUp();
+    agent.change = (query) => query.set('iss', 'https://evil.example');
+    await expect(run()).rejects.toMatchObject({ reason: 'issuer_mismatch' });
+    expect(as.asked()).not.toContain('POST /token');
+    expect(await store.findCredential(mcp.url)).toBeUndefined();
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { discover, loopbackRedirectUris, registerDynamically } from '../../../src/client/index.ts';
+import { testContext } from '../support/context.ts';
+import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
+
+const redirectUri = 'http://127.0.0.1:4711/callback';
+
+async function setUp(overrides: Record<string, unknown> = {}) {
+  const as = await startAuthorizationServer(overrides);
+  const mcp = await startMcpServer(as);
+  const context = testContext();
+  const found = await discover(context, mcp.url);
+  const registered = () =>
+    as.requests.filter(({ path }) => path === '/register').map(({ body }) => JSON.parse(body));
+  return { as, context, found, registered };
+}
+
+describe('dynamic registration', () => {
+  it('registers a native public client with loopback redirects without a port (A5-02, A5-04)', async () => {
+    const { context, found, registered } = await setUp();
+    await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registered()).toEqual([
+      {
+        client_name: 'Gatehouse',
+        application_type: 'native',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'none',
+        redirect_uris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
+      },
+    ]);
+  });
+
+  it('is tried once more with the exact redirect URI where a redirect rule refused it (A5-05)', async () => {
+    const { as, context, found, registered } = await setUp();
+    as.routes['POST /register'] = ({ body }) => {
+      const metadata = JSON.parse(body) as { redirect_uris: string[] };
+      return metadata.redirect_uris[0] === redirectUri
+        ? { status: 201, json: { ...metadata, client_id: 'exact' } }
+        : { status: 400, json: { error: 'invalid_redirect_uri' } };
+    };
+    const registration = await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registration).toMatchObject({ clientId: 'exact', redirectUris: [redirectUri] });
+    expect(registered().map(({ redirect_uris }) => redirect_uris)).toEqual([
+      [...loopbackRedirectUris],
+      [redirectUri],
+    ]);
+  });
+
+  it('that is refused shows the reason and is not repeated (A5-05)', async () => {
+    const { as, context, found, registered } = await setUp();
+    as.routes['POST /register'] = {
+      status: 400,
+      json: { error: 'invalid_client_metadata', error_description: 'name not allowed' },
+    };
+    await expect(
+      registerDynamically(context, found.authorizationServer, { redirectUri }),
+    ).rejects.toMatchObject({
+      reason: 'registration_refused',
+      message: expect.stringContaining('"invalid_client_metadata" ("name not allowed")'),
+    });
+    expect(registered()).toHaveLength(1);
+  });
+
+  it('keeps the secret and method a server assigns', async () => {
+    const { as, context, found } = await setUp();
+    as.routes['POST /register'] = {
+      status: 201,
+      json: {
+        client_id: 'c',
+        client_secret: 's',
+        client_secret_expires_at: 0,
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    };
+    const registration = await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registration).toMatchObject({ clientSecret: 's', tokenEndpointAuthMethod: 'client_secret_post' });
+    expect(registration.clientSecretExpiresAt).toBeUndefined();
+  });
+
+  it('asks for a method the server takes where it takes no public client (A8-11)', async () => {
+    const { context, found, registered } = await setUp({
+      token_endpoint_auth_methods_supported: ['private_key_jwt', 'client_secret_post'],
+    });
+    await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registered()[0].token_endpoint_auth_method).toBe('client_secret_post');
+  });
+
+  it('says that a client with a redirect on a web site is a web client (A5-04)', async () => {
+    const { context, found, registered } = await setUp();
+    const callback = 'https://app.example/callback';
+    await registerDynamically(context, found.authorizationServer, {
+      redirectUri: callback,
+      registeredRedirectUris: [callback],
+      clientName: 'App',
+    });
+    expect(registered()).toEqual([
+      expect.objectContaining({
+        application_type: 'web',
+        redirect_uris: [callback],
+        client_name: 'App',
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { redirectAllows } from '../../../src/client/registration/redirect-uris.ts';
+
+describe('a registered redirect URI', () => {
+  it.each([
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:1/callback', true],
+    ['http://[::1]/callback', 'http://[::1]:1/callback', true],
+    ['http://127.0.0.1:1/callback', 'http://127.0.0.1:1/callback', true],
+    ['http://127.0.0.1:1/callback', 'http://127.0.0.1:2/callback', false],
+    ['http://127.0.0.1/callback', 'http://127.0.0.1:1/other', false],
+    ['http://127.0.0.1/callback', 'http://localhost:1/callback', false],
+    ['https://x.example/cb', 'https://x.example:1/cb', false],
+  ])('%s for %s: %s', (registered, wanted, allowed) => {
+    expect(redirectAllows(registered, wanted)).toBe(allowed);
+  });
+});
