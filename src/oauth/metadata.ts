@@ -11,6 +11,8 @@ export interface AuthorizationServerMetadata {
   grant_types_supported?: string[];
   token_endpoint_auth_methods_supported?: string[];
   code_challenge_methods_supported?: string[];
+  /** RFC 9449 section 5.1. */
+  dpop_signing_alg_values_supported?: string[];
   /** RFC 9207 section 3. */
   authorization_response_iss_parameter_supported?: boolean;
   client_id_metadata_document_supported?: boolean;
@@ -25,5 +27,7 @@ export interface ProtectedResourceMetadata {
   bearer_methods_supported?: string[];
   resource_name?: string;
   resource_documentation?: string;
+  /** Whether every token has to be bound to a key of the client (RFC 9728 section 2, RFC 9449). */
+  dpop_bound_access_tokens_required?: boolean;
   [member: string]: unknown;
 }

@@ -98,16 +98,18 @@ describe('authorization server metadata', () => {
     );
   });
 
-  it.each(['token_endpoint', 'registration_endpoint', 'revocation_endpoint'])(
-    'with its %s on another origin is refused unless that origin is allowed (T-183)',
-    (member) => {
-      const document = serverMetadata('https://as.example', { [member]: 'https://tokens.example/x' });
-      const judge = (allowedOrigins: string[]) =>
-        requireUsableAuthorizationServer({ rules: {}, allowedOrigins }, document, 'https://as.example');
-      expect(() => judge([])).toThrow(/on another origin, https:\/\/tokens.example/);
-      expect(judge(['https://tokens.example'])).toMatchObject({ [member]: 'https://tokens.example/x' });
-    },
-  );
+  it.each([
+    'token_endpoint',
+    'registration_endpoint',
+    'revocation_endpoint',
+    'device_authorization_endpoint',
+  ])('with its %s on another origin is refused unless that origin is allowed (T-183)', (member) => {
+    const document = serverMetadata('https://as.example', { [member]: 'https://tokens.example/x' });
+    const judge = (allowedOrigins: string[]) =>
+      requireUsableAuthorizationServer({ rules: {}, allowedOrigins }, document, 'https://as.example');
+    expect(() => judge([])).toThrow(/on another origin, https:\/\/tokens.example/);
+    expect(judge(['https://tokens.example'])).toMatchObject({ [member]: 'https://tokens.example/x' });
+  });
 
   it('with http endpoints elsewhere than on loopback is refused (T-183)', () => {
     const document = serverMetadata('https://as.example', { token_endpoint: 'http://as.example/token' });

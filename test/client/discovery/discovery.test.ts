@@ -38,6 +38,19 @@ describe('discovery', () => {
     ]);
   });
 
+  it('tells whether the server takes only tokens bound to a key, by its metadata or its challenge (A13-09)', async () => {
+    const as = await startAuthorizationServer();
+    const mcp = await startMcpServer(as);
+    expect((await discover(testContext(), mcp.url)).dpopRequired).toBeUndefined();
+    const metadata = { resource: mcp.url, authorization_servers: [as.origin] };
+    const place = 'GET /.well-known/oauth-protected-resource/mcp';
+    mcp.routes[place] = { json: { ...metadata, dpop_bound_access_tokens_required: true } };
+    expect((await discover(testContext(), mcp.url)).dpopRequired).toBe(true);
+    mcp.routes[place] = { json: metadata };
+    mcp.routes['POST /mcp'] = { status: 401, headers: { 'www-authenticate': 'DPoP algs="ES256"' }, text: '' };
+    expect((await discover(testContext(), mcp.url)).dpopRequired).toBe(true);
+  });
+
   it('sends MCP-Protocol-Version with every request and never a token (A2-06)', async () => {
     const as = await startAuthorizationServer();
     const mcp = await startMcpServer(as);

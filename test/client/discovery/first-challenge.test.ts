@@ -36,6 +36,16 @@ describe('the first challenge', () => {
     });
   });
 
+  it.each([
+    ['DPoP algs="ES256", scope="x"', true],
+    ['DPoP resource_metadata="https://a/m", scope="x"', true],
+    ['DPoP algs="ES256", Bearer scope="x"', undefined],
+    ['Bearer scope="x"', undefined],
+  ])('of %s says whether only tokens bound to a key are taken (A13-09)', (header, dpop) => {
+    expect(readFirstChallenge(header)).toMatchObject({ scopes: ['x'] });
+    expect(readFirstChallenge(header).dpop).toBe(dpop);
+  });
+
   it('is read from several header fields too (A3-06)', async () => {
     const server = await startServer({
       'POST /mcp': {
