@@ -20,6 +20,9 @@ export type { UsableAuthorizationServer } from './discovery/authorization-server
 export { type DiscoveredServer, type DiscoveryOptions, discover } from './discovery/discovery.ts';
 export type { DiscoveryStep } from './discovery/discovery-step.ts';
 export type { UsableProtectedResource } from './discovery/protected-resource.ts';
+export { toCurl } from './exchanges/curl.ts';
+export type { Exchange, ExchangeRecord } from './exchanges/exchange.ts';
+export { type RecordOptions, recordExchanges } from './exchanges/record.ts';
 export { type DynamicRegistrationOptions, registerDynamically } from './registration/dynamic-registration.ts';
 export { loopbackRedirectUris } from './registration/redirect-uris.ts';
 export {

@@ -1,0 +1,55 @@
+import type { Exchange } from './exchange.ts';
+import { markerPattern } from './secret-names.ts';
+
+function variable(name: string): string {
+  return name.toUpperCase();
+}
+
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** A string of curl's config file inside a here-document that expands variables: both have escapes of their own. */
+function configString(text: string): string {
+  const escapes: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+  return text
+    .split(markerPattern)
+    .map((part, at) =>
+      at % 2 === 1
+        ? `\${${variable(part)}}`
+        : part
+            .replace(/[\\"\n\r\t]/g, (character) => escapes[character] ?? character)
+            .replace(/[\\$`]/g, (character) => `\\${character}`),
+    )
+    .join('');
+}
+
+/**
+ * Writes an exchange as a curl command for a POSIX shell. Secrets are named variables to be set first; they reach curl on
+ * standard input, so that no list of processes shows them (T-191).
+ * @param exchange what was recorded
+ * @returns the command, with a comment that names the variables where there are any
+ */
+export function toCurl({ request }: Exchange): string {
+  const { method, url, headers, body } = request;
+  const options: [string, string][] = [
+    ...(method === 'GET' ? [] : ([['request', method]] as [string, string][])),
+    ['url', url],
+    ...headers.map(([name, value]): [string, string] => ['header', `${name}: ${value}`]),
+    ...(body === undefined ? [] : ([['data-raw', body]] as [string, string][])),
+  ];
+  const names = new Set(
+    options.flatMap(([, value]) => [...value.matchAll(markerPattern)].map(([, name = '']) => variable(name))),
+  );
+  if (names.size === 0)
+    return [
+      'curl --silent --show-error --include',
+      ...options.map(([name, value]) => `  --${name} ${singleQuoted(value)}`),
+    ].join(' \\\n');
+  return [
+    `# Set first: ${[...names].join(' ')}`,
+    'curl --silent --show-error --include --config - <<END',
+    ...options.map(([name, value]) => `${name} = "${configString(value)}"`),
+    'END',
+  ].join('\n');
+}

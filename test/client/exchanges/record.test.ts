@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/client/exchanges/exchange.ts';
+import { recordExchanges } from '../../../src/client/exchanges/record.ts';
+import { startServer } from '../support/scripted-server.ts';
+
+describe('a record of exchanges', () => {
+  it('holds request and answer in the order they began, without secrets (T-191)', async () => {
+    const server = await startServer({
+      'POST /token': { json: { access_token: 'very-secret-token', token_type: 'Bearer' } },
+      'GET /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' }, text: 'no very-secret-token' },
+    });
+    const record = recordExchanges(fetch);
+    const answer = await record.fetch(`${server.origin}/token`, {
+      method: 'post',
+      body: new URLSearchParams({ code: 'very-secret-code', grant_type: 'authorization_code' }),
+    });
+    expect(await answer.json()).toEqual({ access_token: 'very-secret-token', token_type: 'Bearer' });
+    const refused = await record.fetch(new URL(`${server.origin}/mcp?access_token=very-secret-token`), {
+      headers: { authorization: 'Bearer very-secret-token' },
+    });
+    expect(refused.url).toBe(`${server.origin}/mcp?access_token=very-secret-token`);
+    expect(refused.status).toBe(401);
+    await refused.text();
+    expect(record.exchanges).toMatchObject([
+      {
+        number: 1,
+        request: {
+          method: 'POST',
+          url: `${server.origin}/token`,
+          body: 'code=<secret:code>&grant_type=authorization_code',
+        },
+        response: { status: 200, body: '{"access_token":"<secret:access_token>","token_type":"Bearer"}' },
+      },
+      {
+        number: 2,
+        request: {
+          method: 'GET',
+          url: `${server.origin}/mcp?access_token=<secret:access_token>`,
+          headers: [['authorization', 'Bearer <secret:access_token>']],
+        },
+        response: { status: 401, body: 'no <secret:access_token>' },
+      },
+    ]);
+    expect(record.exchanges[1]?.response?.headers).toContainEqual(['www-authenticate', 'Bearer']);
+    expect(JSON.stringify(record.exchanges)).not.toContain('very-secret');
+  });
+
+  it('says why no answer came', async () => {
+    const told: Exchange[] = [];
+    const server = await startServer({ 'GET /': { raw: (response) => void response.destroy() } });
+    const record = recordExchanges(fetch, { onExchange: (exchange) => told.push(exchange) });
+    await expect(record.fetch(`${server.origin}/`)).rejects.toThrow('fetch failed');
+    expect(record.exchanges[0]).toMatchObject({
+      failure: expect.stringMatching(/closed|ECONNRESET|SOCKET/i),
+    });
+    expect(record.exchanges[0]?.response).toBeUndefined();
+    expect(told).toHaveLength(1);
+  });
+
+  it('tells of an exchange when its body is over, and of an event stream at its head', async () => {
+    const told: string[] = [];
+    const server = await startServer({
+      'GET /json': { json: {} },
+      'GET /empty': { status: 204, text: '' },
+      'GET /stream': {
+        raw: (response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.write('data: {"access_token":"never-shown-token"}\n\n');
+        },
+      },
+    });
+    const record = recordExchanges(fetch, {
+      onExchange: ({ request }) => told.push(new URL(request.url).pathname),
+    });
+    const json = await record.fetch(`${server.origin}/json`);
+    expect(told).toEqual([]);
+    await json.text();
+    expect(told).toEqual(['/json']);
+    await record.fetch(`${server.origin}/empty`);
+    const stream = await record.fetch(`${server.origin}/stream`);
+    expect(told).toEqual(['/json', '/empty', '/stream']);
+    const reader = stream.body?.getReader();
+    const first = await reader?.read();
+    expect(new TextDecoder().decode(first?.value)).toContain('never-shown-token');
+    await reader?.cancel();
+    expect(record.exchanges[2]?.response?.body).toBe('data: {"access_token":"<secret:access_token>"}\n\n');
+    expect(told).toEqual(['/json', '/empty', '/stream']);
+  });
+
+  it('holds bodies up to its limit, and marks what is cut', async () => {
+    const server = await startServer({ 'POST /': { text: 'x'.repeat(5000) } });
+    const record = recordExchanges(fetch, { maxBodyBytes: 10 });
+    const answer = await record.fetch(`${server.origin}/`, { method: 'POST', body: 'y'.repeat(5000) });
+    expect((await answer.text()).length).toBe(5000);
+    expect(record.exchanges[0]?.response).toMatchObject({ body: 'x'.repeat(10), truncated: true });
+    expect(record.exchanges[0]?.request.body).toBe('y'.repeat(10));
+  });
+
+  it('counts the time until the head of the answer in milliseconds', async () => {
+    let now = 1000;
+    const server = await startServer({
+      'GET /': () => {
+        now = 1250;
+        return { text: 'ok' };
+      },
+    });
+    const record = recordExchanges(fetch, { nowMs: () => now });
+    await record.fetch(`${server.origin}/`);
+    expect(record.exchanges[0]).toMatchObject({ startedAtMs: 1000, durationMs: 250 });
+  });
+});
