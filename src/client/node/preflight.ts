@@ -1,0 +1,89 @@
+import type { AuthorizationRequest } from '../authorization/authorization-agent.ts';
+import { ClientError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import { quote } from '../quote.ts';
+
+/** Longest wait for the authorization endpoint, in milliseconds: a browser will ask it again. */
+const preflightTimeoutMs = 5_000;
+
+/** As much of an error page as is looked through, in characters. */
+const maxPageLength = 64 * 1024;
+
+/** Errors that no login at the server can mend (RFC 6749 section 4.1.2.1, RFC 8707 section 2, RFC 7591 section 3.2.2). */
+const hopeless = /^(?:invalid_|unauthorized_|unsupported_|redirect_uri_mismatch)/;
+
+/** Statuses that say the request itself is wrong. A 401, 403, 429 or 503 may be about programs that are no browsers. */
+const refusals = new Set([400, 404, 405, 410, 414]);
+
+function refused(what: string, error?: string | null, description?: string | null): ClientError {
+  const named = error ? `: ${quote(error)}` : '';
+  const because = description ? ` (${quote(description)})` : '';
+  return new ClientError(
+    'authorization_denied',
+    `The authorization endpoint refuses this login before anybody is asked; it answers with ${what}${named}${because}.`,
+  );
+}
+
+async function readPage(response: Response): Promise<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    text += part.value;
+    if (text.length > maxPageLength) await reader?.cancel();
+  }
+  return text;
+}
+
+async function explainPage(response: Response): Promise<ClientError> {
+  const text = await readPage(response).catch(() => '');
+  const what = `status ${response.status}`;
+  try {
+    const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
+    const shown = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+    return refused(what, shown(error), shown(description));
+  } catch {
+    return refused(what, /<title[^>]*>([^<]{1,200})</i.exec(text)?.[1]?.trim());
+  }
+}
+
+function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | undefined {
+  const query = location.searchParams;
+  const error = query.get('error');
+  if (error === null) return undefined;
+  if (`${location.origin}${location.pathname}` === redirectUri) return query;
+  if (hopeless.test(error)) throw refused('a redirect', error, query.get('error_description'));
+  return undefined;
+}
+
+/**
+ * Opens the authorization URL without a browser first, so that a request the server refuses anyhow, such as one for an
+ * unknown scope, ends now and not when the user gives up. Where it cannot be judged, a browser has to go on.
+ * @param context where requests go through
+ * @param request the authorization request
+ * @param redirectUri where its answer goes
+ * @returns query of an error sent to the redirect URI, which is the answer; undefined where the login goes on
+ * @throws ClientError `authorization_denied` where the server shows an error of its own
+ * @see RFC 6749 section 4.1.2.1
+ */
+export async function askAuthorizationEndpoint(
+  context: ClientContext,
+  { url }: AuthorizationRequest,
+  redirectUri: string,
+): Promise<URLSearchParams | undefined> {
+  const timeoutMs = Math.min(context.timeoutMs ?? preflightTimeoutMs, preflightTimeoutMs);
+  // The endpoint may be within reach of the user's browser only.
+  const response = await context
+    .fetch(url, {
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    .catch(() => undefined);
+  if (response === undefined) return undefined;
+  if (refusals.has(response.status)) throw await explainPage(response);
+  await response.body?.cancel();
+  const location = URL.parse(response.headers.get('location') ?? '', url);
+  return location === null || response.status < 300 || response.status > 399
+    ? undefined
+    : judgeRedirect(location, redirectUri);
+}
