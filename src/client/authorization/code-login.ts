@@ -53,13 +53,29 @@ export async function loginWithCode(
   url: string,
   options: CodeLoginOptions,
 ): Promise<{ found: DiscoveredServer; credential: Credential }> {
-  const { store, progress } = options;
   const found = await discover(context, url, options);
-  progress?.discovered?.(found);
+  options.progress?.discovered?.(found);
+  return { found, credential: await loginToDiscovered(context, found, options) };
+}
+
+/**
+ * The same, where discovery is done: registration, the user's consent, tokens.
+ * @param context fetch, clock and limits
+ * @param found what discovery found
+ * @param options see {@link loginWithCode}
+ * @returns the credential, which the store has already
+ * @throws ClientError; what the agent throws
+ */
+export async function loginToDiscovered(
+  context: ClientContext,
+  found: DiscoveredServer,
+  options: CodeLoginOptions,
+): Promise<Credential> {
+  const { store, progress } = options;
   const client = await obtainKnownClient(context, found, options);
   progress?.registered?.(client.registration, client.how);
   try {
-    return { found, credential: await authorize(context, found, client.registration, options) };
+    return await authorize(context, found, client.registration, options);
   } catch (error) {
     if (!isForgotten(error)) throw error;
     await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
@@ -67,7 +83,7 @@ export async function loginWithCode(
   }
   const anew = await obtainRegistration(context, found, store, registrationOptions(options));
   progress?.registered?.(anew.registration, anew.how);
-  return { found, credential: await authorize(context, found, anew.registration, options) };
+  return authorize(context, found, anew.registration, options);
 }
 
 function isForgotten(error: unknown): boolean {
