@@ -24,6 +24,7 @@ export type ClientErrorReason =
   | 'login_timed_out'
   | 'token_refused'
   | 'client_unknown'
+  | 'bad_key'
   | 'login_required'
   | 'store_unusable'
   | 'insufficient_scope';

@@ -43,6 +43,17 @@ export {
 export { createMemoryStore } from './stores/memory-store.ts';
 export { revokeCredential } from './tokens/revocation.ts';
 export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens/tokens.ts';
-export { type McpConnectionOptions, withMcpConnection } from './transports/mcp-connection.ts';
+export type { AnswerLimits } from './transports/answer-limits.ts';
+export {
+  type ConnectServerOptions,
+  connectServer,
+  type ServerConnection,
+} from './transports/connect-server.ts';
+export { withMcpConnection } from './transports/mcp-connection.ts';
 export { RestClientTransport, type RestClientTransportOptions } from './transports/rest-transport.ts';
+export {
+  createServerTransport,
+  type HttpTransportKind,
+  type ServerTransportOptions,
+} from './transports/server-transports.ts';
 export { requireUrl, type UrlRules } from './url-policy.ts';

@@ -1,5 +1,6 @@
 import { ClientError } from './client-error.ts';
 import type { ClientContext, Fetch } from './context.ts';
+import { describeFailure } from './network-failure.ts';
 import { requireUrl } from './url-policy.ts';
 
 /** Longest answer read, in bytes after decompression. */
@@ -32,15 +33,6 @@ async function readLimited(response: Response, url: URL): Promise<Uint8Array<Arr
   return whole;
 }
 
-/** The deepest message of a failed fetch: "fetch failed" alone helps nobody. */
-function describeCause(error: unknown): string {
-  let deepest = error;
-  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
-  if (!(deepest instanceof Error)) return 'no connection';
-  const code = 'code' in deepest && typeof deepest.code === 'string' ? deepest.code : deepest.message;
-  return code === '' ? 'no connection' : code;
-}
-
 /**
  * Sends one request of the authorization flow within limits: checked URL, no redirects, bounded time and size.
  * @param context where requests go through
@@ -71,7 +63,7 @@ export function limitedFetch(context: ClientContext, keepBody = true): Fetch {
       if (error instanceof ClientError) throw error;
       if (timeout.aborted)
         throw new ClientError('timed_out', `${url.href} did not answer in time. Is the server up?`);
-      throw new ClientError('unreachable', `${url.href} cannot be reached: ${describeCause(error)}.`);
+      throw new ClientError('unreachable', `${url.href} cannot be reached: ${describeFailure(error)}.`);
     }
   };
 }

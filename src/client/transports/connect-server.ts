@@ -1,0 +1,91 @@
+import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { ClientError } from '../client-error.ts';
+import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
+import {
+  createServerTransport,
+  type HttpTransportKind,
+  type ServerTransportOptions,
+} from './server-transports.ts';
+
+/** What a connection needs. */
+export interface ConnectServerOptions extends ServerTransportOptions {
+  /** How the client names itself to the server. */
+  clientInfo: { name: string; version: string };
+  /** The transport; without one streamable HTTP is tried, then the old HTTP+SSE. */
+  transport?: HttpTransportKind | undefined;
+  /** Options of the SDK's client: capabilities, cache and more. */
+  client?: Omit<ClientOptions, 'versionNegotiation'> | undefined;
+  /** Sets up each client before it connects: handlers for sampling, elicitation, roots and notifications. */
+  prepare?: ((client: Client) => void) | undefined;
+  /** Longest wait for the server to say which revision it speaks, in milliseconds; 60 s unless told. */
+  timeoutMs?: number | undefined;
+}
+
+/** A connection to an MCP server. */
+export interface ServerConnection {
+  client: Client;
+  /** The transport the server turned out to speak. */
+  transport: HttpTransportKind;
+  /** Ends the session and the connection. */
+  close(): Promise<void>;
+}
+
+async function open(
+  options: ConnectServerOptions,
+  transport: HttpTransportKind,
+  mode: 'auto' | 'legacy',
+): Promise<ServerConnection> {
+  const client = new Client(options.clientInfo, { ...options.client, versionNegotiation: { mode } });
+  options.prepare?.(client);
+  const wire = createServerTransport(transport, options);
+  try {
+    await client.connect(wire, options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs });
+  } catch (error) {
+    await wire.close();
+    throw error;
+  }
+  return {
+    client,
+    transport,
+    async close() {
+      await wire.end();
+      await client.close();
+    },
+  };
+}
+
+async function openHttp(options: ConnectServerOptions): Promise<ServerConnection> {
+  try {
+    return await open(options, 'http', 'auto');
+  } catch (error) {
+    if (!brokeAtProbe(error)) throw error;
+    return await open(options, 'http', 'legacy');
+  }
+}
+
+/**
+ * Connects to an MCP server by its URL, whatever its revision and transport: 2026-07-28, else `initialize` over
+ * streamable HTTP, else the old HTTP+SSE. A server that asks for a login is not an old one.
+ * @param options where to, as whom, and what the client can do
+ * @returns the connection, which its caller closes
+ * @throws ClientError; what the given fetch and the SDK throw
+ * @see MCP transports "Backwards Compatibility" (B1-09, B5-15, B6-01)
+ */
+export async function connectServer(options: ConnectServerOptions): Promise<ServerConnection> {
+  const { transport, url } = options;
+  if (transport === 'sse') return open(options, 'sse', 'legacy');
+  if (transport === 'rest') return open(options, 'rest', 'auto');
+  try {
+    return await openHttp(options);
+  } catch (error) {
+    if (transport === 'http' || !mayBeEventStreamServer(error)) throw error;
+    return await open(options, 'sse', 'legacy').catch((failure: unknown) => {
+      if (failure instanceof ClientError && failure.reason !== 'timed_out') throw failure;
+      throw new ClientError(
+        'server_error',
+        `${url} is no MCP endpoint: POST is answered with ${error.status}, and GET opens no event stream. Check the path of the URL.`,
+        { cause: error },
+      );
+    });
+  }
+}

@@ -1,0 +1,77 @@
+import type { JSONRPCRequest, RequestId, TransportSendOptions } from '@modelcontextprotocol/client';
+
+/** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
+const repeatableMethods = new Set([
+  'completion/complete',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/templates/list',
+  'server/discover',
+  'tools/list',
+]);
+
+/** A request that waits for its answer. */
+export interface OpenRequest {
+  /** As the client sent it. */
+  message: JSONRPCRequest;
+  options: TransportSendOptions;
+  /** Whether a server has taken it. */
+  isTaken: boolean;
+  /** Whether this is its second time. */
+  isRepeated: boolean;
+}
+
+/** The requests of a connection that wait for answers, by the ids they went out with. */
+export class OpenRequests {
+  readonly #open = new Map<RequestId, OpenRequest>();
+  #repeated = 0;
+
+  /** Begins to wait; ends with {@link answered}, or where the request is aborted. */
+  add(message: JSONRPCRequest, options: TransportSendOptions): void {
+    this.#open.set(message.id, { message, options, isTaken: false, isRepeated: false });
+    options.requestSignal?.addEventListener('abort', () => this.cancelled(message.id), { once: true });
+  }
+
+  /** A server has taken the request; only the connection can keep its answer back now. */
+  taken(id: RequestId): void {
+    const request = this.#open.get(id);
+    if (request) request.isTaken = true;
+  }
+
+  /**
+   * Ends waiting for an answer.
+   * @param id the id a request went out with
+   * @returns the request; undefined where nobody waits for it
+   */
+  answered(id: RequestId | undefined): OpenRequest | undefined {
+    if (id === undefined) return undefined;
+    const request = this.#open.get(id);
+    this.#open.delete(id);
+    return request;
+  }
+
+  /** Ends waiting for what the client no longer wants to know. */
+  cancelled(id: unknown): void {
+    for (const [sentAs, { message }] of this.#open) if (message.id === id) this.#open.delete(sentAs);
+  }
+
+  /** Ids of the requests that a server has taken. */
+  get takenIds(): RequestId[] {
+    return [...this.#open].filter(([, { isTaken }]) => isTaken).map(([id]) => id);
+  }
+
+  /**
+   * The request to send in place of one whose answer cannot come any more, with an id of its own (B5-14).
+   * @returns undefined where it must not be repeated: it may have had its effect, or this was the second time
+   */
+  repeat({ message, options, isRepeated }: OpenRequest): JSONRPCRequest | undefined {
+    if (isRepeated || !repeatableMethods.has(message.method) || options.requestSignal?.aborted)
+      return undefined;
+    const again = { ...message, id: `again-${++this.#repeated}` };
+    this.#open.set(again.id, { message, options, isTaken: false, isRepeated: true });
+    return again;
+  }
+}

@@ -1,0 +1,235 @@
+import {
+  isInitializedNotification,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+  SdkErrorCode,
+  SdkHttpError,
+  type Transport,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client';
+import { ClientError } from '../client-error.ts';
+import { OpenRequests } from './open-requests.ts';
+import { OwnRequests } from './own-requests.ts';
+import { isSessionLost } from './session-loss.ts';
+import { SessionMemory } from './session-memory.ts';
+
+/** A transport that can end its session at the server. */
+export type SessionTransport = Transport & { terminateSession?(): Promise<void> };
+
+/** Longest wait for the end of a session to be heard, in milliseconds. */
+const goodbyeMs = 2_000;
+
+/** Lists that may be other than before in a new session. */
+const lists = ['tools', 'prompts', 'resources'];
+
+/**
+ * A connection that outlives its sessions. Where the server has forgotten the session, or the connection ended, a new
+ * one is begun as the first was, and told the same log level and subscriptions. What was refused for the lack of a
+ * session is sent again; what broke off is sent again once where that is safe, else answered with an error. Without
+ * `initialize`, as in 2026-07-28, there is no session to renew.
+ * @see MCP transports "Session Management" (B1-06, B3-11, B5-14)
+ */
+export class RenewingTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  readonly #open: () => SessionTransport;
+  readonly #memory = new SessionMemory();
+  readonly #requests = new OpenRequests();
+  readonly #own = new OwnRequests();
+  #inner: SessionTransport;
+  #version: string | undefined;
+  #renewal: Promise<void> | undefined;
+  #isGone = false;
+  #isClosed = false;
+  #lastError: Error | undefined;
+
+  /** @param open makes a transport that has not been started, for each session */
+  constructor(open: () => SessionTransport) {
+    this.#open = open;
+    this.#inner = this.#attach(open());
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  /** See the SDK's `Transport`. */
+  get hasPerRequestStream(): boolean {
+    return this.#inner.hasPerRequestStream === true;
+  }
+
+  /** Starts the first connection. @throws what its transport throws */
+  start(): Promise<void> {
+    return this.#inner.start();
+  }
+
+  /** Names the negotiated revision to the transport of each session. */
+  setProtocolVersion(version: string): void {
+    this.#version = version;
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  /** Sends a message, in a new session where the old one is lost. @throws what the transport throws */
+  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
+    this.#memory.sent(message);
+    if ('method' in message && message.method === 'notifications/cancelled')
+      this.#requests.cancelled(message.params?.requestId);
+    if (isJSONRPCRequest(message) && !options.onRequestStreamEnd) this.#requests.add(message, options);
+    try {
+      await this.#deliver(message, options);
+    } catch (error) {
+      if (isJSONRPCRequest(message)) this.#requests.answered(message.id);
+      throw error;
+    }
+  }
+
+  /** Ends the session at the server, where it can be told, and the connection. */
+  async end(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, goodbyeMs);
+    await Promise.race([this.#inner.terminateSession?.().catch(() => undefined), late]);
+    clearTimeout(timer);
+    await this.close();
+  }
+
+  /** Ends the connection. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#inner.close();
+    this.onclose?.();
+  }
+
+  async #deliver(message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+    const isHandshake = isInitializeRequest(message) || isInitializedNotification(message);
+    if (!isHandshake) {
+      await this.#renewal;
+      if (this.#isGone) await this.#renew(this.#inner);
+    }
+    const inner = this.#inner;
+    try {
+      await this.#hand(message, options, inner);
+      return;
+    } catch (error) {
+      if (isHandshake || !this.#memory.opening || !isSessionLost(error, inner)) throw error;
+      await this.#renew(inner);
+    }
+    // An answer is for the session that asked.
+    if ('method' in message) await this.#hand(message, options, this.#inner);
+  }
+
+  async #hand(message: JSONRPCMessage, options: TransportSendOptions, to: SessionTransport): Promise<void> {
+    if (!isJSONRPCRequest(message) || options.onRequestStreamEnd) return to.send(message, options);
+    await to.send(message, { ...options, onRequestStreamEnd: () => this.#broke(message.id) });
+    this.#requests.taken(message.id);
+  }
+
+  /** The answer to a request cannot come any more. */
+  #broke(sentAs: RequestId): void {
+    const request = this.#requests.answered(sentAs);
+    if (!request || this.#isClosed) return;
+    const because = this.#lastError ? ` (${this.#lastError.message})` : '';
+    const again = this.#requests.repeat(request);
+    if (!again) {
+      const message = `The connection broke before the answer was complete${because}. Whether the server did what was asked is not known.`;
+      this.onmessage?.({ jsonrpc: '2.0', id: request.message.id, error: { code: -32000, message } });
+      return;
+    }
+    this.#deliver(again, request.options).catch((error: unknown) => {
+      if (!this.#requests.answered(again.id)) return;
+      const message = error instanceof Error ? error.message : 'The connection broke.';
+      this.onmessage?.({ jsonrpc: '2.0', id: request.message.id, error: { code: -32000, message } });
+    });
+  }
+
+  #attach(inner: SessionTransport): SessionTransport {
+    inner.onmessage = (message, extra) => {
+      if (this.#own.take(message)) return;
+      const request = 'method' in message ? undefined : this.#requests.answered(message.id);
+      this.onmessage?.(request ? { ...message, id: request.message.id } : message, extra);
+    };
+    inner.onerror = (error) => {
+      this.#lastError = error;
+      this.onerror?.(error);
+      if (error instanceof SdkHttpError && error.code === SdkErrorCode.ClientHttpFailedToOpenStream)
+        this.#streamRefused(error, inner);
+    };
+    inner.onclose = () => {
+      if (inner === this.#inner) this.#ended();
+    };
+    return inner;
+  }
+
+  /** The connection ended, and not because it was closed. */
+  #ended(): void {
+    if (this.#isClosed || this.#isGone) return;
+    if (!this.#memory.opening) {
+      this.#isClosed = true;
+      this.onclose?.();
+      return;
+    }
+    this.#isGone = true;
+    for (const id of this.#requests.takenIds) this.#broke(id);
+  }
+
+  /**
+   * The server has no stream for us. Whether it has forgotten the session shows in a ping only: some answer 404 to
+   * every GET.
+   */
+  #streamRefused(error: SdkHttpError, inner: SessionTransport): void {
+    if (inner !== this.#inner || this.#isClosed || !this.#memory.opening || !isSessionLost(error, inner))
+      return;
+    this.#own
+      .ask(inner, { jsonrpc: '2.0', method: 'ping' })
+      .catch((failure: unknown) => (isSessionLost(failure, inner) ? this.#renew(inner) : undefined))
+      .catch(() => undefined);
+  }
+
+  #renew(lost: SessionTransport): Promise<void> {
+    if (this.#inner !== lost) return this.#renewal ?? Promise.resolve();
+    this.#renewal ??= this.#begin(lost).finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #begin(lost: SessionTransport): Promise<void> {
+    const { opening } = this.#memory;
+    if (!opening || this.#isClosed) throw new ClientError('server_error', 'The session has ended.');
+    const stranded = this.#requests.takenIds;
+    const inner = this.#attach(this.#open());
+    this.#inner = inner;
+    this.#isGone = false;
+    lost.close().catch(() => undefined);
+    try {
+      await inner.start();
+      const answer = await this.#own.ask(inner, opening.initialize);
+      const result = isJSONRPCResultResponse(answer) ? answer.result : undefined;
+      if (!result || (this.#version !== undefined && result.protocolVersion !== this.#version))
+        throw new ClientError(
+          'server_error',
+          'The session has ended, and the server does not begin one like it. Connect again.',
+        );
+      inner.setProtocolVersion?.(String(result.protocolVersion));
+      await inner.send(opening.initialized);
+      for (const request of this.#memory.lasting) await this.#own.ask(inner, request);
+      this.#announce(result.capabilities);
+    } catch (error) {
+      this.#isGone = true;
+      throw error;
+    } finally {
+      for (const id of stranded) this.#broke(id);
+    }
+  }
+
+  #announce(capabilities: unknown): void {
+    const offered = Object(capabilities) as Record<string, { listChanged?: boolean } | undefined>;
+    for (const name of lists)
+      if (offered[name]?.listChanged)
+        this.onmessage?.({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` });
+  }
+}

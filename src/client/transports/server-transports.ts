@@ -1,0 +1,55 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Fetch } from '../context.ts';
+import type { AnswerLimits } from './answer-limits.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { EventStreamTransport } from './event-stream-transport.ts';
+import { RenewingTransport } from './renewing-transport.ts';
+import { RestClientTransport } from './rest-transport.ts';
+
+/** Ways to reach a server by URL: streamable HTTP, the old HTTP+SSE, Rest. */
+export type HttpTransportKind = 'http' | 'sse' | 'rest';
+
+/** What a transport to a URL is made of. */
+export interface ServerTransportOptions {
+  url: string;
+  /** A fetch that carries the login, see `withAuthorization`. */
+  fetch: Fetch;
+  limits?: AnswerLimits | undefined;
+  /** How often an event stream that broke is opened again before it is given up; twice unless told. */
+  maxStreamRetries?: number | undefined;
+}
+
+/** First wait before an event stream is opened again, in milliseconds; the server's `retry` goes before it (B4-03). */
+const firstRetryMs = 1_000;
+const longestRetryMs = 30_000;
+
+/**
+ * Makes a transport to a server; answers are bounded, redirects are not followed, lost sessions are renewed.
+ * @param kind which of the transports
+ * @param options where to, and through what
+ * @returns a transport that has not been started
+ * @throws ClientError `bad_url`
+ */
+export function createServerTransport(
+  kind: HttpTransportKind,
+  options: ServerTransportOptions,
+): RenewingTransport {
+  const { url, limits, maxStreamRetries = 2 } = options;
+  const fetch = boundedFetch(options.fetch, limits);
+  const open = {
+    http: () =>
+      new StreamableHTTPClientTransport(new URL(url), {
+        fetch,
+        onInsufficientScope: 'throw',
+        reconnectionOptions: {
+          initialReconnectionDelay: firstRetryMs,
+          maxReconnectionDelay: longestRetryMs,
+          reconnectionDelayGrowFactor: 1.5,
+          maxRetries: maxStreamRetries,
+        },
+      }),
+    sse: () => new EventStreamTransport({ url, fetch }),
+    rest: () => new RestClientTransport({ url, fetch }),
+  };
+  return new RenewingTransport(open[kind]);
+}
