@@ -1,9 +1,17 @@
+import type { CryptoKey } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { ClientError } from './client-error.ts';
+import { signingKey } from './client-key.ts';
 import type { ClientContext } from './context.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { quote } from './quote.ts';
-import type { Registration } from './stores/credential-store.ts';
+import type { PrivateJwk, Registration } from './stores/credential-store.ts';
+
+/** Who a client is at an authorization server, and what it proves that with. */
+export type ClientIdentity = Pick<Registration, 'clientId' | 'clientSecret' | 'tokenEndpointAuthMethod'> & {
+  /** A `CryptoKey` may be one that cannot be exported; no store keeps it. */
+  privateKey?: PrivateJwk | CryptoKey;
+};
 
 /**
  * Options for every oauth4webapi request. Its own https rule is off because {@link limitedFetch} has a stricter one
@@ -18,16 +26,32 @@ export function exchangeOptions(context: ClientContext): {
 }
 
 /**
- * How a client authenticates: as it was registered, else by a method the server supports; without a secret not at all.
- * @param registration the client
+ * A client as oauth4webapi knows it; what it signs carries the time of the context.
+ * @param context its clock
+ * @param clientId the client
+ */
+export function oauthClient(context: ClientContext, clientId: string): oauth.Client {
+  return { client_id: clientId, [oauth.clockSkew]: context.now() - Math.floor(Date.now() / 1000) };
+}
+
+/**
+ * How a client authenticates: as it was registered, else with its private key, else by a method with a secret that the
+ * server supports; without key and secret not at all.
+ * @param client the client
  * @param supported `token_endpoint_auth_methods_supported`; absent means `client_secret_basic` (RFC 8414 section 2)
- * @see RFC 6749 section 2.3.1 (A8-11)
+ * @throws ClientError `bad_key` where the client was registered with a key that is not here
+ * @see RFC 6749 section 2.3.1; RFC 7523 sections 2.2 and 3 (A8-11, A13-02)
  */
 export function clientAuthentication(
-  registration: Registration,
+  client: ClientIdentity,
   supported: readonly string[] = ['client_secret_basic'],
 ): oauth.ClientAuth {
-  const { clientSecret, tokenEndpointAuthMethod } = registration;
+  const { clientSecret, privateKey, tokenEndpointAuthMethod } = client;
+  if ((tokenEndpointAuthMethod ?? 'private_key_jwt') === 'private_key_jwt') {
+    if (privateKey !== undefined) return privateKeyJwt(privateKey);
+    if (tokenEndpointAuthMethod !== undefined)
+      throw new ClientError('bad_key', 'The client is registered with a private key. Give that key.');
+  }
   if (clientSecret === undefined || tokenEndpointAuthMethod === 'none') return oauth.None();
   const basic = supported.includes('client_secret_basic') || !supported.includes('client_secret_post');
   const method = tokenEndpointAuthMethod ?? (basic ? 'client_secret_basic' : 'client_secret_post');
@@ -49,6 +73,24 @@ function basicAuthentication(clientSecret: string): oauth.ClientAuth {
   return (_as, { client_id: clientId }, _body, headers) => {
     const credentials = `${formEncode(clientId)}:${formEncode(clientSecret)}`;
     headers.set('authorization', `Basic ${btoa(credentials)}`);
+  };
+}
+
+/**
+ * `private_key_jwt`: an assertion for this issuer only, used once, valid for a minute. Servers know Ed25519 by its
+ * older name EdDSA.
+ */
+function privateKeyJwt(privateKey: PrivateJwk | CryptoKey): oauth.ClientAuth {
+  return async (as, client, body, headers) => {
+    const kept = 'kty' in privateKey ? privateKey : undefined;
+    const key = 'kty' in privateKey ? await signingKey(privateKey) : privateKey;
+    const named = kept?.kid === undefined ? key : { key, kid: kept.kid };
+    const authenticate = oauth.PrivateKeyJwt(named, {
+      [oauth.modifyAssertion]: (header) => {
+        if (header.alg === 'Ed25519' && kept?.alg !== 'Ed25519') header.alg = 'EdDSA';
+      },
+    });
+    await authenticate(as, client, body, headers);
   };
 }
 

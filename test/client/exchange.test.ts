@@ -1,7 +1,22 @@
+import {
+  compactVerify,
+  decodeJwt,
+  decodeProtectedHeader,
+  exportPKCS8,
+  generateKeyPair,
+  jwtVerify,
+} from 'jose';
 import * as oauth from 'oauth4webapi';
 import { describe, expect, it } from 'vitest';
-import { clientAuthentication, readRefusal } from '../../src/client/exchange.ts';
+import { readPrivateKey } from '../../src/client/client-key.ts';
+import {
+  type ClientIdentity,
+  clientAuthentication,
+  oauthClient,
+  readRefusal,
+} from '../../src/client/exchange.ts';
 import { ClientError, type Registration } from '../../src/client/index.ts';
+import { startOfTime, testContext } from './support/context.ts';
 import { testRegistration } from './support/credentials.ts';
 
 async function authenticate(registration: Registration, supported?: string[]) {
@@ -41,6 +56,59 @@ describe('client authentication', () => {
     ],
   ])('is %s (A8-11)', async (_, overrides, supported, sent) => {
     expect(await authenticate(testRegistration(overrides), supported)).toEqual(sent);
+  });
+});
+
+describe('an assertion of a client (private_key_jwt)', () => {
+  const issuer = 'https://as.example/tenant';
+  const algorithms = ['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'];
+
+  async function assertion(client: ClientIdentity) {
+    const body = new URLSearchParams();
+    const headers = new Headers();
+    const authenticate = clientAuthentication({ ...client }, ['private_key_jwt']);
+    await authenticate({ issuer }, oauthClient(testContext(), client.clientId), body, headers);
+    expect(headers.has('authorization')).toBe(false);
+    return body;
+  }
+
+  it.each(algorithms)('is signed with %s, for this issuer, for a minute (A13-02)', async (algorithm) => {
+    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+    const key = await readPrivateKey(await exportPKCS8(privateKey), { algorithm, keyId: 'k' });
+    const body = await assertion({ clientId: 'client', privateKey: key });
+    expect(body.get('client_assertion_type')).toBe('urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+    const { payload, protectedHeader } = await jwtVerify(body.get('client_assertion') ?? '', publicKey, {
+      issuer: 'client',
+      subject: 'client',
+      audience: issuer,
+      currentDate: new Date(startOfTime * 1000),
+      requiredClaims: ['jti', 'iat'],
+    });
+    expect(protectedHeader).toMatchObject({ alg: algorithm, kid: 'k' });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
+  });
+
+  it('is another one each time (A13-02)', async () => {
+    const { privateKey } = await generateKeyPair('ES256');
+    const ids = await Promise.all(
+      [1, 2].map(async () =>
+        decodeJwt((await assertion({ clientId: 'client', privateKey })).get('client_assertion') ?? ''),
+      ),
+    );
+    expect(ids[0]?.jti).not.toBe(ids[1]?.jti);
+  });
+
+  it('is signed by a key that cannot leave its keeper, too', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('EdDSA');
+    expect(privateKey.extractable).toBe(false);
+    const sent = (await assertion({ clientId: 'client', privateKey })).get('client_assertion') ?? '';
+    expect(decodeProtectedHeader(sent).alg).toBe('EdDSA');
+    await expect(compactVerify(sent, publicKey)).resolves.toBeDefined();
+  });
+
+  it('is needed where the client is registered so: a secret does not stand in for it', () => {
+    const client = { clientId: 'c', clientSecret: 's', tokenEndpointAuthMethod: 'private_key_jwt' };
+    expect(() => clientAuthentication(client)).toThrow(/Give that key/);
   });
 });
 
