@@ -1,11 +1,10 @@
-import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
 import { type CodeLoginProgress, loginWithCode } from '../authorization/code-login.ts';
 import type { ClientContext } from '../context.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
-import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
 import type { GivenClient } from '../registration/registration.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
-import { loginTimeoutMs, openLoopback } from './loopback.ts';
+import { openLoginAgent } from './login-agent.ts';
+import type { PasteTerminal } from './paste.ts';
 
 /** What the caller of a login chooses. */
 export interface LoginOptions {
@@ -17,7 +16,13 @@ export interface LoginOptions {
   scopes?: readonly string[] | undefined;
   /** See `DiscoveryOptions`. */
   allowedEndpointOrigins?: readonly string[] | undefined;
-  /** Longest wait for the browser, in milliseconds. */
+  /** URL of this client's metadata document, see `RegistrationOptions`. */
+  clientIdMetadataUrl?: string | undefined;
+  /** Where the answer can be pasted, should the user's browser be on another machine. */
+  paste?: PasteTerminal | undefined;
+  /** Port of the redirect listener; a free one unless told. */
+  callbackPort?: number | undefined;
+  /** Longest wait for the user, in milliseconds. */
   timeoutMs?: number | undefined;
 }
 
@@ -44,27 +49,12 @@ export async function login(
   options: LoginOptions,
   progress: LoginProgress,
 ): Promise<{ found: DiscoveredServer; credential: Credential }> {
-  const { store, given, scopes, allowedEndpointOrigins, timeoutMs = loginTimeoutMs } = options;
-  const listener = await openLoopback();
-  const agent: AuthorizationAgent = {
-    redirectUri: listener.redirectUri,
-    registeredRedirectUris: loopbackRedirectUris,
-    receive: async ({ url: authorizationUrl, state }) => {
-      const answer = listener.receive(state, timeoutMs);
-      const [query] = await Promise.all([answer, progress.open(authorizationUrl)]);
-      return query;
-    },
-  };
+  const { paste, callbackPort, timeoutMs, ...wanted } = options;
+  const { open } = progress;
+  const agent = await openLoginAgent(context, { open, paste, callbackPort, timeoutMs });
   try {
-    return await loginWithCode(context, url, {
-      store,
-      agent,
-      given,
-      scopes,
-      allowedEndpointOrigins,
-      progress,
-    });
+    return await loginWithCode(context, url, { ...wanted, agent, progress });
   } finally {
-    await listener.close();
+    await agent.close();
   }
 }

@@ -1,0 +1,71 @@
+import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
+import type { ClientContext } from '../context.ts';
+import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import { loginTimeoutMs, openLoopback } from './loopback.ts';
+import { type PasteTerminal, receivePaste } from './paste.ts';
+import { askAuthorizationEndpoint } from './preflight.ts';
+
+/** How the user is taken through a login. */
+export interface LoginAgentOptions {
+  /** The user has to open this URL. */
+  open(url: string): void | Promise<void>;
+  /** Where the answer can be pasted, should the browser be on another machine. */
+  paste?: PasteTerminal | undefined;
+  /** Port of the redirect listener; a free one unless told. */
+  callbackPort?: number | undefined;
+  /** Longest wait for the user, in milliseconds; {@link loginTimeoutMs} unless told. */
+  timeoutMs?: number | undefined;
+}
+
+/** An agent that holds a port until it is closed. */
+export interface LoginAgent extends AuthorizationAgent {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the agent that takes a person through a login: by the redirect of a browser on this machine, or by what they
+ * paste; the first answer counts, and the other way is closed. It listens before the URL is handed out.
+ * @param context where requests go through
+ * @param options how the user is reached
+ * @throws ClientError `callback_port_unusable`
+ * @see RFC 8252 sections 4.1 and 7.3 (A6-04, CL-6, T-187)
+ */
+export async function openLoginAgent(
+  context: ClientContext,
+  options: LoginAgentOptions,
+): Promise<LoginAgent> {
+  const { open, paste, timeoutMs = loginTimeoutMs } = options;
+  let listener = await openLoopback(options.callbackPort);
+  const { redirectUri } = listener;
+  let isOpen = true;
+  const reopen = async (): Promise<void> => {
+    if (!isOpen) listener = await openLoopback(Number(new URL(redirectUri).port));
+    isOpen = true;
+  };
+  const close = async (): Promise<void> => {
+    isOpen = false;
+    await listener.close();
+  };
+  return {
+    redirectUri,
+    registeredRedirectUris: loopbackRedirectUris,
+    receive: async (request) => {
+      const refused = await askAuthorizationEndpoint(context, request, redirectUri);
+      if (refused !== undefined) return refused;
+      await reopen();
+      const stop = new AbortController();
+      try {
+        const redirected = listener.receive(request.state, timeoutMs);
+        const expected = { state: request.state, redirectUri };
+        const pasted = paste && receivePaste(paste, expected, stop.signal);
+        const answer = Promise.race([redirected, pasted?.then((query) => query ?? redirected) ?? redirected]);
+        const [query] = await Promise.all([answer, open(request.url)]);
+        return query;
+      } finally {
+        stop.abort();
+        await close();
+      }
+    },
+    close,
+  };
+}
