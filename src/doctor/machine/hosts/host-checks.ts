@@ -1,0 +1,130 @@
+import { describeDifference } from '../../../client/quote.ts';
+import type { Check } from '../../check.ts';
+import type { Subject } from '../../subject.ts';
+import type { Machine } from '../machine.ts';
+import type { HostEntry, HostFile } from './host-entry.ts';
+import { secretArguments, secretHeaders } from './literal-secrets.ts';
+import { compareUrls } from './nearness.ts';
+import { readHosts } from './read-hosts.ts';
+
+const nameOf = ({ host, name, file }: HostEntry): string => `${host}, "${name}" in ${file}`;
+
+/** Without query and user name, which may be secrets. */
+function shown(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
+}
+
+/**
+ * Checks of what hosts on this machine have written down about the server (Claude Desktop, Cursor, VS Code and others).
+ * Values of headers, arguments and variables are never repeated.
+ * @param machine the machine
+ */
+export function hostChecks(machine: Machine): readonly Check[] {
+  let read: Promise<HostFile[]> | undefined;
+  const files = (): Promise<HostFile[]> => {
+    read ??= readHosts(machine);
+    return read;
+  };
+  const near = async ({ url }: Subject): Promise<HostEntry[]> =>
+    (await files())
+      .flatMap(({ entries }) => entries)
+      .filter((entry) => entry.url !== undefined && compareUrls(url, entry.url) !== 'other');
+
+  return [
+    {
+      id: 'MACHINE-HOST-CONFIG',
+      section: 'machine',
+      title: 'Hosts can read their configuration',
+      clause: 'RFC 8259 section 2',
+      async judge() {
+        const found = await files();
+        const broken = found.filter(({ fault }) => fault !== undefined);
+        if (broken.length > 0)
+          return {
+            verdict: 'fail',
+            saw: broken.map(({ host, file, fault }) => `${host} cannot use ${file}: ${fault}.`).join(' '),
+            fix: 'Correct the file (a missing comma or quote, as a rule), then restart the host.',
+          };
+        if (found.length === 0)
+          return { verdict: 'skip', saw: 'No configuration of a known host was found.' };
+        return { verdict: 'pass', saw: `Read: ${found.map(({ file }) => file).join(', ')}.` };
+      },
+    },
+    {
+      id: 'MACHINE-HOST-URL',
+      section: 'machine',
+      title: 'Hosts call the server by the same URL',
+      clause: 'RFC 9728 section 3.3',
+      async judge(subject) {
+        const entries = await near(subject);
+        if (entries.length === 0)
+          return { verdict: 'skip', saw: 'No known host has this server in its configuration.' };
+        const other = entries.filter(({ url }) => url !== undefined && shown(url) !== shown(subject.url));
+        if (other.length === 0)
+          return { verdict: 'pass', saw: `${entries.map(nameOf).join('; ')} name this URL.` };
+        return {
+          verdict: 'warn',
+          saw: other
+            .map(
+              (entry) =>
+                `${nameOf(entry)}: ${describeDifference(shown(subject.url), shown(entry.url ?? ''))}.`,
+            )
+            .join(' '),
+          fix: 'Write the URL that the server publishes as its "resource", byte for byte: tokens for one spelling are refused at the other.',
+        };
+      },
+    },
+    {
+      id: 'MACHINE-HOST-HEADERS',
+      section: 'machine',
+      title: 'No header of a host stands in the way of its login',
+      clause: 'RFC 6750 section 2.1',
+      async judge(subject) {
+        const entries = await near(subject);
+        const shadowing = entries.filter(({ headers, args }) =>
+          [...Object.keys(headers), ...args.map((argument) => argument.split(':')[0] ?? '')].some(
+            (name) => name.trim().toLowerCase() === 'authorization',
+          ),
+        );
+        if (entries.length === 0) return { verdict: 'skip', saw: 'No known host has this server.' };
+        if (shadowing.length === 0) return { verdict: 'pass', saw: 'No entry sets an Authorization header.' };
+        return {
+          verdict: 'warn',
+          saw: `${shadowing.map(nameOf).join('; ')} sets an Authorization header, so the host sends that and never logs in.`,
+          fix: 'Remove the header and let the host log in. Keep it only where the server has no OAuth.',
+        };
+      },
+    },
+    {
+      id: 'MACHINE-HOST-SECRETS',
+      section: 'machine',
+      title: 'No secret stands in a command line or a file that others read',
+      clause: 'RFC 9700 section 4.14',
+      async judge(subject) {
+        const entries = await near(subject);
+        if (entries.length === 0) return { verdict: 'skip', saw: 'No known host has this server.' };
+        const modes = new Map((await files()).map(({ file, mode }) => [file, mode]));
+        const found = entries.flatMap((entry) => {
+          const inArguments = secretArguments(entry).map(
+            (what) => `${nameOf(entry)}: ${what}, an argument that every user can list`,
+          );
+          const open = machine.platform !== 'win32' && ((modes.get(entry.file) ?? 0) & 0o077) !== 0;
+          const inFile = open
+            ? secretHeaders(entry).map(
+                (what) => `${nameOf(entry)}: header ${what}, in a file that others can read`,
+              )
+            : [];
+          return [...inArguments, ...inFile];
+        });
+        if (found.length === 0)
+          return { verdict: 'pass', saw: 'No entry holds a secret that others can see.' };
+        return {
+          verdict: 'warn',
+          saw: `${found.join('; ')}.`,
+          fix: 'Remove it, let the host log in, and revoke the secret: it has been visible. Else name a variable of the environment instead, and chmod 600 the file.',
+        };
+      },
+    },
+  ];
+}

@@ -1,0 +1,85 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createTokenFile } from '../../../src/client/node/token-file.ts';
+import type { Machine } from '../../../src/doctor/machine/machine.ts';
+import { storeCheck } from '../../../src/doctor/machine/store.ts';
+import { finding, put, testMachine } from './test-machine.ts';
+
+async function withLogin(): Promise<{ machine: Machine; file: string }> {
+  const machine = testMachine();
+  await createTokenFile(join(machine.home, '.gatehouse')).saveRegistration({
+    issuer: 'https://as.example.com',
+    clientId: 'c',
+    redirectUris: [],
+    source: 'dynamic',
+  });
+  return { machine, file: join(machine.home, '.gatehouse/tokens.json') };
+}
+
+describe('MACHINE-STORE', () => {
+  it('passes where nothing is kept, and says where it would go', async () => {
+    const machine = testMachine();
+    const found = await finding(storeCheck(machine));
+    expect(found).toMatchObject({ verdict: 'pass' });
+    expect(found.saw).toContain(join(machine.home, '.gatehouse/tokens.json'));
+  });
+
+  it('passes for a store as this client writes it, and says how it is kept (CL-13)', async () => {
+    const { machine, file } = await withLogin();
+    const found = await finding(storeCheck(machine));
+    expect(found.verdict).toBe('pass');
+    expect(found.saw).toContain(file);
+    expect(found.saw).toMatch(/in plain text|sealed with a key/);
+  });
+
+  it('finds a file that others can read, and says how to close it (T-188)', async () => {
+    const { machine, file } = await withLogin();
+    put(machine.home, '.gatehouse/tokens.json', '{}', 0o644);
+    const found = await finding(storeCheck(machine));
+    expect(found.verdict).toBe('fail');
+    expect(found.saw).toContain(`${file} has mode 0644`);
+    expect(found.fix).toContain(`chmod 600 ${file}`);
+  });
+
+  it('finds a folder that others can enter', async () => {
+    const machine = testMachine();
+    const folder = join(machine.home, '.gatehouse');
+    mkdirSync(folder, { mode: 0o755 });
+    const found = await finding(storeCheck(machine));
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('0755') });
+    expect(found.fix).toContain(`chmod 700 ${folder}`);
+  });
+
+  it('finds a store that is a symbolic link', async () => {
+    const machine = testMachine();
+    symlinkSync('/tmp', join(machine.home, '.gatehouse'));
+    expect(await finding(storeCheck(machine))).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('symbolic link'),
+    });
+  });
+
+  it('finds a store of another user', async () => {
+    const { machine } = await withLogin();
+    const found = await finding(storeCheck({ ...machine, userId: (machine.userId ?? 0) + 1 }));
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('belongs to the user') });
+  });
+
+  it.each(['', 'not json', '[]'])('finds a damaged file: %j', async (content) => {
+    const machine = testMachine();
+    put(machine.home, '.gatehouse/tokens.json', content);
+    expect(await finding(storeCheck(machine))).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('damaged'),
+    });
+  });
+
+  it('looks where $GATEHOUSE_HOME says, and says nothing of modes on Windows', async () => {
+    const { machine } = await withLogin();
+    put(machine.home, '.gatehouse/tokens.json', { credentials: {} }, 0o644);
+    const env = { GATEHOUSE_HOME: join(machine.home, '.gatehouse') };
+    const found = await finding(storeCheck({ ...machine, home: '/nowhere', env, platform: 'win32' }));
+    expect(found).toMatchObject({ verdict: 'pass', saw: expect.stringContaining('was not looked at') });
+  });
+});
