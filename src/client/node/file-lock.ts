@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
 
 /** A lock untouched for this long belongs to a process that died, in milliseconds. */
 export const staleLockMs = 30_000;
@@ -19,41 +19,66 @@ async function create(file: string, content: string): Promise<boolean> {
   }
 }
 
-async function isStale(file: string, staleMs: number): Promise<boolean> {
-  const found = await stat(file).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > staleMs;
+/** What a waiting process saw of a lock, and since when it has not changed. */
+interface Sight {
+  mtimeMs: number;
+  sinceMs: number;
 }
 
-/** Removes a stale lock. A guard file keeps two waiting processes from removing each other's new lock. */
-async function removeStale(file: string, staleMs: number): Promise<void> {
+/**
+ * Whether a lock was left behind: its process is dead; or it runs, and was not seen to touch the lock for long, in
+ * time that passed while this machine was awake; or nothing is known of it, and the lock is old.
+ */
+async function isLeft(file: string, staleMs: number, sight: Sight): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return false;
+  const life = lifeOf(parseHolder(await readFile(file, 'utf8').catch(() => '')));
+  if (life === 'dead') return true;
+  if (life === 'unknown') return Date.now() - found.mtimeMs > staleMs;
+  if (found.mtimeMs !== sight.mtimeMs)
+    Object.assign(sight, { mtimeMs: found.mtimeMs, sinceMs: performance.now() });
+  return performance.now() - sight.sinceMs > staleMs;
+}
+
+/**
+ * Removes a lock that was left behind. A guard file keeps two waiting processes from removing each other's new lock.
+ * @returns whether this call removed it
+ */
+async function removeLeft(file: string, staleMs: number, sight: Sight): Promise<boolean> {
   const guard = `${file}.stale`;
-  if (!(await create(guard, ''))) {
-    if (await isStale(guard, staleMs)) await rm(guard, { force: true });
-    return;
+  if (!(await create(guard, JSON.stringify(thisHolder())))) {
+    if (await isLeft(guard, staleMs, { mtimeMs: -1, sinceMs: 0 })) await rm(guard, { force: true });
+    else await sleep(10);
+    return false;
   }
   try {
-    if (await isStale(file, staleMs)) await rm(file, { force: true });
+    if (!(await isLeft(file, staleMs, sight))) return false;
+    await rm(file, { force: true });
+    return true;
   } finally {
     await rm(guard, { force: true });
   }
 }
 
 /**
- * Runs work while holding a lock file, so that no other process does the same. A lock left by a dead process is taken
- * over after 30 s; a living holder keeps its lock fresh.
+ * Runs work while holding a lock file, so that no other process does the same. The lock of a process that died is taken
+ * over: at once where it ran on this machine, after 30 s where that cannot be known. A living holder keeps its lock fresh.
  * @param file path of the lock file; its folder exists
- * @param work what to do
+ * @param work what to do; it is told whether the lock was taken over from a process that died or hangs
  * @param staleMs age at which an untouched lock counts as left behind, in milliseconds
  * @returns what the work returned; the lock is gone by then
+ * @see RFC 9700 section 4.14.2: a refresh token is redeemed once (CL-1, T-188)
  */
 export async function withFileLock<T>(
   file: string,
-  work: () => Promise<T>,
+  work: (takenOver: boolean) => Promise<T>,
   staleMs: number = staleLockMs,
 ): Promise<T> {
-  const owner = randomUUID();
+  const owner = JSON.stringify(thisHolder());
+  const sight = { mtimeMs: -1, sinceMs: 0 };
+  let takenOver = false;
   while (!(await create(file, owner))) {
-    if (await isStale(file, staleMs)) await removeStale(file, staleMs);
+    if (await isLeft(file, staleMs, sight)) takenOver = (await removeLeft(file, staleMs, sight)) || takenOver;
     else await sleep(20 + Math.random() * 30);
   }
   const touch = setInterval(() => {
@@ -62,7 +87,7 @@ export async function withFileLock<T>(
   }, staleMs / 3);
   touch.unref();
   try {
-    return await work();
+    return await work(takenOver);
   } finally {
     clearInterval(touch);
     if ((await readFile(file, 'utf8').catch(() => '')) === owner) await rm(file, { force: true });

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { withFileLock } from '../../../src/client/node/file-lock.ts';
+import { thisHolder } from '../../../src/client/node/lock-holder.ts';
+import { runFile } from '../support/child.ts';
 import { testFolder } from '../support/folder.ts';
 
 describe('a lock file', () => {
@@ -34,6 +36,27 @@ describe('a lock file', () => {
     await Promise.all([withFileLock(file, work('a')), withFileLock(file, work('b'))]);
     expect([log[0] === log[1], log[2] === log[3]]).toEqual([true, true]);
     expect([existsSync(file), existsSync(`${file}.stale`)]).toEqual([false, false]);
+  });
+
+  it('of a process of this machine that was killed is taken over at once, and the work is told (T-188)', async () => {
+    const file = join(testFolder(), 'lock');
+    const child = runFile('-e', ['']);
+    await child.ended;
+    writeFileSync(file, JSON.stringify({ ...thisHolder(), pid: child.process.pid }));
+    const begun = performance.now();
+    expect(await withFileLock(file, async (takenOver) => takenOver)).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(await withFileLock(file, async (takenOver) => takenOver)).toBe(false);
+  });
+
+  it('of a process that runs is waited for, though its time stamp is old: the machine may have slept', async () => {
+    const file = join(testFolder(), 'lock');
+    writeFileSync(file, JSON.stringify(thisHolder()));
+    const longAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(file, longAgo, longAgo);
+    const begun = performance.now();
+    expect(await withFileLock(file, async (takenOver) => takenOver, 200)).toBe(true);
+    expect(performance.now() - begun).toBeGreaterThan(200);
   });
 
   it('that a dead process left while taking over is removed as well', async () => {
