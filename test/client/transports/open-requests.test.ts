@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { OpenRequests } from '../../../src/client/transports/open-requests.ts';
+
+const request = (id: number, method: string) => ({ jsonrpc: '2.0' as const, id, method });
+
+describe('requests that wait for answers', () => {
+  it('are known until they are answered, cancelled or aborted', () => {
+    const requests = new OpenRequests();
+    const abort = new AbortController();
+    requests.add(request(1, 'tools/list'), {});
+    requests.add(request(2, 'tools/list'), {});
+    requests.add(request(3, 'tools/list'), { requestSignal: abort.signal });
+    expect(requests.answered(1)?.message.id).toBe(1);
+    requests.cancelled(2);
+    abort.abort();
+    expect([1, 2, 3, undefined].map((id) => requests.answered(id))).toEqual(Array(4).fill(undefined));
+  });
+
+  it('are taken once a server has them', () => {
+    const requests = new OpenRequests();
+    requests.add(request(1, 'tools/call'), {});
+    requests.add(request(2, 'tools/call'), {});
+    requests.taken(2);
+    expect(requests.takenIds).toEqual([2]);
+  });
+
+  it('are sent again once, with a new id, where they change nothing (B5-14)', () => {
+    const requests = new OpenRequests();
+    requests.add(request(1, 'tools/list'), {});
+    const first = requests.answered(1);
+    const again = first && requests.repeat(first);
+    expect(again).toMatchObject({ method: 'tools/list' });
+    expect(again?.id).not.toBe(1);
+    const second = requests.answered(again?.id);
+    expect(second?.message.id).toBe(1);
+    expect(second && requests.repeat(second)).toBeUndefined();
+  });
+
+  it('are never sent again where they may have had their effect', () => {
+    const requests = new OpenRequests();
+    for (const method of ['tools/call', 'resources/subscribe', 'initialize', 'x/own']) {
+      requests.add(request(1, method), {});
+      const open = requests.answered(1);
+      expect(open && requests.repeat(open), method).toBeUndefined();
+    }
+  });
+});
