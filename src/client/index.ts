@@ -41,8 +41,10 @@ export {
   type Registration,
 } from './stores/credential-store.ts';
 export { createMemoryStore } from './stores/memory-store.ts';
+export { type Renewal, refreshCredential } from './tokens/renewal.ts';
 export { revokeCredential } from './tokens/revocation.ts';
-export { freshCredential, refreshAheadSeconds, refreshCredential } from './tokens/tokens.ts';
+export { refreshAheadSeconds } from './tokens/token-response.ts';
+export { freshCredential } from './tokens/tokens.ts';
 export type { AnswerLimits } from './transports/answer-limits.ts';
 export {
   type ConnectServerOptions,

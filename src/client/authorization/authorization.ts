@@ -7,7 +7,7 @@ import type { DiscoveredServer } from '../discovery/discovery.ts';
 import { clientAuthentication, exchangeOptions, readRefusal } from '../exchange.ts';
 import { describeDifference, quote } from '../quote.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
-import { toCredential } from '../tokens/tokens.ts';
+import { toCredential } from '../tokens/token-response.ts';
 import { requireUrl } from '../url-policy.ts';
 
 /** An authorization request under way. It holds the code verifier: keep it secret, keep it with this login only. */

@@ -25,6 +25,7 @@ const credential = z.object({
   clientId: z.string(),
   accessToken: z.string(),
   expiresAt: z.number().optional(),
+  renewAt: z.number().optional(),
   refreshToken: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   dpopKey: privateJwk.optional(),

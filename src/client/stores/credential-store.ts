@@ -34,6 +34,8 @@ export interface Credential {
   accessToken: string;
   /** Epoch seconds; absent where the server did not say. */
   expiresAt?: number;
+  /** When to renew it, epoch seconds; where absent, a minute before its end. */
+  renewAt?: number;
   refreshToken?: string;
   /** Granted scopes; absent where neither request nor answer named any. */
   scopes?: string[];
