@@ -1,4 +1,4 @@
-import type { ClientContext } from '../client/index.ts';
+import type { ClientContext, Exchange } from '../client/index.ts';
 
 /** Finds something out about the server. It throws only what nobody foresaw: no answer is an answer. */
 export type Probe<T> = (subject: Subject) => Promise<T>;
@@ -11,6 +11,10 @@ export interface Subject {
   context: ClientContext;
   /** Whether it may register clients and log in. */
   active: boolean;
-  /** Runs a probe once; all who ask for it get the same answer. */
+  /** What went over the wire so far, by whatever check. */
+  exchanges: readonly Exchange[];
+  /** Runs a probe once; all who ask for it get the same answer. A probe is known by its identity. */
   fact<T>(probe: Probe<T>): Promise<T>;
+  /** Has something done when the examination is over, the latest first: what was registered or issued is taken back. */
+  atEnd(task: () => Promise<unknown>): void;
 }

@@ -1,0 +1,116 @@
+import { requireUrl } from '../client/index.ts';
+import { isLocalAddress } from '../client/local-address.ts';
+import { describeFailure } from '../client/network-failure.ts';
+import { failureCode } from './failure.ts';
+import type { Subject } from './subject.ts';
+
+/** What came back for one request. */
+export type Answer = Answered | Unanswered;
+
+interface Asked {
+  method: string;
+  url: string;
+  /** The number of the exchange; empty where nothing was sent. */
+  evidence: readonly number[];
+}
+
+/** An answer, as far as it was read. */
+export interface Answered extends Asked {
+  kind: 'answered';
+  status: number;
+  headers: Headers;
+  /** The body, up to a limit; of an event stream what came until its first message. May hold secrets. */
+  text: string;
+  /** Whether more would have come. */
+  truncated: boolean;
+}
+
+/** No answer. */
+export interface Unanswered extends Asked {
+  kind: 'unanswered';
+  /** `refused`: the doctor did not send the request. */
+  reason: 'timed_out' | 'unreachable' | 'refused';
+  /** Code of the runtime: `ECONNREFUSED`, `CERT_HAS_EXPIRED`. */
+  code?: string;
+  /** A sentence. */
+  why: string;
+}
+
+/** Longest body read, in bytes. */
+const maxBodyBytes = 256 * 1024;
+
+/** Longest wait for one answer in milliseconds, unless the subject's context says otherwise. */
+export const defaultAnswerMs = 10_000;
+
+/** A message of an event stream with something in it. */
+const streamMessage = /(?:^|\n)data:[ ]?\S[^\r\n]*\r?\n\r?\n/;
+
+async function readText(
+  response: Response,
+  enough: (text: string) => boolean,
+): Promise<{ text: string; truncated: boolean }> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  try {
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+      bytes += part.value.byteLength;
+      text += decoder.decode(part.value, { stream: true });
+      if (bytes <= maxBodyBytes && !enough(text)) continue;
+      await reader?.cancel();
+      return { text, truncated: true };
+    }
+  } catch {
+    return { text, truncated: true };
+  }
+  return { text: text + decoder.decode(), truncated: false };
+}
+
+/**
+ * Sends one request of the examination: in bounded time and size, without following redirects. It never throws.
+ * A server on a public host cannot make the doctor ask addresses of the local network (T-185, T-189).
+ * @param subject the server under examination
+ * @param url where to; one that a server named is judged first
+ * @param init method, headers, body
+ */
+export async function ask(subject: Subject, url: string, init: RequestInit = {}): Promise<Answer> {
+  const method = (init.method ?? 'GET').toUpperCase();
+  const from = URL.parse(subject.url);
+  const refused = (why: string): Unanswered => ({
+    kind: 'unanswered',
+    method,
+    url,
+    evidence: [],
+    reason: 'refused',
+    why,
+  });
+  if (URL.parse(url)?.origin !== from?.origin || from === null)
+    try {
+      requireUrl(url, 'The URL', {
+        dangerouslyAllowHttp: true,
+        allowLocal: from !== null && isLocalAddress(from.hostname),
+      });
+    } catch (error) {
+      return refused(error instanceof Error ? error.message : 'it is no URL');
+    }
+  const timeout = AbortSignal.timeout(subject.context.timeoutMs ?? defaultAnswerMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  const pending = subject.context.fetch(url, { ...init, method, redirect: 'manual', signal });
+  const asked = { method, url, evidence: [subject.exchanges.length] };
+  try {
+    const response = await pending;
+    const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
+    const body = await readText(response, (text) => isStream && streamMessage.test(text));
+    return { kind: 'answered', ...asked, status: response.status, headers: response.headers, ...body };
+  } catch (error) {
+    const code = failureCode(error);
+    return {
+      kind: 'unanswered',
+      ...asked,
+      reason: timeout.aborted ? 'timed_out' : 'unreachable',
+      ...(code === undefined ? {} : { code }),
+      why: timeout.aborted ? 'no answer in time' : describeFailure(error),
+    };
+  }
+}

@@ -1,0 +1,97 @@
+import { type Exchange, type Fetch, recordExchanges } from '../client/index.ts';
+import type { Probe, Subject } from './subject.ts';
+
+/** What is examined, and by what means. */
+export interface ExaminationOptions {
+  /** URL of the MCP server as the user gave it. */
+  url: string;
+  fetch: Fetch;
+  /** Epoch seconds. */
+  now: () => number;
+  /** Whether clients may be registered and logins made. */
+  active?: boolean;
+  /** Longest wait for one answer in milliseconds. */
+  timeoutMs?: number;
+}
+
+/** A subject for one check, which knows which exchanges the check looked at. */
+export interface View {
+  subject: Subject;
+  /** Numbers of the exchanges behind the facts asked for so far. */
+  seen: ReadonlySet<number>;
+}
+
+/** The facts of one server while it is examined. */
+export interface Examination {
+  /** Everything that went over the wire so far. */
+  exchanges: readonly Exchange[];
+  /** A view for one check. */
+  look(): View;
+  /** Runs what was left for the end, the latest first; a task that fails or takes too long stops no other. */
+  finish(): Promise<void>;
+}
+
+/** Longest time for one task of the end, in milliseconds. */
+const finishTaskMs = 10_000;
+
+/** Resolves after a time, unless the other is earlier. The timer does not keep the process. */
+async function within(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work.then(() => undefined).catch(() => undefined), late]);
+  clearTimeout(timer);
+}
+
+/**
+ * Opens the examination of a server: one record of exchanges, and each fact found out once.
+ * @param options what is examined
+ */
+export function openExamination(options: ExaminationOptions): Examination {
+  const record = recordExchanges(options.fetch);
+  const facts = new Map<Probe<unknown>, Promise<{ value: unknown; seen: ReadonlySet<number> }>>();
+  const tasks: (() => Promise<unknown>)[] = [];
+
+  const look = (): View & { seen: Set<number> } => {
+    const seen = new Set<number>();
+    const fetch: Fetch = (url, init) => {
+      const answer = record.fetch(url, init);
+      seen.add(record.exchanges.length);
+      return answer;
+    };
+    const subject: Subject = {
+      url: options.url,
+      context: {
+        fetch,
+        now: options.now,
+        ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      },
+      active: options.active ?? false,
+      exchanges: record.exchanges,
+      async fact<T>(probe: Probe<T>): Promise<T> {
+        let fact = facts.get(probe);
+        if (!fact) {
+          const inner = look();
+          fact = probe(inner.subject).then((value) => ({ value, seen: inner.seen }));
+          facts.set(probe, fact);
+        }
+        const found = await fact;
+        for (const number of found.seen) seen.add(number);
+        return found.value as T;
+      },
+      atEnd(task) {
+        tasks.unshift(task);
+      },
+    };
+    return { subject, seen };
+  };
+
+  return {
+    exchanges: record.exchanges,
+    look,
+    async finish() {
+      for (const task of tasks.splice(0)) await within(Promise.resolve().then(task), finishTaskMs);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Exchange } from '../client/index.ts';
+import type { Check } from './check.ts';
+import { chooseChecks } from './choice.ts';
+import { type Examination, type ExaminationOptions, openExamination } from './examination.ts';
+import type { Finding, Judgement } from './finding.ts';
+import { withoutSecrets } from './without-secrets.ts';
+
+/** What an examination came to. */
+export interface Report {
+  /** URL as it was given. */
+  url: string;
+  /** Epoch seconds. */
+  startedAt: number;
+  /** Whether clients could be registered and logins made. */
+  active: boolean;
+  /** In the order in which the checks ran. */
+  findings: readonly Finding[];
+  /** Everything that went over the wire, without secrets. `Finding.evidence` has their numbers. */
+  exchanges: readonly Exchange[];
+}
+
+/** What is examined, by which checks, and who is told. */
+export interface ExamineOptions extends ExaminationOptions {
+  /** In the order in which they run; a check stands behind those it needs. */
+  checks: readonly Check[];
+  /** Ids of the checks to run; all unless told. What they need runs too, and is reported where it explains them. */
+  only?: readonly string[] | undefined;
+  /** Ids of checks not to run. */
+  skip?: readonly string[] | undefined;
+  /** Ends the examination early: what did not run is `unknown`. */
+  signal?: AbortSignal | undefined;
+  /** Told before a check runs. */
+  onCheck?: ((check: Check, position: number, count: number) => void) | undefined;
+}
+
+/** Longest time for one check in milliseconds, unless it says otherwise. */
+export const defaultPatienceMs = 60_000;
+
+/** Most exchanges named as evidence of a finding that names none itself. */
+const maxEvidence = 12;
+
+/** The first cause among what a check needs: the failed one itself, or what that one was skipped because of. */
+function causeOf(check: Check, findings: ReadonlyMap<string, Finding>): string | undefined {
+  for (const id of check.needs ?? []) {
+    const finding = findings.get(id);
+    if (finding?.verdict === 'fail') return finding.because ?? id;
+    if (finding?.verdict === 'skip' && finding.because !== undefined) return finding.because;
+  }
+  return undefined;
+}
+
+async function judge(check: Check, examination: Examination, signal: AbortSignal): Promise<Judgement> {
+  const { subject, seen } = examination.look();
+  const patienceMs = check.patienceMs ?? defaultPatienceMs;
+  let stop = (): void => undefined;
+  const cut = new Promise<Judgement>((resolve) => {
+    const timer = setTimeout(
+      () => resolve({ verdict: 'unknown', saw: `It took longer than ${patienceMs / 1000} seconds.` }),
+      patienceMs,
+    );
+    const aborted = (): void => resolve({ verdict: 'unknown', saw: 'The examination was stopped.' });
+    signal.addEventListener('abort', aborted, { once: true });
+    stop = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', aborted);
+    };
+  });
+  const judged = Promise.resolve()
+    .then(() => check.judge(subject))
+    .catch((error: unknown): Judgement => {
+      const why = error instanceof Error ? error.message : String(error);
+      return { verdict: 'unknown', saw: `It could not be judged: ${why}` };
+    });
+  const judgement = await Promise.race([judged, cut]);
+  stop();
+  return { evidence: [...seen].sort((a, b) => a - b).slice(0, maxEvidence), ...judgement };
+}
+
+/**
+ * Examines a server: runs the checks one after another, each in bounded time. A check that breaks is `unknown`, never
+ * `pass`; one that needs a failed one is skipped and says because of which. At the end what was left behind at the server
+ * is taken back.
+ * @param options server, means and checks
+ * @throws RangeError where `only` or `skip` name a check that does not exist
+ */
+export async function examine(options: ExamineOptions): Promise<Report> {
+  const { asked, running } = chooseChecks(options.checks, options);
+  const signal = options.signal ?? new AbortController().signal;
+  const examination = openExamination(options);
+  const startedAt = options.now();
+  const findings = new Map<string, Finding>();
+  for (const [at, check] of running.entries()) {
+    const { id, section, title, clause } = check;
+    const because = causeOf(check, findings);
+    let judgement: Judgement;
+    if (signal.aborted) judgement = { verdict: 'unknown', saw: 'The examination was stopped.' };
+    else if (because !== undefined)
+      judgement = {
+        verdict: 'skip',
+        saw: `There is nothing to look at until ${because} is mended.`,
+        because,
+      };
+    else if (check.active && options.active !== true)
+      judgement = { verdict: 'skip', saw: 'It would write at the server, so it runs only with --active.' };
+    else {
+      options.onCheck?.(check, at + 1, running.length);
+      judgement = await judge(check, examination, signal);
+    }
+    findings.set(id, withoutSecrets({ id, section, title, clause, ...judgement }));
+  }
+  await examination.finish();
+  const causes = new Set(
+    [...findings.values()].filter(({ id }) => asked.has(id)).map(({ because }) => because),
+  );
+  return {
+    url: options.url,
+    startedAt,
+    active: options.active ?? false,
+    findings: [...findings.values()].filter(({ id }) => asked.has(id) || causes.has(id)),
+    exchanges: examination.exchanges,
+  };
+}

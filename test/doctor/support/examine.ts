@@ -1,0 +1,35 @@
+import type { Check } from '../../../src/doctor/check.ts';
+import { examine, type Report } from '../../../src/doctor/examine.ts';
+import type { Finding } from '../../../src/doctor/finding.ts';
+
+/**
+ * Examines a server as `gatehouse doctor` does, with short waits.
+ * @param url URL of the MCP server
+ * @param checks in their order
+ */
+export async function examined(
+  url: string,
+  checks: readonly Check[],
+  options: { active?: boolean; only?: readonly string[]; fetch?: typeof fetch } = {},
+): Promise<Report & { finding(id: string): Finding; bad(): string[] }> {
+  const report = await examine({
+    url,
+    fetch: globalThis.fetch,
+    now: () => Math.floor(Date.now() / 1000),
+    timeoutMs: 2000,
+    checks,
+    ...options,
+  });
+  return {
+    ...report,
+    finding(id) {
+      const found = report.findings.find((finding) => finding.id === id);
+      if (!found) throw new Error(`no finding ${id}`);
+      return found;
+    },
+    bad: () =>
+      report.findings
+        .filter(({ verdict }) => ['fail', 'warn'].includes(verdict))
+        .map(({ id, verdict }) => `${verdict} ${id}`),
+  };
+}
