@@ -1,13 +1,16 @@
+import { calculateJwkThumbprint, type JWK } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
-import { clientAuthentication, exchangeOptions, readRefusal } from '../exchange.ts';
+import { dpopHandle } from '../dpop/dpop-handle.ts';
+import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
 import { describeDifference, quote } from '../quote.ts';
-import type { Credential, Registration } from '../stores/credential-store.ts';
-import { toCredential } from '../tokens/token-response.ts';
+import type { Credential, PrivateJwk, Registration } from '../stores/credential-store.ts';
+import { withNonceRetry } from '../tokens/token-request.ts';
+import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
 import { requireUrl } from '../url-policy.ts';
 
 /** An authorization request under way. It holds the code verifier: keep it secret, keep it with this login only. */
@@ -21,6 +24,8 @@ export interface PendingAuthorization {
   codeVerifier: string;
   /** What was asked for; empty where `scope` was left out. */
   scopes: string[];
+  /** The key the token is to be bound to, if any. */
+  dpopKey?: PrivateJwk | undefined;
 }
 
 /**
@@ -45,14 +50,19 @@ export function chooseScopes(
  * Builds an authorization request.
  * @param found what discovery found
  * @param registration the client
- * @param options redirect URI, and scopes the user named
+ * @param options redirect URI, scopes the user named, and the key of the token where it is to be bound to one; the
+ *   code is then bound to it too
  * @returns the URL to open in a browser, and what has to be kept until its answer
- * @see RFC 6749 section 4.1.1; RFC 7636 section 4.3; RFC 8707 section 2.1 (A6-01, A6-04, A7-01)
+ * @see RFC 6749 section 4.1.1; RFC 7636 section 4.3; RFC 8707 section 2.1; RFC 9449 section 10 (A6-01, A6-04, A7-01, A13-09)
  */
 export async function startAuthorization(
   found: DiscoveredServer,
   registration: Registration,
-  options: { redirectUri: string; scopes?: readonly string[] | undefined },
+  options: {
+    redirectUri: string;
+    scopes?: readonly string[] | undefined;
+    dpopKey?: PrivateJwk | undefined;
+  },
 ): Promise<{ url: string; pending: PendingAuthorization }> {
   const { authorizationServer, resource } = found;
   if (registration.issuer !== authorizationServer.issuer)
@@ -60,6 +70,7 @@ export async function startAuthorization(
       'authorization_server_changed',
       `The client is registered at ${registration.issuer}, not at ${authorizationServer.issuer}.`,
     );
+  const { redirectUri, dpopKey } = options;
   const scopes = chooseScopes(found, options.scopes);
   const state = oauth.generateRandomState();
   const codeVerifier = oauth.generateRandomCodeVerifier();
@@ -67,20 +78,18 @@ export async function startAuthorization(
   const parameters = {
     response_type: 'code',
     client_id: registration.clientId,
-    redirect_uri: options.redirectUri,
+    redirect_uri: redirectUri,
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     resource,
     ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
     ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
+    ...(dpopKey === undefined ? {} : { dpop_jkt: await calculateJwkThumbprint(dpopKey as JWK) }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const { redirectUri } = options;
-  return {
-    url: url.href,
-    pending: { authorizationServer, registration, redirectUri, resource, state, codeVerifier, scopes },
-  };
+  const kept = { authorizationServer, registration, redirectUri, resource, state, codeVerifier, scopes };
+  return { url: url.href, pending: { ...kept, dpopKey } };
 }
 
 /**
@@ -151,7 +160,7 @@ export function processAuthorizationResponse(
  * @param parameters query of the redirect
  * @returns the credential
  * @throws ClientError those of {@link processAuthorizationResponse}; `token_refused`
- * @see RFC 6749 section 4.1.3; RFC 7636 section 4.5; RFC 8707 section 2.2 (A7-01)
+ * @see RFC 6749 section 4.1.3; RFC 7636 section 4.5; RFC 8707 section 2.2; RFC 9449 section 5 (A7-01, A13-09)
  */
 export async function finishAuthorization(
   context: ClientContext,
@@ -161,28 +170,33 @@ export async function finishAuthorization(
   const { authorizationServer: as, registration } = pending;
   const checked = processAuthorizationResponse(pending, parameters);
   requireUrl(as.token_endpoint, 'The token endpoint', { dangerouslyAllowHttp: context.dangerouslyAllowHttp });
-  const client = { client_id: registration.clientId };
+  const { resource, redirectUri, codeVerifier, dpopKey } = pending;
+  const client = oauthClient(context, registration.clientId);
   try {
-    const response = await oauth.authorizationCodeGrantRequest(
-      as,
-      client,
-      clientAuthentication(registration, as.token_endpoint_auth_methods_supported),
-      checked,
-      pending.redirectUri,
-      pending.codeVerifier,
-      { ...exchangeOptions(context), additionalParameters: { resource: pending.resource } },
-    );
-    const tokens = await oauth.processAuthorizationCodeResponse(as, client, response);
+    const options = {
+      ...exchangeOptions(context),
+      additionalParameters: { resource },
+      ...(dpopKey === undefined ? {} : { DPoP: await dpopHandle(context, dpopKey) }),
+    };
+    const authenticate = clientAuthentication(registration, as.token_endpoint_auth_methods_supported);
+    const tokens = await withNonceRetry(async () => {
+      const response = await oauth.authorizationCodeGrantRequest(
+        as,
+        client,
+        authenticate,
+        checked,
+        redirectUri,
+        codeVerifier,
+        options,
+      );
+      return oauth.processAuthorizationCodeResponse(as, client, response);
+    });
     return toCredential(tokens, {
-      authorizationServer: {
-        issuer: as.issuer,
-        token_endpoint: as.token_endpoint,
-        revocation_endpoint: as.revocation_endpoint,
-        token_endpoint_auth_methods_supported: as.token_endpoint_auth_methods_supported,
-      },
-      resource: pending.resource,
+      authorizationServer: credentialIssuer(as),
+      resource,
       clientId: registration.clientId,
       scopes: pending.scopes.length === 0 ? undefined : pending.scopes,
+      dpopKey,
       now: context.now(),
     });
   } catch (thrown) {

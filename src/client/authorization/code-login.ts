@@ -1,6 +1,7 @@
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
+import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import {
   type GivenClient,
   type ObtainedRegistration,
@@ -26,6 +27,8 @@ export interface CodeLoginOptions extends DiscoveryOptions {
   clientName?: string | undefined;
   /** Scopes to ask for instead of those the server names. */
   scopes?: readonly string[] | undefined;
+  /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
+  dpop?: boolean | undefined;
   /** True where the authorization server surely knows the kept client: it is then not asked about it beforehand. */
   isClientSure?: boolean | undefined;
   progress?: CodeLoginProgress | undefined;
@@ -118,10 +121,11 @@ async function authorize(
   context: ClientContext,
   found: DiscoveredServer,
   registration: Registration,
-  { store, agent, scopes }: CodeLoginOptions,
+  { store, agent, scopes, dpop }: CodeLoginOptions,
 ): Promise<Credential> {
   const { redirectUri } = agent;
-  const { url, pending } = await startAuthorization(found, registration, { redirectUri, scopes });
+  const dpopKey = await chooseDpopKey(found, dpop);
+  const { url, pending } = await startAuthorization(found, registration, { redirectUri, scopes, dpopKey });
   const credential = await finishAuthorization(
     context,
     pending,

@@ -1,7 +1,7 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
 import { parseScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
-import type { Credential } from '../stores/credential-store.ts';
+import type { Credential, CredentialIssuer } from '../stores/credential-store.ts';
 
 /** An access token is renewed when it has less than this left, in seconds. */
 export const refreshAheadSeconds = 60;
@@ -38,6 +38,19 @@ export function toCredential(tokens: TokenEndpointResponse, issued: IssuedFor): 
     ...(tokens.expires_in === undefined ? {} : lifeOf(tokens.expires_in, now)),
     refreshToken: tokens.refresh_token ?? rest.refreshToken,
     scopes: tokens.scope === undefined ? rest.scopes : parseScope(tokens.scope),
+  };
+}
+
+/**
+ * What a credential keeps of its authorization server.
+ * @param as metadata that was checked
+ */
+export function credentialIssuer(as: CredentialIssuer): CredentialIssuer {
+  return {
+    issuer: as.issuer,
+    token_endpoint: as.token_endpoint,
+    revocation_endpoint: as.revocation_endpoint,
+    token_endpoint_auth_methods_supported: as.token_endpoint_auth_methods_supported,
   };
 }
 
