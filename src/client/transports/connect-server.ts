@@ -1,4 +1,4 @@
-import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, SdkHttpError } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
 import {
@@ -63,6 +63,14 @@ async function openHttp(options: ConnectServerOptions): Promise<ServerConnection
   }
 }
 
+/** The SDK's errors do not always name the status. */
+function explained(error: unknown, url: string): unknown {
+  if (!(error instanceof SdkHttpError) || error.status === 401 || error.status === 403) return error;
+  const advice = error.status < 500 ? 'Check the path of the URL.' : 'Try again later.';
+  const sentence = `${url} answered with ${`${error.status} ${error.statusText ?? ''}`.trim()}. ${advice}`;
+  return new ClientError('server_error', sentence, { cause: error });
+}
+
 /**
  * Connects to an MCP server by its URL, whatever its revision and transport: 2026-07-28, else `initialize` over
  * streamable HTTP, else the old HTTP+SSE. A server that asks for a login is not an old one.
@@ -78,7 +86,7 @@ export async function connectServer(options: ConnectServerOptions): Promise<Serv
   try {
     return await openHttp(options);
   } catch (error) {
-    if (transport === 'http' || !mayBeEventStreamServer(error)) throw error;
+    if (transport === 'http' || !mayBeEventStreamServer(error)) throw explained(error, url);
     return await open(options, 'sse', 'legacy').catch((failure: unknown) => {
       if (failure instanceof ClientError && failure.reason !== 'timed_out') throw failure;
       throw new ClientError(

@@ -1,4 +1,9 @@
-import type { JSONRPCRequest, RequestId, TransportSendOptions } from '@modelcontextprotocol/client';
+import type {
+  JSONRPCRequest,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
 
 /** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
 const repeatableMethods = new Set([
@@ -18,7 +23,9 @@ export interface OpenRequest {
   /** As the client sent it. */
   message: JSONRPCRequest;
   options: TransportSendOptions;
-  /** Whether a server has taken it. */
+  /** What it was last sent through. */
+  via?: Transport;
+  /** Whether that has taken it, so that only the connection can keep its answer back. */
   isTaken: boolean;
   /** Whether this is its second time. */
   isRepeated: boolean;
@@ -35,10 +42,21 @@ export class OpenRequests {
     options.requestSignal?.addEventListener('abort', () => this.cancelled(message.id), { once: true });
   }
 
-  /** A server has taken the request; only the connection can keep its answer back now. */
+  /** The request is on its way. */
+  sending(id: RequestId, via: Transport): void {
+    const request = this.#open.get(id);
+    if (request) Object.assign(request, { via, isTaken: false });
+  }
+
+  /** The server has taken the request. */
   taken(id: RequestId): void {
     const request = this.#open.get(id);
     if (request) request.isTaken = true;
+  }
+
+  /** Whether an answer may still come this way. */
+  areOpen(via: Transport): boolean {
+    return [...this.#open.values()].some((request) => request.via === via);
   }
 
   /**
@@ -58,9 +76,9 @@ export class OpenRequests {
     for (const [sentAs, { message }] of this.#open) if (message.id === id) this.#open.delete(sentAs);
   }
 
-  /** Ids of the requests that a server has taken. */
-  get takenIds(): RequestId[] {
-    return [...this.#open].filter(([, { isTaken }]) => isTaken).map(([id]) => id);
+  /** Ids of the requests that were taken. */
+  takenBy(transport: Transport): RequestId[] {
+    return [...this.#open].filter(([, { via, isTaken }]) => isTaken && via === transport).map(([id]) => id);
   }
 
   /**

@@ -11,7 +11,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
-import { OpenRequests } from './open-requests.ts';
+import { type OpenRequest, OpenRequests } from './open-requests.ts';
 import { OwnRequests } from './own-requests.ts';
 import { isSessionLost } from './session-loss.ts';
 import { SessionMemory } from './session-memory.ts';
@@ -40,6 +40,8 @@ export class RenewingTransport implements Transport {
   readonly #memory = new SessionMemory();
   readonly #requests = new OpenRequests();
   readonly #own = new OwnRequests();
+  /** Connections of lost sessions that may still bring answers. */
+  readonly #retired = new Set<SessionTransport>();
   #inner: SessionTransport;
   #version: string | undefined;
   #renewal: Promise<void> | undefined;
@@ -82,7 +84,7 @@ export class RenewingTransport implements Transport {
     try {
       await this.#deliver(message, options);
     } catch (error) {
-      if (isJSONRPCRequest(message)) this.#requests.answered(message.id);
+      if (isJSONRPCRequest(message)) this.#answered(message.id);
       throw error;
     }
   }
@@ -100,7 +102,7 @@ export class RenewingTransport implements Transport {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#inner.close();
+    await Promise.all([this.#inner, ...this.#retired].map((transport) => transport.close()));
     this.onclose?.();
   }
 
@@ -124,13 +126,14 @@ export class RenewingTransport implements Transport {
 
   async #hand(message: JSONRPCMessage, options: TransportSendOptions, to: SessionTransport): Promise<void> {
     if (!isJSONRPCRequest(message) || options.onRequestStreamEnd) return to.send(message, options);
+    this.#requests.sending(message.id, to);
     await to.send(message, { ...options, onRequestStreamEnd: () => this.#broke(message.id) });
     this.#requests.taken(message.id);
   }
 
   /** The answer to a request cannot come any more. */
   #broke(sentAs: RequestId): void {
-    const request = this.#requests.answered(sentAs);
+    const request = this.#answered(sentAs);
     if (!request || this.#isClosed) return;
     const because = this.#lastError ? ` (${this.#lastError.message})` : '';
     const again = this.#requests.repeat(request);
@@ -140,7 +143,7 @@ export class RenewingTransport implements Transport {
       return;
     }
     this.#deliver(again, request.options).catch((error: unknown) => {
-      if (!this.#requests.answered(again.id)) return;
+      if (!this.#answered(again.id)) return;
       const message = error instanceof Error ? error.message : 'The connection broke.';
       this.onmessage?.({ jsonrpc: '2.0', id: request.message.id, error: { code: -32000, message } });
     });
@@ -149,7 +152,7 @@ export class RenewingTransport implements Transport {
   #attach(inner: SessionTransport): SessionTransport {
     inner.onmessage = (message, extra) => {
       if (this.#own.take(message)) return;
-      const request = 'method' in message ? undefined : this.#requests.answered(message.id);
+      const request = 'method' in message ? undefined : this.#answered(message.id);
       this.onmessage?.(request ? { ...message, id: request.message.id } : message, extra);
     };
     inner.onerror = (error) => {
@@ -173,7 +176,7 @@ export class RenewingTransport implements Transport {
       return;
     }
     this.#isGone = true;
-    for (const id of this.#requests.takenIds) this.#broke(id);
+    for (const id of this.#requests.takenBy(this.#inner)) this.#broke(id);
   }
 
   /**
@@ -200,11 +203,11 @@ export class RenewingTransport implements Transport {
   async #begin(lost: SessionTransport): Promise<void> {
     const { opening } = this.#memory;
     if (!opening || this.#isClosed) throw new ClientError('server_error', 'The session has ended.');
-    const stranded = this.#requests.takenIds;
     const inner = this.#attach(this.#open());
     this.#inner = inner;
     this.#isGone = false;
-    lost.close().catch(() => undefined);
+    this.#retired.add(lost);
+    this.#sweep();
     try {
       await inner.start();
       const answer = await this.#own.ask(inner, opening.initialize);
@@ -221,8 +224,21 @@ export class RenewingTransport implements Transport {
     } catch (error) {
       this.#isGone = true;
       throw error;
-    } finally {
-      for (const id of stranded) this.#broke(id);
+    }
+  }
+
+  #answered(id: RequestId | undefined): OpenRequest | undefined {
+    const request = this.#requests.answered(id);
+    if (this.#retired.size > 0) this.#sweep();
+    return request;
+  }
+
+  /** Closes connections of lost sessions that owe no answers any more. */
+  #sweep(): void {
+    for (const transport of this.#retired) {
+      if (this.#requests.areOpen(transport)) continue;
+      this.#retired.delete(transport);
+      transport.close().catch(() => undefined);
     }
   }
 

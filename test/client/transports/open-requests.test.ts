@@ -3,6 +3,8 @@ import { OpenRequests } from '../../../src/client/transports/open-requests.ts';
 
 const request = (id: number, method: string) => ({ jsonrpc: '2.0' as const, id, method });
 
+const unused = async (): Promise<void> => undefined;
+
 describe('requests that wait for answers', () => {
   it('are known until they are answered, cancelled or aborted', () => {
     const requests = new OpenRequests();
@@ -20,8 +22,14 @@ describe('requests that wait for answers', () => {
     const requests = new OpenRequests();
     requests.add(request(1, 'tools/call'), {});
     requests.add(request(2, 'tools/call'), {});
+    const transport = { start: unused, send: unused, close: unused };
+    for (const id of [1, 2]) requests.sending(id, transport);
     requests.taken(2);
-    expect(requests.takenIds).toEqual([2]);
+    expect(requests.takenBy(transport)).toEqual([2]);
+    requests.answered(1);
+    expect(requests.areOpen(transport)).toBe(true);
+    requests.answered(2);
+    expect(requests.areOpen(transport)).toBe(false);
   });
 
   it('are sent again once, with a new id, where they change nothing (B5-14)', () => {

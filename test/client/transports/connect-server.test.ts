@@ -1,0 +1,141 @@
+import { ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { type ConnectServerOptions, connectServer } from '../../../src/client/index.ts';
+import { closedOrigin } from '../support/closed-origin.ts';
+import { startServer } from '../support/scripted-server.ts';
+import { echoServer, startEventStreamServer, startSessionServer } from '../support/sdk-servers.ts';
+
+const clientInfo = { name: 'test', version: '1' };
+
+function options(url: string, more: Partial<ConnectServerOptions> = {}): ConnectServerOptions {
+  return { url, fetch: globalThis.fetch, clientInfo, ...more };
+}
+
+async function echo(given: ConnectServerOptions) {
+  const connection = await connectServer(given);
+  const { content } = await connection.client.callTool({ name: 'echo', arguments: { text: 'a' } });
+  const era = connection.client.getProtocolEra();
+  await connection.close();
+  return { content, era, transport: connection.transport };
+}
+
+const refusal = (code: number) => ({ jsonrpc: '2.0', id: null, error: { code, message: 'no' } });
+
+/** A server that speaks only `initialize`, and answers all else in one way. */
+async function startOldServer(toProbe: { status: number; text?: string; json?: unknown }) {
+  const server = await startServer();
+  server.routes['POST /mcp'] = ({ body }) => {
+    const { id, method } = JSON.parse(body) as { id?: number; method: string };
+    if (method === 'notifications/initialized') return { status: 202, text: '' };
+    if (method !== 'initialize') return toProbe;
+    const result = {
+      protocolVersion: '2025-03-26',
+      capabilities: {},
+      serverInfo: { name: 'old', version: '1' },
+    };
+    return { json: { jsonrpc: '2.0', id, result } };
+  };
+  server.routes['GET /mcp'] = { status: 405, text: '' };
+  return { ...server, url: `${server.origin}/mcp` };
+}
+
+describe('one URL', () => {
+  it('is connected to in 2026-07-28 where the server speaks it (B1-09)', async () => {
+    const handler = createMcpHandler(() => {
+      const server = new McpServer({ name: 'modern', version: '1' });
+      server.registerTool('echo', {}, () => ({ content: [{ type: 'text', text: 'modern' }] }));
+      return server;
+    });
+    const fetch = (url: string | URL, init?: RequestInit) => handler.fetch(new Request(url, init));
+    const { era, transport, content } = await echo(options('http://127.0.0.1/mcp', { fetch }));
+    expect({ era, transport, content }).toEqual({
+      era: 'modern',
+      transport: 'http',
+      content: [{ type: 'text', text: 'modern' }],
+    });
+  });
+
+  it('is connected to with initialize where it does not, and the session ended after (B3-11)', async () => {
+    const server = await startSessionServer();
+    expect(await echo(options(server.url))).toMatchObject({ era: 'legacy', transport: 'http' });
+    expect(server.asked.slice(0, 2)).toEqual(['POST server/discover', 'POST initialize']);
+    expect(server.asked.at(-1)).toBe('DELETE');
+  });
+
+  it('is connected to over HTTP+SSE where POST is refused, its messages posted where it says (B2-02, B6-01)', async () => {
+    const server = await startEventStreamServer();
+    expect(await echo(options(server.url))).toEqual({
+      era: 'legacy',
+      transport: 'sse',
+      content: [{ type: 'text', text: 'a' }],
+    });
+    expect(server.asked.slice(0, 3)).toEqual(['POST server/discover', 'POST initialize', 'GET']);
+  });
+
+  it.each([
+    ['a 400 that says nothing', { status: 400, text: '' }],
+    ['an unknown error code', { status: 400, json: refusal(-32000) }],
+    ['a 5xx', { status: 500, text: 'stack' }],
+    ['a page', { status: 200, text: '<p>' }],
+  ])('is connected to with initialize after %s (B1-09, B5-15)', async (_name, answer) => {
+    const server = await startOldServer(answer);
+    const { client, close } = await connectServer(options(server.url));
+    expect(client.getServerVersion()).toMatchObject({ name: 'old' });
+    await close();
+  });
+
+  it('of a server that wants a login or is down is not looked at for an event stream (B6-01)', async () => {
+    for (const status of [401, 403, 503]) {
+      const server = await startServer({ 'POST /mcp': { status, text: '' } });
+      await expect(connectServer(options(`${server.origin}/mcp`))).rejects.toThrow(String(status));
+      expect(server.asked().filter((one) => one.startsWith('GET'))).toEqual([]);
+    }
+  });
+
+  it('where there is no MCP server says so', async () => {
+    const server = await startServer();
+    await expect(connectServer(options(`${server.origin}/mcp`))).rejects.toMatchObject({
+      reason: 'server_error',
+      message: expect.stringMatching(/is no MCP endpoint: POST is answered with 404.*Check the path/),
+    });
+    const origin = await closedOrigin();
+    await expect(connectServer(options(origin))).rejects.toMatchObject({
+      cause: { reason: 'unreachable', message: expect.stringContaining('nobody listens there') },
+    });
+  });
+});
+
+describe('a chosen transport', () => {
+  it('is the only one tried', async () => {
+    const server = await startEventStreamServer();
+    await expect(connectServer(options(server.url, { transport: 'http' }))).rejects.toThrow();
+    expect(server.asked).not.toContain('GET');
+    server.asked.length = 0;
+    expect((await echo(options(server.url, { transport: 'sse' }))).transport).toBe('sse');
+    expect(server.asked[0]).toBe('GET');
+  });
+});
+
+describe('a client', () => {
+  it('is set up before it connects, and answers what the server asks', async () => {
+    const server = await startSessionServer(() => {
+      const made = echoServer();
+      made.registerTool('where', {}, async ({ sendRequest }) => {
+        const { roots } = await sendRequest({ method: 'roots/list' }, ListRootsResultSchema);
+        return { content: [{ type: 'text', text: String(roots[0]?.uri) }] };
+      });
+      return made;
+    });
+    const connection = await connectServer(
+      options(server.url, {
+        client: { capabilities: { roots: {} } },
+        prepare: (client) =>
+          client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///work' }] })),
+      }),
+    );
+    const { content } = await connection.client.callTool({ name: 'where' });
+    expect(content).toEqual([{ type: 'text', text: 'file:///work' }]);
+    await connection.close();
+  });
+});
