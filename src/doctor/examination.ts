@@ -1,4 +1,5 @@
 import { type Exchange, type Fetch, recordExchanges } from '../client/index.ts';
+import type { LoginMeans } from './login/login-means.ts';
 import type { Probe, Subject } from './subject.ts';
 
 /** What is examined, and by what means. */
@@ -10,6 +11,8 @@ export interface ExaminationOptions {
   now: () => number;
   /** Whether clients may be registered and logins made. */
   active?: boolean;
+  /** What it may use to log in; without it nothing that needs a login can be told. */
+  login?: LoginMeans;
   /** Longest wait for one answer in milliseconds. */
   timeoutMs?: number;
 }
@@ -68,6 +71,7 @@ export function openExamination(options: ExaminationOptions): Examination {
         ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       },
       active: options.active ?? false,
+      ...(options.login === undefined ? {} : { login: options.login }),
       exchanges: record.exchanges,
       async fact<T>(probe: Probe<T>): Promise<T> {
         let fact = facts.get(probe);

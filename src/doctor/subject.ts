@@ -1,4 +1,5 @@
 import type { ClientContext, Exchange } from '../client/index.ts';
+import type { LoginMeans } from './login/login-means.ts';
 
 /** Finds something out about the server. It throws only what nobody foresaw: no answer is an answer. */
 export type Probe<T> = (subject: Subject) => Promise<T>;
@@ -11,6 +12,8 @@ export interface Subject {
   context: ClientContext;
   /** Whether it may register clients and log in. */
   active: boolean;
+  /** What it may use to log in. */
+  login?: LoginMeans;
   /** What went over the wire so far, by whatever check. */
   exchanges: readonly Exchange[];
   /** Runs a probe once; all who ask for it get the same answer. A probe is known by its identity. */

@@ -1,6 +1,7 @@
 import type { Check } from '../../../src/doctor/check.ts';
 import { examine, type Report } from '../../../src/doctor/examine.ts';
 import type { Finding } from '../../../src/doctor/finding.ts';
+import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 
 /**
  * Examines a server as `gatehouse doctor` does, with short waits.
@@ -10,7 +11,7 @@ import type { Finding } from '../../../src/doctor/finding.ts';
 export async function examined(
   url: string,
   checks: readonly Check[],
-  options: { active?: boolean; only?: readonly string[]; fetch?: typeof fetch } = {},
+  options: { active?: boolean; only?: readonly string[]; fetch?: typeof fetch; login?: LoginMeans } = {},
 ): Promise<Report & { finding(id: string): Finding; bad(): string[] }> {
   const report = await examine({
     url,
