@@ -1,0 +1,52 @@
+import { quote } from '../client/quote.ts';
+import type { Answer } from './ask.ts';
+import { describeAnswer, mediaType } from './describe-answer.ts';
+
+/** What a well-known place holds. */
+export type Published =
+  /** A JSON object, as clients want it. */
+  | { kind: 'document'; members: Record<string, unknown> }
+  /** Nothing: clients ask the next place. */
+  | { kind: 'absent' }
+  /** Something that is no document; `why` is a sentence without its end. */
+  | { kind: 'unusable'; why: string };
+
+/** Statuses that say that nothing is there. */
+const absentStatuses = new Set([404, 405, 410]);
+
+/**
+ * Reads the answer of a well-known place as clients do: 200, a JSON media type, one JSON object.
+ * @param answer what the place answered
+ * @see RFC 9728 section 3.2; RFC 8414 section 3.2
+ */
+export function readDocument(answer: Answer): Published {
+  if (answer.kind === 'unanswered') return { kind: 'unusable', why: describeAnswer(answer) };
+  const { status, text, truncated } = answer;
+  if (absentStatuses.has(status)) return { kind: 'absent' };
+  if (status === 401 || status === 403)
+    return { kind: 'unusable', why: `it answers ${status}: it asks for a login before the login` };
+  if (status !== 200) return { kind: 'unusable', why: `it answers ${describeAnswer(answer)}` };
+  const type = mediaType(answer);
+  if (type !== 'application/json' && !type.endsWith('+json'))
+    return {
+      kind: 'unusable',
+      why: `it is ${type === '' ? 'without a media type' : quote(type)}, not application/json`,
+    };
+  if (truncated) return { kind: 'unusable', why: 'it does not end within 256 KiB, or breaks off' };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { kind: 'unusable', why: `it is not valid JSON (${error instanceof Error ? error.message : ''})` };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { kind: 'unusable', why: 'it is JSON, but no object' };
+  return { kind: 'document', members: value as Record<string, unknown> };
+}
+
+/** @returns the strings of a member that should be a list; undefined where it is no list */
+export function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value)
+    ? value.filter((entry): entry is string => typeof entry === 'string')
+    : undefined;
+}
