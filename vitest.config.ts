@@ -10,5 +10,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Tests leave the keychain of whoever runs them alone.
+    env: { GATEHOUSE_STORE: 'plain' },
   },
 });

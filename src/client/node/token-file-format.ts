@@ -29,7 +29,14 @@ const credential = z.object({
   refreshToken: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   dpopKey: privateJwk.optional(),
-  grant: z.literal('client_credentials').optional(),
+  grant: z
+    .object({
+      type: z.literal('client_credentials'),
+      clientSecret: z.string().optional(),
+      privateKey: privateJwk.optional(),
+      tokenEndpointAuthMethod: z.string().optional(),
+    })
+    .optional(),
 });
 
 const tokenFile = z.object({

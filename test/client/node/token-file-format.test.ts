@@ -8,7 +8,13 @@ describe('the text of a token file', () => {
     const key = { kty: 'EC', alg: 'ES256', crv: 'P-256', x: 'x', y: 'y', d: 'd' };
     const book = {
       registrations: { 'https://as.example': testRegistration({ clientSecret: 's', privateKey: key }) },
-      credentials: { k: testCredential({ renewAt: 1, dpopKey: key, grant: 'client_credentials' }) },
+      credentials: {
+        k: testCredential({
+          renewAt: 1,
+          dpopKey: key,
+          grant: { type: 'client_credentials', privateKey: key },
+        }),
+      },
       logins: { 'https://mcp.example/mcp': 'k' },
     };
     expect(parseTokenFile(formatTokenFile(book))).toEqual(book);

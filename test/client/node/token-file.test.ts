@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { credentialKey } from '../../../src/client/index.ts';
+import { credentialKey, freshCredential } from '../../../src/client/index.ts';
 import { createTokenFile, TokenFileError, tokenFilePath } from '../../../src/client/node/index.ts';
 import { runFile } from '../support/child.ts';
+import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { testFolder } from '../support/folder.ts';
 import { startAuthorizationServer } from '../support/protected-server.ts';
@@ -90,6 +91,46 @@ describe('the token file', () => {
     expect(children.map(({ output }) => output.stdout)).toEqual([token, token, token]);
   });
 
+  it('lists the latest login to every server', async () => {
+    const store = createTokenFile(testFolder());
+    expect(await store.listLogins()).toEqual([]);
+    const [first, second] = [testCredential(), testCredential({ issuer: 'https://two.example' })];
+    await store.saveCredential('https://b.example/', first);
+    await store.saveCredential('https://a.example/', first);
+    await store.saveCredential('https://b.example/', second);
+    expect(await store.listLogins()).toEqual([
+      { server: 'https://a.example/', credential: first },
+      { server: 'https://b.example/', credential: second },
+    ]);
+  });
+
+  it('loses at most one renewal to kill -9 between redeeming and writing, and says so (CL-1, T-188)', async () => {
+    const as = await startAuthorizationServer();
+    as.refreshTokens.add('rt');
+    const folder = testFolder();
+    const store = createTokenFile(folder);
+    await store.saveRegistration(testRegistration({ issuer: as.origin }));
+    await store.saveCredential(server, testCredential({ issuer: as.origin, expiresAt: 1 }));
+    const token = as.routes['POST /token'];
+    as.routes['POST /token'] = (request) => {
+      if (typeof token === 'function') token(request);
+      return { raw: () => undefined };
+    };
+    const child = runFile(support('refresh-once.ts'), [folder, server]);
+    while (as.requests.length === 0) await sleep(10);
+    child.process.kill('SIGKILL');
+    await child.ended;
+    if (token !== undefined) as.routes['POST /token'] = token;
+    const begun = performance.now();
+    const next = await freshCredential(testContext(), store, server).catch((error: unknown) => error);
+    expect(next).toMatchObject({
+      reason: 'login_required',
+      message: expect.stringContaining('A process that renewed it was killed'),
+    });
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(readdirSync(folder)).toEqual(['tokens.json']);
+  });
+
   it('is whole after kill -9 at any moment, and the next process can write again (T-188)', async () => {
     const folder = testFolder();
     for (let round = 0; round < 3; round++) {
@@ -100,9 +141,6 @@ describe('the token file', () => {
       await child.ended;
       const found = await createTokenFile(folder).findCredential('https://mcp.example');
       expect(found?.refreshToken).toBe(`rt-${found?.accessToken.split('-')[1]}`);
-      const past = new Date(Date.now() - 31_000);
-      for (const name of readdirSync(folder).filter((one) => one.includes('.lock')))
-        utimesSync(join(folder, name), past, past);
     }
     await createTokenFile(folder).saveRegistration(testRegistration());
   });
