@@ -13,6 +13,7 @@ import {
 import { ClientError } from '../client-error.ts';
 import { type OpenRequest, OpenRequests } from './open-requests.ts';
 import { OwnRequests } from './own-requests.ts';
+import { completeResultType } from './result-type.ts';
 import { isSessionLost } from './session-loss.ts';
 import { SessionMemory } from './session-memory.ts';
 
@@ -153,7 +154,10 @@ export class RenewingTransport implements Transport {
     inner.onmessage = (message, extra) => {
       if (this.#own.take(message)) return;
       const request = 'method' in message ? undefined : this.#answered(message.id);
-      this.onmessage?.(request ? { ...message, id: request.message.id } : message, extra);
+      const answer = request
+        ? { ...completeResultType(message, request.message), id: request.message.id }
+        : message;
+      this.onmessage?.(answer, extra);
     };
     inner.onerror = (error) => {
       this.#lastError = error;
