@@ -41,9 +41,15 @@ export interface Credential {
   scopes?: string[];
   /** The key the access token is bound to; without a proof signed by it the token is worth nothing (RFC 9449 section 5). */
   dpopKey?: PrivateJwk;
-  /** Set where the client got it for itself, without a user: the grant is repeated when it ends (RFC 6749 section 4.4). */
-  grant?: 'client_credentials';
+  /** Set where the client got it for itself, without a user: the grant is repeated when it ends. */
+  grant?: RepeatableGrant;
 }
+
+/** A grant that needs no user, with what the client authenticates by (RFC 6749 section 4.4). */
+export type RepeatableGrant = { type: 'client_credentials' } & Pick<
+  Registration,
+  'clientSecret' | 'privateKey' | 'tokenEndpointAuthMethod'
+>;
 
 /**
  * The key of a credential: issuer and resource together, so that neither can stand in for another (A3-09, T-184).

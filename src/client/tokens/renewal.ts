@@ -1,6 +1,6 @@
 import { formatScope } from '../../oauth/scope.ts';
 import type { ClientContext } from '../context.ts';
-import type { OAuthRefusal } from '../exchange.ts';
+import type { ClientIdentity, OAuthRefusal } from '../exchange.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
 import { requestTokens, type TokenRequest } from './token-request.ts';
 import { toCredential } from './token-response.ts';
@@ -11,8 +11,26 @@ export type Renewal =
   | { kind: 'refused'; refusal: OAuthRefusal };
 
 /**
+ * Who a credential was issued to. A client that got it for itself is kept in the credential; it takes no part in the
+ * logins of users at the same issuer.
+ * @param credential the credential
+ * @param registration the client that is registered at its issuer, if any
+ * @returns undefined where that is another client by now: it may not use the credential (A5-10)
+ */
+export function holderOf(
+  { clientId, grant }: Credential,
+  registration: Registration | undefined,
+): ClientIdentity | undefined {
+  if (grant !== undefined) return { clientId, ...grant };
+  return registration?.clientId === clientId ? registration : undefined;
+}
+
+/**
  * Redeems a refresh token at the authorization server that issued it; a token that is bound to a key stays bound to
  * it. The old refresh token stays where the answer has none.
+ * @param context where requests go through
+ * @param credential what to renew
+ * @param client who it was issued to
  * @returns the new credential, or why the server refused
  * @throws ClientError where no answer came
  * @see RFC 6749 section 6; RFC 8707 section 2.2; RFC 9449 section 5 (A7-01, A9-05, A13-09)
@@ -20,16 +38,18 @@ export type Renewal =
 export function refreshCredential(
   context: ClientContext,
   credential: Credential & { refreshToken: string },
-  registration: Registration,
+  client: ClientIdentity,
 ): Promise<Renewal> {
   const { refreshToken, resource } = credential;
   const parameters = { refresh_token: refreshToken, resource };
-  return renewBy(context, credential, registration, { grantType: 'refresh_token', parameters });
+  return renewBy(context, credential, client, { grantType: 'refresh_token', parameters });
 }
 
 /**
- * Renews a credential without its user: with its refresh token, or by the grant it came from where the client got it
- * for itself and is kept with what it authenticates by.
+ * Renews a credential without its user: with its refresh token, or by repeating its grant.
+ * @param context where requests go through
+ * @param credential what to renew
+ * @param client who it was issued to, see {@link holderOf}
  * @returns the new credential, or why the server refused; undefined where there is nothing to renew it with
  * @throws ClientError where no answer came
  * @see RFC 6749 sections 4.4.2 and 6 (A9-05, A13-02)
@@ -37,21 +57,19 @@ export function refreshCredential(
 export function renewCredential(
   context: ClientContext,
   credential: Credential,
-  registration: Registration,
+  client: ClientIdentity,
 ): Promise<Renewal> | undefined {
   const { refreshToken, grant, resource, scopes = [] } = credential;
-  if (refreshToken !== undefined)
-    return refreshCredential(context, { ...credential, refreshToken }, registration);
-  const provable = registration.clientSecret !== undefined || registration.privateKey !== undefined;
-  if (grant !== 'client_credentials' || !provable) return undefined;
+  if (refreshToken !== undefined) return refreshCredential(context, { ...credential, refreshToken }, client);
+  if (grant === undefined) return undefined;
   const parameters = { resource, ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }) };
-  return renewBy(context, credential, registration, { grantType: grant, parameters });
+  return renewBy(context, credential, client, { grantType: grant.type, parameters });
 }
 
 async function renewBy(
   context: ClientContext,
   credential: Credential,
-  client: Registration,
+  client: ClientIdentity,
   request: Pick<TokenRequest, 'grantType' | 'parameters'>,
 ): Promise<Renewal> {
   const { authorizationServer, resource, clientId, scopes, refreshToken, dpopKey, grant } = credential;

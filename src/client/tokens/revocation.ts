@@ -1,14 +1,20 @@
 import * as oauth from 'oauth4webapi';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import { clientAuthentication, exchangeOptions, readRefusal } from '../exchange.ts';
-import type { Credential, Registration } from '../stores/credential-store.ts';
+import {
+  type ClientIdentity,
+  clientAuthentication,
+  exchangeOptions,
+  oauthClient,
+  readRefusal,
+} from '../exchange.ts';
+import type { Credential } from '../stores/credential-store.ts';
 
 /**
  * Asks the issuer to end a credential: its refresh token where there is one, else its access token.
  * @param context where requests go through
  * @param credential what should end
- * @param registration the client it was issued to
+ * @param client who it was issued to, see `holderOf`
  * @returns false where the issuer has no revocation endpoint
  * @throws ClientError `token_refused`, or that no answer came
  * @see RFC 7009 section 2.1
@@ -16,15 +22,15 @@ import type { Credential, Registration } from '../stores/credential-store.ts';
 export async function revokeCredential(
   context: ClientContext,
   credential: Credential,
-  registration: Registration,
+  client: ClientIdentity,
 ): Promise<boolean> {
   const { authorizationServer: as, clientId, accessToken, refreshToken } = credential;
   if (as.revocation_endpoint === undefined) return false;
   try {
     const response = await oauth.revocationRequest(
       as,
-      { client_id: clientId },
-      clientAuthentication(registration, as.token_endpoint_auth_methods_supported),
+      oauthClient(context, clientId),
+      clientAuthentication(client, as.token_endpoint_auth_methods_supported),
       refreshToken ?? accessToken,
       {
         ...exchangeOptions(context),

@@ -25,6 +25,8 @@ export interface TokenRequest {
   dpopKey?: PrivateJwk | undefined;
   /** Token types besides Bearer and DPoP that the answer may have, in lower case. */
   otherTokenTypes?: readonly string[];
+  /** What the endpoint is called in messages. */
+  name?: string;
 }
 
 /** A checked answer, or why there is none. */
@@ -65,7 +67,7 @@ export async function requestTokens(context: ClientContext, request: TokenReques
     ...(dpopKey === undefined ? {} : { DPoP: await dpopHandle(context, dpopKey) }),
   };
   const recognizedTokenTypes = Object.fromEntries(otherTokenTypes.map((type) => [type, () => undefined]));
-  const { grantType, parameters } = request;
+  const { grantType, parameters, name = 'token endpoint' } = request;
   try {
     const tokens = await withNonceRetry(async () => {
       const asked = new URLSearchParams(parameters);
@@ -81,6 +83,6 @@ export async function requestTokens(context: ClientContext, request: TokenReques
     });
     return { kind: 'issued', tokens };
   } catch (thrown) {
-    return { kind: 'refused', refusal: await readRefusal(thrown, 'token endpoint') };
+    return { kind: 'refused', refusal: await readRefusal(thrown, name) };
   }
 }

@@ -1,7 +1,7 @@
 import { ClientError, LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type Credential, type CredentialStore, credentialKey } from '../stores/credential-store.ts';
-import { renewCredential } from './renewal.ts';
+import { holderOf, renewCredential } from './renewal.ts';
 import { refreshAheadSeconds } from './token-response.ts';
 
 const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>();
@@ -60,11 +60,10 @@ async function renew(
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
-  const registration = await store.findRegistration(authorizationServer.issuer);
-  if (registration?.clientId !== clientId)
-    return needLogin('The client this login was made with is no longer known here.');
+  const client = holderOf(current, await store.findRegistration(authorizationServer.issuer));
+  if (client === undefined) return needLogin('The client this login was made with is no longer known here.');
   try {
-    const result = await renewCredential(context, current, registration);
+    const result = await renewCredential(context, current, client);
     if (result === undefined) return needLogin(nothing);
     if (result.kind === 'refreshed') {
       await store.saveCredential(server, result.credential);

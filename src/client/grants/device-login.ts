@@ -1,0 +1,62 @@
+import { ClientError } from '../client-error.ts';
+import type { ClientContext } from '../context.ts';
+import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
+import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
+import { type GivenClient, obtainRegistration } from '../registration/registration.ts';
+import type { Authorizer } from '../session/authorizer.ts';
+import type { CredentialStore } from '../stores/credential-store.ts';
+import { type DeviceLoginOptions, loginWithDevice } from './device-authorization.ts';
+import { type GrantLogin, grantAuthorizer } from './grant-login.ts';
+
+/** What the caller of a whole device login chooses. */
+export interface DeviceServerLoginOptions extends DeviceLoginOptions, DiscoveryOptions {
+  /** Where client and credential are kept. */
+  store: CredentialStore;
+  /** A client registered beforehand. */
+  given?: GivenClient | undefined;
+  /** URL of this client's metadata document, see `RegistrationOptions`. */
+  clientIdMetadataUrl?: string | undefined;
+  /** Shown to the user by the authorization server. */
+  clientName?: string | undefined;
+}
+
+/**
+ * Logs in to an MCP server from a device without a browser: discovery, registration, the code, tokens, the store.
+ * A client that was registered without this grant, or is forgotten there, is registered anew, once.
+ * @param context fetch, clock and limits
+ * @param url URL of the MCP server
+ * @param options where the login is kept, how the user is told, and what to ask for
+ * @throws as {@link loginWithDevice}; DiscoveryError with the trace
+ * @see RFC 8628
+ */
+export async function loginToServerWithDevice(
+  context: ClientContext,
+  url: string,
+  options: DeviceServerLoginOptions,
+): Promise<GrantLogin> {
+  const found = await discover(context, url, options);
+  const { store } = options;
+  const credential = await loginOnce(context, found, options).catch(async (error: unknown) => {
+    const { issuer } = found.authorizationServer;
+    const kept = await store.findRegistration(issuer);
+    const isForgotten = error instanceof ClientError && error.reason === 'client_unknown';
+    if (!isForgotten || kept?.source !== 'dynamic') throw error;
+    await store.forgetRegistration(issuer, kept.clientId);
+    return loginOnce(context, found, options);
+  });
+  await store.saveCredential(found.server, credential);
+  return { found, credential };
+}
+
+async function loginOnce(context: ClientContext, found: DiscoveredServer, options: DeviceServerLoginOptions) {
+  const { store, given, clientIdMetadataUrl, clientName } = options;
+  const [redirectUri] = loopbackRedirectUris;
+  const wanted = { redirectUri, given, clientIdMetadataUrl, clientName };
+  const { registration } = await obtainRegistration(context, found, store, wanted);
+  return loginWithDevice(context, found, registration, options);
+}
+
+/** @returns an authorizer that runs {@link loginToServerWithDevice} */
+export function deviceAuthorizer(context: ClientContext, options: DeviceServerLoginOptions): Authorizer {
+  return grantAuthorizer(options, (url, chosen) => loginToServerWithDevice(context, url, chosen));
+}
