@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { withAuthorization, withMcpConnection } from '../../client/index.ts';
-import { createTokenFile, gatehouseHome } from '../../client/node/index.ts';
+import { openTokenFile } from '../../client/node/index.ts';
 import type { CommandIo } from '../output.ts';
 import { packageVersion } from '../package-version.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
@@ -18,8 +18,8 @@ export async function withServer<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const server = requireServerUrl(url);
-  const store = createTokenFile(gatehouseHome(io.env));
   try {
+    const store = openTokenFile(io.env);
     const fetch = withAuthorization({ fetch: io.fetch, now: io.now }, server, store);
     const clientInfo = { name: 'gatehouse', version: packageVersion() };
     return await withMcpConnection({ url: server, fetch, clientInfo }, work);

@@ -19,7 +19,7 @@ export function testIo(options: { input?: string; env?: Record<string, string> }
     stdin: Readable.from(options.input === undefined ? [] : [options.input]),
     stdout: collect('stdout'),
     stderr: collect('stderr'),
-    env: { GATEHOUSE_HOME: home, ...options.env },
+    env: { GATEHOUSE_HOME: home, GATEHOUSE_STORE: 'plain', ...options.env },
     fetch: globalThis.fetch,
     now: () => startOfTime,
   };
