@@ -4,6 +4,7 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import { exchangeOptions, readRefusal } from '../exchange.ts';
+import { grantTypes } from '../grants/grant-types.ts';
 import type { Registration } from '../stores/credential-store.ts';
 import { loopbackRedirectUris } from './redirect-uris.ts';
 
@@ -22,6 +23,24 @@ function isNative(redirectUris: readonly string[]): boolean {
   return redirectUris.every((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
 }
 
+/**
+ * A secret that has no end is to be marked so (RFC 7591 section 3.2.1). Servers that leave the mark out, and there are
+ * many, mean the same.
+ */
+async function withSecretEnd(response: Response): Promise<Response> {
+  if (!response.ok) return response;
+  const { status, headers } = response;
+  const text = await response.text();
+  try {
+    const client: unknown = JSON.parse(text);
+    if (typeof client === 'object' && client !== null && 'client_secret' in client)
+      return Response.json({ client_secret_expires_at: 0, ...client }, { status, headers });
+  } catch {
+    // What is no JSON is judged where the standard is.
+  }
+  return new Response(text, { status, headers });
+}
+
 /** @returns the registration, or why the server refused (RFC 7591 section 3.2) */
 async function register(
   context: ClientContext,
@@ -36,7 +55,7 @@ async function register(
       redirect_uris: [...redirectUris],
     };
     const response = await oauth.dynamicClientRegistrationRequest(as, wanted, exchangeOptions(context));
-    const client = await oauth.processDynamicClientRegistrationResponse(response);
+    const client = await oauth.processDynamicClientRegistrationResponse(await withSecretEnd(response));
     const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
     const method = client.token_endpoint_auth_method;
     return {
@@ -82,7 +101,11 @@ export async function registerDynamically(
   const { redirectUri, registeredRedirectUris = loopbackRedirectUris, clientName = 'Gatehouse' } = options;
   const metadata = {
     client_name: clientName,
-    grant_types: ['authorization_code', 'refresh_token'],
+    grant_types: [
+      'authorization_code',
+      'refresh_token',
+      ...(as.device_authorization_endpoint === undefined ? [] : [grantTypes.deviceCode]),
+    ],
     response_types: ['code'],
     token_endpoint_auth_method: authenticationMethod(as.token_endpoint_auth_methods_supported),
   };

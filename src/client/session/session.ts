@@ -1,80 +1,104 @@
-import { parseChallenges } from '../../oauth/challenge.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
-import { isScopeToken, missingScopes, parseScope, scopeUnion } from '../../oauth/scope.ts';
-import { InsufficientScopeError, LoginRequiredError } from '../client-error.ts';
+import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext, Fetch } from '../context.ts';
+import { isRepeatable, sendAuthorized } from '../dpop/send-authorized.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
-import { freshCredential } from '../tokens/tokens.ts';
 import { requireUrl } from '../url-policy.ts';
+import type { Authorizer } from './authorizer.ts';
+import { LoginSession, type Recovery } from './login-session.ts';
+import { nameOperation } from './operation.ts';
+import { readRequiredScopes } from './scope-refusal.ts';
+
+/** What a session may do by itself. */
+export interface AuthorizationOptions {
+  /**
+   * Called where there is no credential, where it is rejected and cannot be renewed, and where it allows too little.
+   * Without one, the caller is told what is needed.
+   */
+  authorizer?: Authorizer | undefined;
+  /**
+   * True gives the token to every URL of the server's origin: the old HTTP+SSE transport posts to one that the server
+   * names. By default the server's own URL alone gets it.
+   */
+  wholeOrigin?: boolean | undefined;
+}
 
 /**
- * A fetch that carries the login of one MCP server: it adds the bearer token, renews it in time, and renews it once
- * more on a 401. Requests to any other URL go out without a token, and redirects are never followed.
- * @param context where requests go through
- * @param url URL of the MCP server, the only one that gets the token
- * @param store where the login is kept
- * @returns a fetch for an MCP transport; it rejects with LoginRequiredError where only a login helps, and with
- *   InsufficientScopeError on a 403 that asks for scopes
- * @see RFC 6750 sections 2.1 and 3.1; MCP authorization "Token Handling" (A7-05, A8-01, A8-07, T-184, T-186)
+ * Opens the login of one MCP server.
+ * @param url URL of the MCP server
+ * @throws ClientError `bad_url`
  */
-export function withAuthorization(context: ClientContext, url: string, store: CredentialStore): Fetch {
+export function openLoginSession(
+  context: ClientContext,
+  url: string,
+  store: CredentialStore,
+  { authorizer }: AuthorizationOptions = {},
+): { server: string; session: LoginSession } {
   const target = requireUrl(URL.parse(url)?.href ?? url, 'The MCP server URL', {
     dangerouslyAllowHttp: context.dangerouslyAllowHttp,
   });
   const server = canonicalResource(target.href) ?? target.href;
-  let refused: string | undefined;
+  return { server, session: new LoginSession({ context, server, store, authorizer }) };
+}
 
+/**
+ * A fetch that carries the login of one MCP server: it adds the token, renews it in time, once more on a 401, and gets
+ * another one by the authorizer where that does not do, or where the token allows too little. Without a login, a
+ * request goes out without a token first. Requests to other URLs go out without a token, and redirects are never
+ * followed. A server that refuses whatever it is sent is left alone for a while.
+ * @param context where requests go through
+ * @param url URL of the MCP server
+ * @param store where the login is kept
+ * @param options who gets new credentials, and which URLs may have the token
+ * @returns a fetch for an MCP transport; it rejects with LoginRequiredError where only a login helps, and with
+ *   InsufficientScopeError on a 403 that asks for scopes
+ * @see RFC 6750 sections 2.1 and 3.1; MCP authorization "Token Handling" (A7-05, A8-01, A8-07, A8-08, T-184, T-186)
+ */
+export function withAuthorization(
+  context: ClientContext,
+  url: string,
+  store: CredentialStore,
+  options: AuthorizationOptions = {},
+): Fetch {
+  const { server, session } = openLoginSession(context, url, store, options);
+
+  const mayHaveToken = (to: string | URL): boolean =>
+    options.wholeOrigin
+      ? URL.parse(String(to))?.origin === new URL(server).origin
+      : canonicalResource(String(to)) === server;
   const send = (to: string | URL, init: RequestInit, credential?: Credential): Promise<Response> => {
+    if (credential !== undefined) return sendAuthorized(context, credential, to, init);
     const headers = new Headers(init.headers);
     headers.delete('authorization');
-    if (credential !== undefined) headers.set('authorization', `Bearer ${credential.accessToken}`);
+    headers.delete('dpop');
     return context.fetch(to, { ...init, headers, redirect: 'manual' });
   };
 
   return async (to, init = {}) => {
-    if (canonicalResource(String(to)) !== server) return send(to, init);
-    const credential = await freshCredential(context, store, server);
-    if (credential !== undefined && credential.accessToken === refused)
-      throw new LoginRequiredError(server, 'The server does not accept the token of this login.');
-    let response = await send(to, init, credential);
-    let used = credential;
-    if (response.status === 401) {
+    if (!mayHaveToken(to)) return send(to, init);
+    const operation = (): string => nameOperation(init);
+    const tried: Recovery = {};
+    let used = await session.current();
+    session.admit(used, operation);
+    for (;;) {
+      const response = await send(to, init, used);
+      const challenge = response.headers.get('www-authenticate');
+      const required = readRequiredScopes(response);
+      if (response.status !== 401 && required === undefined) {
+        session.accept(used, operation);
+        return response;
+      }
       await response.body?.cancel();
-      if (credential === undefined)
-        throw new LoginRequiredError(server, 'You are not logged in to this server.');
-      used = await freshCredential(context, store, server, credential.accessToken);
-      if (used === undefined || used.accessToken === credential.accessToken || !isRepeatable(init.body))
-        throw new LoginRequiredError(server, 'The server does not accept the token of this login.');
-      response = await send(to, init, used);
-      if (response.status === 401) {
-        refused = used.accessToken;
-        await response.body?.cancel();
+      if (required === undefined) used = await session.replace(used, challenge, tried);
+      else {
+        session.accept(used, undefined);
+        used = await session.widen(used, required, operation(), challenge);
+      }
+      if (!isRepeatable(init.body))
         throw new LoginRequiredError(
           server,
-          'The server does not accept the token of this login, not even a new one. Its authorization server may issue tokens for another audience.',
+          'The login was renewed, but this request cannot be sent twice. Repeat it.',
         );
-      }
     }
-    const required = response.status === 403 ? readRequiredScopes(response.headers) : undefined;
-    if (required === undefined) return response;
-    await response.body?.cancel();
-    const held = used?.scopes ?? [];
-    throw new InsufficientScopeError(server, {
-      required,
-      missing: missingScopes(held, required),
-      union: scopeUnion(held, required),
-    });
   };
-}
-
-/** @returns the scopes an `insufficient_scope` challenge asks for; undefined where there is no such challenge (RFC 6750 section 3.1) */
-function readRequiredScopes(headers: Headers): string[] | undefined {
-  const challenge = parseChallenges(headers.get('www-authenticate') ?? '').find(
-    ({ scheme, parameters }) => scheme === 'bearer' && parameters.error === 'insufficient_scope',
-  );
-  return challenge && parseScope(challenge.parameters.scope).filter(isScopeToken);
-}
-
-function isRepeatable(body: RequestInit['body']): boolean {
-  return body === undefined || body === null || typeof body === 'string' || body instanceof URLSearchParams;
 }

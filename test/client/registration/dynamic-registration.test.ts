@@ -78,6 +78,25 @@ describe('dynamic registration', () => {
     expect(registration.clientSecretExpiresAt).toBeUndefined();
   });
 
+  it('takes a secret without a word about its end as one that has none', async () => {
+    const { as, context, found } = await setUp();
+    as.routes['POST /register'] = { status: 201, json: { client_id: 'c', client_secret: 's' } };
+    const registration = await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registration).toMatchObject({ clientId: 'c', clientSecret: 's' });
+    expect(registration.clientSecretExpiresAt).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', { status: 201, text: 'welcome' }],
+    ['no client id', { status: 201, json: { client_secret: 's' } }],
+  ])('refuses an answer with %s', async (_, answer) => {
+    const { as, context, found } = await setUp();
+    as.routes['POST /register'] = answer;
+    await expect(
+      registerDynamically(context, found.authorizationServer, { redirectUri }),
+    ).rejects.toMatchObject({ reason: 'registration_refused' });
+  });
+
   it('asks for a method the server takes where it takes no public client (A8-11)', async () => {
     const { context, found, registered } = await setUp({
       token_endpoint_auth_methods_supported: ['private_key_jwt', 'client_secret_post'],
