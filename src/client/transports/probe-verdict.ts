@@ -17,6 +17,14 @@ function isModernError(text: unknown): boolean {
 }
 
 /**
+ * Whether a status says that a server does not know what was asked, not that it does not let the asker in.
+ * @param status of an HTTP answer
+ */
+export function isAboutTheRequest(status: number): boolean {
+  return status >= 400 && status < 500 && !notAboutAge.has(status);
+}
+
+/**
  * Whether a server that refused `initialize` may be one of the old HTTP+SSE transport. The revisions name 400, 404 and
  * 405, the first of them any 4xx.
  * @param error what connecting over streamable HTTP rejected with
@@ -25,7 +33,7 @@ function isModernError(text: unknown): boolean {
 export function mayBeEventStreamServer(error: unknown): error is SdkHttpError {
   if (!(error instanceof SdkHttpError)) return false;
   const { status, data } = error;
-  return status >= 400 && status < 500 && !notAboutAge.has(status) && !isModernError(data.text);
+  return isAboutTheRequest(status) && !isModernError(data.text);
 }
 
 /**

@@ -1,0 +1,141 @@
+import {
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  PROTOCOL_VERSION_META_KEY,
+  type RequestId,
+} from '@modelcontextprotocol/client';
+import type { Fetch } from '../../context.ts';
+import type { AnswerLimits } from '../../transports/answer-limits.ts';
+import type { ServerTransportOptions } from '../../transports/server-transports.ts';
+import { HostChannel, type HostStreams } from './host-channel.ts';
+import { openEventStreamRelay, openStreamableRelay } from './legacy-relay.ts';
+import { openModernRelay } from './modern-relay.ts';
+import { failedAnswer, type HostSide, type Relay } from './relay.ts';
+import { openTranslatingRelay } from './translating-relay.ts';
+
+/** What a bridge is made of. */
+export interface BridgeOptions extends HostStreams {
+  /** URL of the MCP server. */
+  url: string;
+  /** A fetch that carries the login, see `withAuthorization`. */
+  fetch: Fetch;
+  /** The same for the old HTTP+SSE, whose messages are posted to another URL of the origin; `fetch` unless told. */
+  eventStreamFetch?: Fetch | undefined;
+  limits?: AnswerLimits | undefined;
+  /** Tells the person behind the host, beside the protocol. */
+  say(line: string): void;
+}
+
+/** A host's connection to a server. */
+export interface Bridge {
+  /** Resolves when the host is gone and everything has ended. */
+  ended: Promise<void>;
+  /** Ends it before. */
+  close(): Promise<void>;
+}
+
+/** How often a stream of the server is opened again before it is given up: for about two minutes. */
+const maxStreamRetries = 10;
+
+/** How long what was asked last may take after the host said all it had to say, in milliseconds. */
+const patienceMs = 10_000;
+
+/**
+ * Opens the connection a host asks for: its first message decides the revision. A host up to 2025-11-25 reaches servers
+ * of its own revisions over streamable HTTP or HTTP+SSE, else those of 2026-07-28 by translation.
+ */
+async function openRelay(
+  request: JSONRPCRequest,
+  options: BridgeOptions,
+  host: HostSide,
+): Promise<Relay | JSONRPCMessage> {
+  const { url, fetch, limits, eventStreamFetch = fetch } = options;
+  const server: ServerTransportOptions = { url, fetch, limits, maxStreamRetries };
+  const meta = Object(request.params?._meta) as Record<string, unknown>;
+  if (request.method !== 'initialize' && PROTOCOL_VERSION_META_KEY in meta)
+    return openModernRelay(server, host);
+
+  const streamable = await openStreamableRelay(server, request, host);
+  if ('relay' in streamable) return streamable.relay;
+  if (!streamable.mayBeOther) return streamable.answer ?? failedAnswer(request.id, streamable.refused);
+  const translating = await openTranslatingRelay(server, request, host).catch(() => undefined);
+  if (translating) return translating;
+  const eventStream = await openEventStreamRelay({ ...server, fetch: eventStreamFetch }, request, host);
+  if ('relay' in eventStream) return eventStream.relay;
+  return streamable.answer ?? eventStream.answer ?? failedAnswer(request.id, streamable.refused);
+}
+
+/**
+ * Lets a host that speaks only stdio reach a server over HTTP, whatever the revisions of the two (B1-02, B5-16).
+ * @param options the host's streams, and the server
+ */
+export function openBridge(options: BridgeOptions): Bridge {
+  const { promise: ended, resolve: sayEnded } = Promise.withResolvers<void>();
+  const unanswered = new Set<RequestId>();
+  let relay: Promise<Relay | undefined> | undefined;
+  let current: Relay | undefined;
+  let isFinished = false;
+  let closing: Promise<void> | undefined;
+
+  const close = (): Promise<void> => {
+    closing ??= (async () => {
+      options.stdin.pause();
+      await current?.end().catch(() => undefined);
+      sayEnded();
+    })();
+    return closing;
+  };
+  const host: HostSide = {
+    say: options.say,
+    write: (message) => {
+      channel.write(message);
+      if (!('method' in message) && message.id !== undefined) unanswered.delete(message.id);
+      if (isFinished && unanswered.size === 0) void close();
+    },
+  };
+  const open = (request: JSONRPCRequest): Promise<Relay | undefined> =>
+    openRelay(request, options, host)
+      .catch((failure: unknown) => failedAnswer(request.id, failure))
+      .then((opened) => {
+        if (!('take' in opened)) {
+          host.write(opened);
+          return undefined;
+        }
+        current = opened;
+        // The host may have gone while a person was logging in.
+        if (closing) void opened.end();
+        return opened;
+      });
+
+  const heard = (message: JSONRPCMessage): void => {
+    const isRequest = isJSONRPCRequest(message);
+    if (isRequest) unanswered.add(message.id);
+    if (isRequest && message.method === 'initialize') {
+      // A host that only asked what the server supports may still initialize an older revision.
+      void relay?.then((before) => before?.end());
+      relay = open(message);
+      return;
+    }
+    if (isRequest && !relay && message.method === 'ping') {
+      host.write({ jsonrpc: '2.0', id: message.id, result: {} });
+      return;
+    }
+    if (isRequest) relay ??= open(message);
+    void relay?.then((opened) => {
+      if (opened) opened.take(message);
+      else if (isRequest && unanswered.has(message.id))
+        host.write(failedAnswer(message.id, new Error('There is no connection to the server.')));
+    });
+  };
+  const channel = new HostChannel(options, {
+    heard,
+    finished: () => {
+      isFinished = true;
+      if (unanswered.size === 0) void close();
+      else setTimeout(() => void close(), patienceMs).unref();
+    },
+    gone: () => void close(),
+  });
+  return { ended, close };
+}

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { ClientError } from '../../../../src/client/index.ts';
+import { failedAnswer, describe as say } from '../../../../src/client/node/bridge/relay.ts';
+
+describe('the answer to a request that did not reach its server', () => {
+  it('says why, with the reason of the client behind it', () => {
+    const cause = new ClientError('unreachable', 'http://127.0.0.1 cannot be reached.');
+    expect(failedAnswer(7, new Error('SDK', { cause }))).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32000, message: 'http://127.0.0.1 cannot be reached.' },
+    });
+    expect(failedAnswer('a', cause)).toMatchObject({ id: 'a', error: { data: { reason: 'unreachable' } } });
+  });
+
+  it('is bounded, and a sentence whatever was thrown', () => {
+    expect(say(new Error('x'.repeat(5000)))).toHaveLength(600);
+    expect(say(undefined)).toBe('The server cannot be reached.');
+  });
+});
