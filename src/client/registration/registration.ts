@@ -2,7 +2,7 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
-import type { CredentialStore, Registration } from '../stores/credential-store.ts';
+import type { CredentialStore, PrivateJwk, Registration } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
 import { type DynamicRegistrationOptions, registerDynamically } from './dynamic-registration.ts';
 import { loopbackRedirectUris, redirectAllows } from './redirect-uris.ts';
@@ -10,7 +10,9 @@ import { loopbackRedirectUris, redirectAllows } from './redirect-uris.ts';
 /** A client id that the user got from the authorization server's operator. */
 export interface GivenClient {
   clientId: string;
-  clientSecret?: string;
+  clientSecret?: string | undefined;
+  /** Where the client authenticates with a key instead of a secret (RFC 7523 section 2.2). */
+  privateKey?: PrivateJwk | undefined;
 }
 
 /** What the caller wants of a registration. */
@@ -82,14 +84,17 @@ async function findGivenElsewhere(
   return old?.source === 'given' ? old : undefined;
 }
 
+/** A given client without secret and key is the one kept, where one of this id is. */
 function givenRegistration(
   { issuer }: UsableAuthorizationServer,
   kept: Registration | undefined,
-  given: GivenClient,
+  { clientId, clientSecret, privateKey }: GivenClient,
   { redirectUri }: RegistrationOptions,
 ): Registration {
-  const { clientId, clientSecret = kept?.clientId === clientId ? kept.clientSecret : undefined } = given;
-  return { issuer, clientId, clientSecret, redirectUris: [redirectUri], source: 'given' };
+  const proof = clientSecret ?? privateKey;
+  if (proof === undefined && kept?.clientId === clientId)
+    return { ...kept, redirectUris: [redirectUri], source: 'given' };
+  return { issuer, clientId, clientSecret, privateKey, redirectUris: [redirectUri], source: 'given' };
 }
 
 /** @see draft-ietf-oauth-client-id-metadata-document sections 2 and 3 */

@@ -58,6 +58,18 @@ describe('registration', () => {
     expect(again.registration.clientSecret).toBe('secret');
   });
 
+  it('carries the private key of a given client, in place of an earlier secret (A5-11)', async () => {
+    const { context, store, found } = await setUp();
+    const privateKey = { kty: 'EC', crv: 'P-256', alg: 'ES256', d: 'd', x: 'x', y: 'y' };
+    await obtainRegistration(context, found, store, {
+      redirectUri,
+      given: { clientId: 'mine', clientSecret: 'secret' },
+    });
+    const given = { clientId: 'mine', privateKey };
+    const { registration } = await obtainRegistration(context, found, store, { redirectUri, given });
+    expect(registration).toMatchObject({ privateKey, clientSecret: undefined });
+  });
+
   it('without an endpoint and without a client id says what to ask the operator for (A5-01)', async () => {
     const { context, store, found } = await setUp({ registration_endpoint: undefined });
     await expect(obtainRegistration(context, found, store, { redirectUri })).rejects.toMatchObject({
