@@ -1,0 +1,121 @@
+import { type DiscoveredServer, type Registration, startAuthorization } from '../../client/index.ts';
+import { quote } from '../../client/quote.ts';
+import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
+import { type Answer, ask } from '../ask.ts';
+import type { Subject } from '../subject.ts';
+
+/** What the authorization endpoint did with a request, before any user saw it. */
+export type AuthorizationOutcome = { evidence: readonly number[]; status?: number } & (
+  | { /** Back to the client with a code: nobody had to be asked. */ kind: 'code'; query: URLSearchParams }
+  | { /** Back to the client with an error. */ kind: 'error'; error: string; query: URLSearchParams }
+  | { /** To another page, most often a login. */ kind: 'onward'; place: string }
+  | { kind: 'page' }
+  | { /** With a 4xx. */ kind: 'refused' }
+  | { /** With a 5xx. */ kind: 'broken' }
+  | { kind: 'none'; why: string }
+);
+
+/** The redirect URI of requests that no user sees; nobody listens there. */
+const unheardRedirectUri = 'http://127.0.0.1:53682/callback';
+
+/** A registered redirect URI as a login would send it: with a port where it is loopback and has none. */
+function redirectUriOf({ redirectUris: [registered = unheardRedirectUri] }: Registration): string {
+  const url = URL.parse(registered);
+  if (url === null || url.port !== '' || !isLoopbackRedirect(registered)) return registered;
+  url.port = new URL(unheardRedirectUri).port;
+  return url.href;
+}
+
+/** A URL without what changes from request to request: query, and segments that look like an id. */
+function shapeOf(place: URL): string {
+  const segments = place.pathname.split('/').map((one) => (one.length >= 16 || /\d/.test(one) ? '*' : one));
+  return `${place.origin}${segments.join('/')}`;
+}
+
+/**
+ * Reads the answer of the authorization endpoint.
+ * @param answer the answer
+ * @param endpoint the authorization endpoint, for relative redirects
+ * @param redirectUri the redirect URI of the request
+ * @see RFC 6749 sections 4.1.2 and 4.1.2.1
+ */
+export function readOutcome(answer: Answer, endpoint: string, redirectUri: string): AuthorizationOutcome {
+  const { evidence } = answer;
+  if (answer.kind === 'unanswered') return { kind: 'none', why: answer.why, evidence };
+  const { status, headers } = answer;
+  const seen = { evidence, status };
+  if (status >= 500) return { kind: 'broken', ...seen };
+  if (status >= 400) return { kind: 'refused', ...seen };
+  if (status < 300) return { kind: 'page', ...seen };
+  const place = URL.parse(headers.get('location') ?? '', endpoint);
+  if (place === null) return { kind: 'refused', ...seen };
+  const asked = URL.parse(redirectUri);
+  const isBack = asked !== null && place.origin === asked.origin && place.pathname === asked.pathname;
+  const error = place.searchParams.get('error');
+  if (isBack && place.searchParams.has('code')) return { kind: 'code', query: place.searchParams, ...seen };
+  if (isBack && error !== null) return { kind: 'error', error, query: place.searchParams, ...seen };
+  if (error !== null) return { kind: 'refused', ...seen };
+  return { kind: 'onward', place: shapeOf(place), ...seen };
+}
+
+/**
+ * Sends an authorization request without a browser, as a preflight.
+ * @param subject the server under examination
+ * @param found what discovery found
+ * @param registration the client
+ * @param changes parameters over those of a good request; null takes one away
+ */
+export async function sendAuthorization(
+  subject: Subject,
+  found: DiscoveredServer,
+  registration: Registration,
+  changes: Readonly<Record<string, string | null>> = {},
+): Promise<AuthorizationOutcome> {
+  const { url } = await startAuthorization(found, registration, { redirectUri: redirectUriOf(registration) });
+  const request = new URL(url);
+  for (const [name, value] of Object.entries(changes))
+    if (value === null) request.searchParams.delete(name);
+    else request.searchParams.set(name, value);
+  const answer = await ask(subject, request.href, { headers: { accept: 'text/html' } });
+  return readOutcome(answer, request.href, request.searchParams.get('redirect_uri') ?? '');
+}
+
+/**
+ * Whether the server went on with a request: to a code, a login, a consent. A page with status 200 counts only where a
+ * good request gets one too, as it may hold an error.
+ * @param outcome what became of the request
+ * @param good what became of a good request of the same client
+ * @returns undefined where nobody can tell
+ */
+export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutcome): boolean | undefined {
+  if (outcome.kind === 'code') return true;
+  if (outcome.kind === 'onward')
+    return good.kind === 'onward' && good.place === outcome.place ? true : undefined;
+  if (outcome.kind === 'page') return good.kind === 'page' ? true : undefined;
+  return outcome.kind === 'none' || outcome.kind === 'broken' ? undefined : false;
+}
+
+/**
+ * The rest of a sentence that begins with "The request".
+ * @param outcome what became of it
+ */
+export function describeOutcome(outcome: AuthorizationOutcome): string {
+  switch (outcome.kind) {
+    case 'code':
+      return 'came back with a code, without a user being asked';
+    case 'error': {
+      const why = outcome.query.get('error_description');
+      return `came back to the client with ${quote(outcome.error)}${why === null ? '' : ` (${quote(why)})`}`;
+    }
+    case 'onward':
+      return `was sent on to ${quote(outcome.place)}`;
+    case 'page':
+      return `was answered with a page (status ${outcome.status})`;
+    case 'refused':
+      return `was refused with status ${outcome.status}`;
+    case 'broken':
+      return `was answered with status ${outcome.status}`;
+    case 'none':
+      return `got no answer: ${outcome.why}`;
+  }
+}

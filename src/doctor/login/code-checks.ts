@@ -1,0 +1,129 @@
+import type { Check } from '../check.ts';
+import { codeReuse } from './code-reuse.ts';
+import { consentPatienceMs } from './consent.ts';
+import { secondLogin } from './second-session.ts';
+import { describeTokenAnswer } from './token-answer.ts';
+
+const ofCodes = {
+  section: 'login',
+  active: true,
+  needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE'],
+  patienceMs: 2 * consentPatienceMs,
+} as const;
+
+/** PKCE is worth something only where the verifier is compared. */
+export const verifierCheck: Check = {
+  ...ofCodes,
+  id: 'LOGIN-VERIFIER',
+  title: 'A code is not exchanged with a wrong code_verifier',
+  clause: 'RFC 7636 section 4.6',
+  async judge(subject) {
+    const second = await subject.fact(secondLogin);
+    if (second.kind === 'missing') return second.judgement;
+    const { wrongVerifier } = second;
+    const { answer, tokens, error } = wrongVerifier;
+    const { evidence } = answer;
+    const saw = `A code with another code_verifier ${describeTokenAnswer(wrongVerifier)}.`;
+    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
+    if (tokens !== undefined)
+      return {
+        verdict: 'fail',
+        saw,
+        fix: 'Keep code_challenge with the code, and compare it with the SHA-256 of code_verifier in base64url. As it is, whoever steals a code can use it.',
+        evidence,
+      };
+    if (error === 'invalid_grant') return { verdict: 'pass', saw, evidence };
+    return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.', evidence };
+  },
+};
+
+/** A code is for the redirect URI it was sent to. */
+export const codeRedirectCheck: Check = {
+  ...ofCodes,
+  needs: [...ofCodes.needs, 'LOGIN-VERIFIER'],
+  id: 'LOGIN-CODE-REDIRECT',
+  title: 'A code is not exchanged with another redirect_uri than it was sent to',
+  clause: 'RFC 6749 section 4.1.3',
+  async judge(subject) {
+    const second = await subject.fact(secondLogin);
+    if (second.kind === 'missing') return second.judgement;
+    const { wrongRedirect, session } = second;
+    if (wrongRedirect === undefined)
+      return { verdict: 'unknown', saw: 'The code was gone by then.', because: 'LOGIN-VERIFIER' };
+    const { answer, tokens } = wrongRedirect;
+    const { evidence } = answer;
+    const saw = `A code with another redirect_uri ${describeTokenAnswer(wrongRedirect)}.`;
+    if (tokens !== undefined)
+      return {
+        verdict: 'warn',
+        saw,
+        fix: 'Compare redirect_uri with that of the authorization request wherever a client sends one.',
+        evidence,
+      };
+    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
+    if (session.kind === 'open')
+      return { verdict: 'pass', saw: `${saw} With the right one it was exchanged.`, evidence };
+    return {
+      verdict: 'unknown',
+      saw: `${saw} So was the right one after it: the server drops a code at the first wrong redemption, and what it compared cannot be told.`,
+      evidence,
+    };
+  },
+};
+
+/** A code works once. */
+export const codeOnceCheck: Check = {
+  ...ofCodes,
+  id: 'LOGIN-CODE-ONCE',
+  title: 'A code is exchanged once',
+  clause: 'RFC 6749 section 4.1.2',
+  async judge(subject) {
+    const probe = await subject.fact(codeReuse);
+    if (probe.kind === 'untried') return probe.judgement;
+    const { again } = probe;
+    const { answer, tokens, error } = again;
+    const { evidence } = answer;
+    const saw = `The second redemption of a code ${describeTokenAnswer(again)}.`;
+    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
+    if (tokens !== undefined)
+      return {
+        verdict: 'fail',
+        saw,
+        fix: 'Mark a code as used in the same step that issues its tokens, and refuse it from then on.',
+        evidence,
+      };
+    if (error === 'invalid_grant') return { verdict: 'pass', saw, evidence };
+    return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.', evidence };
+  },
+};
+
+/** A code that comes twice was stolen, and so may be its tokens. */
+export const codeRevokesCheck: Check = {
+  ...ofCodes,
+  needs: [...ofCodes.needs, 'LOGIN-CODE-ONCE'],
+  id: 'LOGIN-CODE-REVOKES',
+  title: 'The second use of a code ends the tokens of the first',
+  clause: 'RFC 6749 section 4.1.2',
+  async judge(subject) {
+    const probe = await subject.fact(codeReuse);
+    if (probe.kind === 'untried') return probe.judgement;
+    const { aliveBefore, aliveAfter } = probe;
+    if (!aliveBefore)
+      return {
+        verdict: 'unknown',
+        saw: 'The tokens of the first redemption were not alive when the code came again.',
+      };
+    if (aliveAfter === undefined)
+      return { verdict: 'unknown', saw: 'The MCP server gave no answer after that.' };
+    if (!aliveAfter)
+      return {
+        verdict: 'pass',
+        saw: 'The access token of the first redemption was accepted before and refused after.',
+      };
+    return {
+      verdict: 'warn',
+      saw: 'The access token of the first redemption was still accepted after the code had come a second time.',
+      fix: 'Revoke what was issued for a code when the code comes again: one of the two who had it is a thief.',
+    };
+  },
+};

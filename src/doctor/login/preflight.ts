@@ -1,0 +1,118 @@
+import type { DiscoveredServer, Registration } from '../../client/index.ts';
+import type { Judgement } from '../finding.ts';
+import { nativeRegistrations } from '../registration/native-registrations.ts';
+import { isAccepted } from '../registration/try-registration.ts';
+import type { Subject } from '../subject.ts';
+import {
+  type AuthorizationOutcome,
+  describeOutcome,
+  isGoingOn,
+  sendAuthorization,
+} from './authorization-outcome.ts';
+import { foundServer, judgeLost } from './found-server.ts';
+
+/** A client for authorization requests that no user sees, with what became of a good request of it. */
+export type Preflight =
+  | { kind: 'ready'; found: DiscoveredServer; client: Registration; good: AuthorizationOutcome }
+  | { kind: 'unready'; judgement: Judgement };
+
+/**
+ * Probe: a client that may send authorization requests: registered by the examination, else the given one.
+ * @param subject the server under examination
+ */
+export async function examinedClient(
+  subject: Subject,
+): Promise<{ found: DiscoveredServer; client: Registration } | { judgement: Judgement }> {
+  const way = await subject.fact(foundServer);
+  if (way.kind === 'lost') return { judgement: judgeLost(way.why) };
+  const { found } = way;
+  const given = subject.login?.given;
+  const { issuer } = found.authorizationServer;
+  if (given !== undefined) return { found, client: { issuer, ...given, redirectUris: [], source: 'given' } };
+  const tried = await subject.fact(nativeRegistrations);
+  if (tried.kind === 'untried')
+    return {
+      judgement: {
+        verdict: 'unknown',
+        saw: `There is no client to ask with: ${tried.judgement.saw} Give a client id.`,
+      },
+    };
+  const attempt = [tried.ported, tried.untyped, tried.portless].find(
+    (one) => one !== undefined && isAccepted(one),
+  );
+  if (attempt?.client !== undefined) return { found, client: attempt.client };
+  const because = attempt === undefined ? 'REG-LOOPBACK-PORT' : 'REG-ANSWER';
+  return {
+    judgement: {
+      verdict: 'unknown',
+      saw: 'There is no client to ask with: none could be registered.',
+      because,
+    },
+  };
+}
+
+/**
+ * Probe: sends a good authorization request, as the measure for bad ones.
+ * @param subject the server under examination
+ */
+export async function preflight(subject: Subject): Promise<Preflight> {
+  const ready = await subject.fact(examinedClient);
+  if ('judgement' in ready) return { kind: 'unready', judgement: ready.judgement };
+  return { kind: 'ready', ...ready, good: await sendAuthorization(subject, ready.found, ready.client) };
+}
+
+/** How a bad request is judged. */
+interface BadRequest {
+  /** Parameters over those of a good request; null takes one away. */
+  changes: Readonly<Record<string, string | null>>;
+  /** The request in words: `A request without code_challenge`. */
+  named: string;
+  /** Verdict where it is taken like a good one before any user is asked. */
+  taken: 'fail' | 'warn';
+  fix: string;
+}
+
+/**
+ * Sends a bad authorization request and judges whether it was refused.
+ * @param subject the server under examination
+ * @param bad the request
+ * @param otherwise judges some outcomes in its own way
+ */
+export async function judgeBadRequest(
+  subject: Subject,
+  bad: BadRequest,
+  otherwise: (outcome: AuthorizationOutcome) => Judgement | undefined = () => undefined,
+): Promise<Judgement> {
+  const ready = await subject.fact(preflight);
+  if (ready.kind === 'unready') return ready.judgement;
+  const { found, client, good } = ready;
+  if (isGoingOn(good, good) !== true)
+    return {
+      verdict: 'unknown',
+      saw: 'Not even a good authorization request is taken.',
+      because: 'LOGIN-REQUEST',
+    };
+  const outcome = await sendAuthorization(subject, found, client, bad.changes);
+  const evidence = [...good.evidence, ...outcome.evidence];
+  const own = otherwise(outcome);
+  if (own !== undefined) return { ...own, evidence };
+  const saw = `${bad.named} ${describeOutcome(outcome)}`;
+  const { fix } = bad;
+  if (outcome.kind === 'broken')
+    return { verdict: 'warn', saw: `${saw}: a fault of the server in place of a refusal.`, fix, evidence };
+  const isTaken = isGoingOn(outcome, good);
+  if (isTaken === false) return { verdict: 'pass', saw: `${saw}.`, evidence };
+  if (isTaken === undefined)
+    return {
+      verdict: 'unknown',
+      saw: `${saw}, unlike a good one. Whether that refuses it cannot be told from here.`,
+      evidence,
+    };
+  if (outcome.kind === 'code') return { verdict: bad.taken, saw: `${saw}.`, fix, evidence };
+  return {
+    verdict: 'warn',
+    saw: `${saw}, as a good one is. It was not refused before the login; whether it is later was not tried.`,
+    fix,
+    evidence,
+  };
+}

@@ -1,0 +1,155 @@
+import { quote } from '../../client/quote.ts';
+import type { Check } from '../check.ts';
+import { nativeRegistrations } from '../registration/native-registrations.ts';
+import { isAccepted } from '../registration/try-registration.ts';
+import {
+  type AuthorizationOutcome,
+  describeOutcome,
+  isGoingOn,
+  sendAuthorization,
+} from './authorization-outcome.ts';
+import { judgeBadRequest, preflight } from './preflight.ts';
+
+/** What to do about an error that a good request came back with. */
+function fixOf(outcome: AuthorizationOutcome, resource: string): string {
+  if (outcome.kind !== 'error')
+    return 'Look into the log of the authorization server for this request: it follows the standard.';
+  const described = outcome.query.get('error_description') ?? '';
+  if (described.includes('AADSTS9010010'))
+    return 'Microsoft Entra wants the scopes to belong to the resource: publish scopes_supported as api://<application id>/<scope>, and the Application ID URI of the same application as "resource".';
+  if (outcome.error === 'invalid_target')
+    return `Make ${quote(resource)} known to the authorization server as a resource, in exactly this spelling, or publish the spelling that it knows as "resource" of the protected resource metadata.`;
+  if (outcome.error === 'invalid_scope')
+    return 'Let scopes_supported of the protected resource metadata, and scope of the challenge, name only scopes that the authorization server can grant.';
+  return 'Look into the log of the authorization server for this request: it follows the standard.';
+}
+
+/** The request every login begins with. */
+export const goodRequestCheck: Check = {
+  id: 'LOGIN-REQUEST',
+  section: 'login',
+  title: 'An authorization request with PKCE and resource is taken',
+  clause: 'RFC 6749 section 4.1.1; RFC 8707 section 2.1',
+  active: true,
+  async judge(subject) {
+    const ready = await subject.fact(preflight);
+    if (ready.kind === 'unready') return ready.judgement;
+    const { found, good } = ready;
+    const { evidence } = good;
+    const saw = `A request with code_challenge_method S256 and resource ${quote(found.resource)} ${describeOutcome(good)}.`;
+    if (good.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    if (isGoingOn(good, good) === true) return { verdict: 'pass', saw, evidence };
+    return { verdict: 'fail', saw, fix: fixOf(good, found.resource), evidence };
+  },
+};
+
+/** A native client takes whatever port is free. */
+export const freePortCheck: Check = {
+  id: 'LOGIN-LOOPBACK-PORT',
+  section: 'login',
+  title: 'A loopback redirect URI registered without a port is taken with any port',
+  clause: 'RFC 8252 section 7.3',
+  active: true,
+  async judge(subject) {
+    const tried = await subject.fact(nativeRegistrations);
+    if (tried.kind === 'untried') return tried.judgement;
+    const { portless, found } = tried;
+    if (portless?.client === undefined || !isAccepted(portless))
+      return {
+        verdict: 'skip',
+        saw: 'The server registers no redirect URI without a port.',
+        because: 'REG-LOOPBACK-PORTLESS',
+      };
+    const outcome = await sendAuthorization(subject, found, portless.client);
+    const { evidence } = outcome;
+    const saw = `A request with a port of its own ${describeOutcome(outcome)}.`;
+    if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    if (isGoingOn(outcome, outcome) === true) return { verdict: 'pass', saw, evidence };
+    const ready = await subject.fact(preflight);
+    if (ready.kind === 'ready' && isGoingOn(ready.good, ready.good) !== true)
+      return { verdict: 'unknown', saw, because: 'LOGIN-REQUEST', evidence };
+    return {
+      verdict: 'fail',
+      saw,
+      fix: 'Leave the port out of the comparison of http redirect URIs on 127.0.0.1 and [::1], as section 7.3 of RFC 8252 requires.',
+      evidence,
+    };
+  },
+};
+
+/** Without PKCE a stolen code is a stolen login. */
+export const pkceCheck: Check = {
+  id: 'LOGIN-PKCE',
+  section: 'login',
+  title: 'An authorization request without PKCE is refused',
+  clause: 'RFC 9700 section 2.1.1; RFC 7636 section 4.4.1',
+  active: true,
+  judge: (subject) =>
+    judgeBadRequest(subject, {
+      changes: { code_challenge: null, code_challenge_method: null },
+      named: 'A request without code_challenge',
+      taken: 'fail',
+      fix: 'Require code_challenge of public clients: answer with error=invalid_request where it is missing.',
+    }),
+};
+
+/** A plain challenge shows the verifier to whoever sees the request. */
+export const plainChallengeCheck: Check = {
+  id: 'LOGIN-PKCE-PLAIN',
+  section: 'login',
+  title: 'The code challenge method "plain" is refused',
+  clause: 'RFC 9700 section 2.1.1; RFC 7636 section 7.2',
+  active: true,
+  judge: (subject) =>
+    judgeBadRequest(subject, {
+      changes: { code_challenge_method: 'plain' },
+      named: 'A request with code_challenge_method "plain"',
+      taken: 'warn',
+      fix: 'Accept S256 only, and publish just that in code_challenge_methods_supported.',
+    }),
+};
+
+const strangers = 'https://doctor.invalid/callback';
+
+/** An open redirector hands codes to anybody. */
+export const redirectUriCheck: Check = {
+  id: 'LOGIN-REDIRECT-URI',
+  section: 'login',
+  title: 'A redirect URI that is not registered gets an error page, never a redirect',
+  clause: 'RFC 6749 section 3.1.2.4; RFC 9700 section 2.1',
+  active: true,
+  judge: (subject) =>
+    judgeBadRequest(
+      subject,
+      {
+        changes: { redirect_uri: strangers },
+        named: `A request with the redirect URI ${strangers}, which is not registered,`,
+        taken: 'fail',
+        fix: 'Compare redirect_uri with the registered ones as strings before anything else, and show an error page where none is equal.',
+      },
+      (outcome) =>
+        outcome.kind === 'error'
+          ? {
+              verdict: 'fail',
+              saw: `The user is sent to ${strangers}, which is not registered, with ${quote(outcome.error)}: the server is an open redirector.`,
+              fix: 'Show an error page where redirect_uri is not registered. Errors may travel only to a registered redirect URI.',
+            }
+          : undefined,
+    ),
+};
+
+/** A server that issues for anything lets one resource call another with its tokens. */
+export const unknownResourceCheck: Check = {
+  id: 'LOGIN-UNKNOWN-RESOURCE',
+  section: 'login',
+  title: 'A resource that the server does not know is refused with invalid_target',
+  clause: 'RFC 8707 section 2',
+  active: true,
+  judge: (subject) =>
+    judgeBadRequest(subject, {
+      changes: { resource: 'https://doctor.invalid/mcp' },
+      named: 'A request for the resource https://doctor.invalid/mcp',
+      taken: 'warn',
+      fix: 'Issue tokens only for resources that the server knows; answer others with error=invalid_target. A server that ignores resource issues tokens that every resource takes.',
+    }),
+};

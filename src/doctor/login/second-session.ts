@@ -1,0 +1,75 @@
+import { chooseScopes, type DiscoveredServer } from '../../client/index.ts';
+import type { Judgement } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
+import { firstSession, openSession, readCode, redeemCode, type SessionProbe } from './session.ts';
+import type { TokenAnswer } from './token-answer.ts';
+
+/** What was done with the second consent: its code was first redeemed wrongly, then rightly. */
+export interface SecondLogin extends Consent {
+  code: string;
+  /** With another `code_verifier`. */
+  wrongVerifier: TokenAnswer;
+  /** With another `redirect_uri`; absent where the code was used by then. */
+  wrongRedirect?: TokenAnswer;
+  session: SessionProbe;
+}
+
+/** The second login, or why there was none. */
+export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'missing'; judgement: Judgement };
+
+/** A redirect URI that no request of the examination had. */
+const elsewhere = 'http://127.0.0.1:9/elsewhere';
+
+/** The first of the scopes of a login, where it asks for several: enough to see what the server says to too few. */
+function fewerScopes(found: DiscoveredServer): readonly string[] | undefined {
+  const all = chooseScopes(found).filter((scope) => scope !== 'offline_access');
+  return all.length > 1 ? all.slice(0, 1) : undefined;
+}
+
+/**
+ * Probe: the second consent. Asked for only where the first login came to an end.
+ * @param subject the server under examination
+ */
+export async function secondConsent(subject: Subject): Promise<ConsentProbe> {
+  const first = await subject.fact(firstSession);
+  if (first.kind === 'missing') return first;
+  return obtainConsent(subject, fewerScopes);
+}
+
+/**
+ * Probe: a second login, whose code and tokens are there to be spoilt.
+ * @param subject the server under examination
+ */
+export async function secondLogin(subject: Subject): Promise<SecondLoginProbe> {
+  const consent = await subject.fact(secondConsent);
+  if (consent.kind === 'missing') return consent;
+  const read = readCode(consent);
+  if ('judgement' in read) return { kind: 'missing', judgement: read.judgement };
+  const { code } = read;
+  const other = consent.pending.codeVerifier.split('').reverse().join('');
+  const wrongVerifier = await redeemCode(subject, consent, code, { code_verifier: other });
+  if (wrongVerifier.tokens !== undefined)
+    return {
+      ...consent,
+      kind: 'tried',
+      code,
+      wrongVerifier,
+      session: openSession(subject, consent, code, wrongVerifier),
+    };
+  const wrongRedirect = await redeemCode(subject, consent, code, { redirect_uri: elsewhere });
+  const redemption =
+    wrongRedirect.tokens === undefined ? await redeemCode(subject, consent, code) : wrongRedirect;
+  const session = openSession(subject, consent, code, redemption);
+  return { ...consent, kind: 'tried', code, wrongVerifier, wrongRedirect, session };
+}
+
+/**
+ * Probe: the session whose tokens may be spoilt: the second; where its code was lost to a wrong redemption, the first.
+ * @param subject the server under examination
+ */
+export async function spareSession(subject: Subject): Promise<SessionProbe> {
+  const second = await subject.fact(secondLogin);
+  if (second.kind === 'missing') return second;
+  return second.session.kind === 'open' ? second.session : subject.fact(firstSession);
+}

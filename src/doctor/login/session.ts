@@ -1,0 +1,147 @@
+import {
+  ClientError,
+  type Credential,
+  processAuthorizationResponse,
+  revokeCredential,
+} from '../../client/index.ts';
+import type { Judgement } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+import { type Consent, type ConsentProbe, firstConsent } from './consent.ts';
+import { askForTokens, describeTokenAnswer, type IssuedTokens, type TokenAnswer } from './token-answer.ts';
+
+/** A login of the examination. */
+export interface Session extends Consent {
+  code: string;
+  /** The answer to the redemption of the code. */
+  redemption: TokenAnswer;
+  /** The tokens of the latest answer; every step that renews them puts the new ones here. */
+  held: IssuedTokens;
+}
+
+/** A login, or why there is none. */
+export type SessionProbe = ({ kind: 'open' } & Session) | { kind: 'missing'; judgement: Judgement };
+
+/**
+ * The session as the client keeps one.
+ * @param session the login
+ * @param now epoch seconds
+ */
+export function credentialOf({ found, client, held }: Session, now: number): Credential {
+  const { accessToken, refreshToken, expiresInSeconds } = held;
+  return {
+    authorizationServer: found.authorizationServer,
+    resource: found.resource,
+    clientId: client.clientId,
+    accessToken,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(expiresInSeconds === undefined ? {} : { expiresAt: now + expiresInSeconds }),
+  };
+}
+
+/**
+ * Redeems the code of a consent.
+ * @param subject the server under examination
+ * @param consent the consent
+ * @param code the code
+ * @param changes parameters over those of a good request
+ * @see RFC 6749 section 4.1.3; RFC 7636 section 4.5
+ */
+export function redeemCode(
+  subject: Subject,
+  { found, client, pending }: Consent,
+  code: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<TokenAnswer> {
+  return askForTokens(subject, found.authorizationServer, client, {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: pending.redirectUri,
+    code_verifier: pending.codeVerifier,
+    resource: pending.resource,
+    ...changes,
+  });
+}
+
+/**
+ * Redeems the refresh token of a session and keeps the new tokens in it.
+ * @param subject the server under examination
+ * @param session the login; it has a refresh token
+ * @param changes parameters over those of a good request
+ * @see RFC 6749 section 6; RFC 8707 section 2.2
+ */
+export async function refreshSession(
+  subject: Subject,
+  session: Session,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<TokenAnswer> {
+  const { found, client, held } = session;
+  const answer = await askForTokens(subject, found.authorizationServer, client, {
+    grant_type: 'refresh_token',
+    refresh_token: held.refreshToken ?? '',
+    resource: found.resource,
+    ...changes,
+  });
+  if (answer.tokens !== undefined) session.held = { ...held, ...answer.tokens };
+  return answer;
+}
+
+/**
+ * Judges the authorization response as a login does. A response that does not pass is used for nothing.
+ * @param consent the consent
+ * @returns the code, or why it is not used
+ */
+export function readCode({ pending, query }: Consent): { code: string } | { judgement: Judgement } {
+  try {
+    return { code: processAuthorizationResponse(pending, query).get('code') ?? '' };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return { judgement: { verdict: 'unknown', saw: `The login ended before a token: ${error.message}` } };
+  }
+}
+
+/**
+ * Opens a session of a redemption, and has it ended when the examination is over.
+ * @param subject the server under examination
+ * @param consent the consent
+ * @param code its code
+ * @param redemption the answer of the token endpoint
+ */
+export function openSession(
+  subject: Subject,
+  consent: Consent,
+  code: string,
+  redemption: TokenAnswer,
+): SessionProbe {
+  if (redemption.tokens === undefined)
+    return {
+      kind: 'missing',
+      judgement: {
+        verdict: 'unknown',
+        saw: `The redemption of the code ${describeTokenAnswer(redemption)}.`,
+      },
+    };
+  const session: Session = { ...consent, code, redemption, held: redemption.tokens };
+  const { context } = subject;
+  subject.atEnd(() => revokeCredential(context, credentialOf(session, context.now()), session.client));
+  return Object.assign(session, { kind: 'open' as const });
+}
+
+/**
+ * Probe: the login of the first consent.
+ * @param subject the server under examination
+ */
+export async function firstSession(subject: Subject): Promise<SessionProbe> {
+  const consent: ConsentProbe = await subject.fact(firstConsent);
+  if (consent.kind === 'missing') return consent;
+  const read = readCode(consent);
+  if ('judgement' in read) return { kind: 'missing', judgement: read.judgement };
+  if (consent.found.dpopRequired)
+    return {
+      kind: 'missing',
+      judgement: {
+        verdict: 'unknown',
+        saw: 'The server takes only tokens that are bound to a key (DPoP), and the examination logs in for bearer tokens.',
+      },
+    };
+  return openSession(subject, consent, read.code, await redeemCode(subject, consent, read.code));
+}

@@ -1,0 +1,178 @@
+import { chooseScopes } from '../../client/index.ts';
+import { quote } from '../../client/quote.ts';
+import { missingScopes, parseScope } from '../../oauth/scope.ts';
+import type { Check } from '../check.ts';
+import type { Judgement } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+import { consentPatienceMs, firstConsent } from './consent.ts';
+import { examinedClient } from './preflight.ts';
+import { firstSession, type Session } from './session.ts';
+import { askForTokens, describeTokenAnswer } from './token-answer.ts';
+
+/** What every check of the login's tokens has in common. */
+const ofTheLogin = {
+  section: 'login',
+  active: true,
+  needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS'],
+  patienceMs: consentPatienceMs,
+} as const;
+
+/** Judges the first login. */
+async function judgeSession(subject: Subject, judge: (session: Session) => Judgement): Promise<Judgement> {
+  const session = await subject.fact(firstSession);
+  return session.kind === 'missing' ? session.judgement : judge(session);
+}
+
+/** A code becomes a token. */
+export const redemptionCheck: Check = {
+  ...ofTheLogin,
+  id: 'LOGIN-CODE',
+  title: 'The code is exchanged for an access token',
+  clause: 'RFC 6749 sections 4.1.3 and 4.1.4',
+  async judge(subject) {
+    const session = await subject.fact(firstSession);
+    if (session.kind === 'open')
+      return { verdict: 'pass', saw: 'The code was exchanged for an access token.' };
+    const consent = await subject.fact(firstConsent);
+    if (consent.kind === 'missing') return consent.judgement;
+    return {
+      ...session.judgement,
+      verdict: 'fail',
+      fix: 'Look into the log of the authorization server: the request has the code, its redirect_uri, its code_verifier and the resource.',
+    };
+  },
+};
+
+/** A token in a cache is everybody's token. */
+export const tokenResponseCheck: Check = {
+  ...ofTheLogin,
+  id: 'LOGIN-TOKEN-RESPONSE',
+  title: 'The token response says type and lifetime, and caches may not store it',
+  clause: 'RFC 6749 section 5.1',
+  judge: (subject) =>
+    judgeSession(subject, ({ redemption: { answer, tokens } }) => {
+      if (answer.kind === 'unanswered') return { verdict: 'unknown', saw: answer.why };
+      const { evidence, headers } = answer;
+      const caching = headers.get('cache-control');
+      const type = headers.get('content-type');
+      const tokenType = tokens?.tokenType;
+      const faults = [
+        ...(/\bno-store\b/i.test(caching ?? '')
+          ? []
+          : [`Cache-Control is ${quote(caching ?? 'missing')}, not no-store`]),
+        ...(/^application\/json\b/i.test(type ?? '')
+          ? []
+          : [`the Content-Type is ${quote(type ?? 'missing')}`]),
+        ...(/^(?:bearer|dpop)$/i.test(tokenType ?? '')
+          ? []
+          : [`token_type is ${quote(tokenType ?? 'missing')}`]),
+        ...(tokens?.expiresInSeconds === undefined
+          ? ['expires_in is missing, so that clients find out by failing']
+          : []),
+      ];
+      if (faults.length === 0)
+        return {
+          verdict: 'pass',
+          saw: `token_type ${quote(tokenType)}, expires_in ${tokens?.expiresInSeconds}, Cache-Control ${quote(caching)}.`,
+          evidence,
+        };
+      return {
+        verdict: 'warn',
+        saw: `In the token response ${faults.join(', and ')}.`,
+        fix: 'Answer with application/json, Cache-Control: no-store, token_type "Bearer" and expires_in as a number of seconds.',
+        evidence,
+      };
+    }),
+};
+
+/** A client can act on an error code only. */
+export const tokenErrorCheck: Check = {
+  id: 'LOGIN-TOKEN-ERROR',
+  section: 'login',
+  title: 'A wrong token request is answered with an OAuth error in JSON',
+  clause: 'RFC 6749 section 5.2',
+  active: true,
+  async judge(subject) {
+    const ready = await subject.fact(examinedClient);
+    if ('judgement' in ready) return ready.judgement;
+    const { found, client } = ready;
+    const given = await askForTokens(subject, found.authorizationServer, client, {
+      grant_type: 'authorization_code',
+      code: 'gatehouse-doctor-asks-with-a-code-that-was-never-issued',
+      redirect_uri: 'http://127.0.0.1:53682/callback',
+      code_verifier: 'gatehouse-doctor-asks-with-a-verifier-of-no-code',
+      resource: found.resource,
+    });
+    const { answer, error } = given;
+    const { evidence } = answer;
+    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw: answer.why, evidence };
+    const saw = `A request with a code that was never issued ${describeTokenAnswer(given)}.`;
+    if (error === 'invalid_grant' && answer.status === 400) return { verdict: 'pass', saw, evidence };
+    return {
+      verdict: error === undefined ? 'fail' : 'warn',
+      saw,
+      fix: 'Answer with status 400 and {"error":"invalid_grant"} as application/json. Clients log in again on that error only, and cannot read a page.',
+      evidence,
+    };
+  },
+};
+
+/** What was asked for and what came. */
+export const scopeCheck: Check = {
+  ...ofTheLogin,
+  id: 'LOGIN-SCOPE',
+  title: 'The scopes granted are those asked for',
+  clause: 'RFC 6749 sections 3.3 and 5.1',
+  judge: (subject) =>
+    judgeSession(subject, ({ found, redemption: { tokens, answer } }) => {
+      const { evidence } = answer;
+      const asked = chooseScopes(found);
+      if (asked.length === 0)
+        return { verdict: 'skip', saw: 'The server names no scopes, so none were asked for.', evidence };
+      if (tokens?.scope === undefined)
+        return {
+          verdict: 'pass',
+          saw: `No scope came back, which means all of ${quote(asked.join(' '))}.`,
+          evidence,
+        };
+      const granted = parseScope(tokens.scope);
+      const missing = missingScopes(granted, asked);
+      const saw = `Asked for ${quote(asked.join(' '))}, granted ${quote(tokens.scope)}`;
+      if (missing.length === 0) return { verdict: 'pass', saw: `${saw}.`, evidence };
+      return {
+        verdict: 'warn',
+        saw: `${saw}: ${missing.join(' ')} missing.`,
+        fix: 'If the user took nothing away at the consent, let scopes_supported and the scope of the challenge name only what this client can get.',
+        evidence,
+      };
+    }),
+};
+
+/** Without a refresh token the user logs in again and again. */
+export const refreshTokenCheck: Check = {
+  ...ofTheLogin,
+  id: 'LOGIN-REFRESH-TOKEN',
+  title: 'The login can be renewed without the user',
+  clause: 'MCP authorization "Refresh Tokens"; RFC 6749 section 1.5',
+  judge: (subject) =>
+    judgeSession(subject, ({ found, redemption: { tokens, answer } }) => {
+      const { evidence } = answer;
+      if (tokens?.refreshToken !== undefined)
+        return { verdict: 'pass', saw: 'A refresh token was issued.', evidence };
+      const { grant_types_supported: grants, scopes_supported: scopes } = found.authorizationServer;
+      const seconds = tokens?.expiresInSeconds;
+      const until = seconds === undefined ? 'at a time nobody knows' : `after ${seconds} seconds`;
+      const why =
+        grants !== undefined && !grants.includes('refresh_token')
+          ? 'grant_types_supported has no refresh_token'
+          : scopes?.includes('offline_access')
+            ? 'offline_access was asked for, and the client is registered with the grant type refresh_token'
+            : 'grant_types_supported has refresh_token, and scopes_supported has no offline_access to ask for';
+      return {
+        verdict: 'warn',
+        saw: `No refresh token was issued: the user has to log in again ${until}. ${why[0]?.toUpperCase()}${why.slice(1)}.`,
+        fix: 'Issue refresh tokens to clients registered with the grant type refresh_token. If that takes a scope, list offline_access in scopes_supported of the authorization server.',
+        evidence,
+      };
+    }),
+};

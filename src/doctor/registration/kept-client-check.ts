@@ -1,0 +1,32 @@
+import type { Check } from '../check.ts';
+import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
+import { foundServer, judgeLost } from '../login/found-server.ts';
+
+/** Servers drop registrations, and the user then sees an error page in place of a login. */
+export const keptClientCheck: Check = {
+  id: 'REG-ALIVE',
+  section: 'registration',
+  title: 'The authorization server still knows the client that was registered earlier',
+  clause: 'RFC 6749 section 4.1.2.1',
+  async judge(subject) {
+    const kept = subject.login?.kept;
+    if (kept === undefined) return { verdict: 'skip', saw: 'No store of earlier logins was given.' };
+    const way = await subject.fact(foundServer);
+    if (way.kind === 'lost') return judgeLost(way.why);
+    const { issuer } = way.found.authorizationServer;
+    const registration = await kept.findRegistration(issuer);
+    if (registration === undefined)
+      return { verdict: 'skip', saw: `No client was registered at ${issuer} from here.` };
+    const outcome = await sendAuthorization(subject, way.found, registration);
+    const { evidence } = outcome;
+    const saw = `An authorization request of the kept client ${registration.clientId} ${describeOutcome(outcome)}.`;
+    if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    if (outcome.kind !== 'refused' && outcome.kind !== 'broken') return { verdict: 'pass', saw, evidence };
+    return {
+      verdict: 'fail',
+      saw,
+      fix: 'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.',
+      evidence,
+    };
+  },
+};

@@ -1,0 +1,89 @@
+import { loopbackRedirectUris } from '../../client/registration/redirect-uris.ts';
+import type { Check } from '../check.ts';
+import { nativeRegistrations } from './native-registrations.ts';
+import { describeRefusal, isAccepted, portedRedirectUri } from './try-registration.ts';
+
+/** A native client registers its exact loopback redirect URI. */
+export const loopbackPortCheck: Check = {
+  id: 'REG-LOOPBACK-PORT',
+  section: 'registration',
+  title: 'A native client can register a loopback redirect URI',
+  clause: 'RFC 7591 section 3.1; RFC 8252 section 7.3',
+  active: true,
+  async judge(subject) {
+    const probe = await subject.fact(nativeRegistrations);
+    if (probe.kind === 'untried') return probe.judgement;
+    const decisive = probe.untyped ?? probe.ported;
+    const { evidence } = decisive.answer;
+    if (isAccepted(decisive))
+      return {
+        verdict: 'pass',
+        saw: `${portedRedirectUri} was registered.${decisive.isDeletable ? '' : ' The server offers no deletion (RFC 7592): what this examination registers stays.'}`,
+        evidence,
+      };
+    return {
+      verdict: 'fail',
+      saw: `Registering ${portedRedirectUri} ended with ${describeRefusal(decisive)}.`,
+      fix: 'Let the registration endpoint take http redirect URIs on 127.0.0.1, [::1] and localhost from clients without a secret: every desktop and command line client uses one.',
+      evidence,
+    };
+  },
+};
+
+/** The 2026-07-28 revision has clients say that they are native. */
+export const applicationTypeCheck: Check = {
+  id: 'REG-APPLICATION-TYPE',
+  section: 'registration',
+  title: 'A registration may say that the client is native',
+  clause: 'MCP authorization 2026-07-28 "Client Registration"; OpenID Connect Registration section 2',
+  active: true,
+  async judge(subject) {
+    const probe = await subject.fact(nativeRegistrations);
+    if (probe.kind === 'untried') return probe.judgement;
+    const { ported, untyped } = probe;
+    const { evidence } = ported.answer;
+    if (isAccepted(ported))
+      return { verdict: 'pass', saw: 'A client with application_type "native" was registered.', evidence };
+    if (untyped === undefined || !isAccepted(untyped))
+      return {
+        verdict: 'unknown',
+        saw: 'No registration was accepted, with application_type or without.',
+        because: 'REG-LOOPBACK-PORT',
+      };
+    return {
+      verdict: 'fail',
+      saw: `With application_type "native" the registration ended with ${describeRefusal(ported)}; without it, it was accepted.`,
+      fix: 'Accept application_type "native" and "web", or ignore it: members that a server does not know are to be ignored (RFC 7591 section 2).',
+      evidence: [...evidence, ...untyped.answer.evidence],
+    };
+  },
+};
+
+/** Native clients choose their port at each login. */
+export const loopbackPortlessCheck: Check = {
+  id: 'REG-LOOPBACK-PORTLESS',
+  section: 'registration',
+  title: 'A native client can register its loopback redirect URI without a port',
+  clause: 'RFC 8252 section 7.3',
+  active: true,
+  async judge(subject) {
+    const probe = await subject.fact(nativeRegistrations);
+    if (probe.kind === 'untried') return probe.judgement;
+    const { portless } = probe;
+    if (portless === undefined)
+      return {
+        verdict: 'unknown',
+        saw: 'Not even a redirect URI with a port was accepted.',
+        because: 'REG-LOOPBACK-PORT',
+      };
+    const { evidence } = portless.answer;
+    const named = loopbackRedirectUris.join(' and ');
+    if (isAccepted(portless)) return { verdict: 'pass', saw: `${named} were registered.`, evidence };
+    return {
+      verdict: 'warn',
+      saw: `Registering ${named} ended with ${describeRefusal(portless)}; with a port it was accepted.`,
+      fix: 'Accept http loopback redirect URIs without a port, and let any port match them at the authorization endpoint. Until then each login on another port needs a registration of its own.',
+      evidence,
+    };
+  },
+};

@@ -1,0 +1,76 @@
+import { quote } from '../../client/quote.ts';
+import type { Check } from '../check.ts';
+import type { Judgement } from '../finding.ts';
+import type { Subject } from '../subject.ts';
+import { nativeRegistrations } from './native-registrations.ts';
+import { describeRefusal, isAccepted, type RegistrationTry, tryRegistration } from './try-registration.ts';
+
+/** A redirect URI that anybody on the way can read; `.invalid` leads nowhere (RFC 2606 section 2). */
+const plainRedirectUri = 'http://doctor.invalid/callback';
+
+/** Registers once more, as the server takes it but for one thing; only where plain registrations work. */
+async function tryVariant(
+  subject: Subject,
+  metadata: Record<string, unknown>,
+  judge: (attempt: RegistrationTry) => Judgement,
+): Promise<Judgement> {
+  const probe = await subject.fact(nativeRegistrations);
+  if (probe.kind === 'untried') return probe.judgement;
+  if (!isAccepted(probe.untyped ?? probe.ported))
+    return { verdict: 'unknown', saw: 'No registration is accepted at all.', because: 'REG-LOOPBACK-PORT' };
+  const type = probe.untyped === undefined ? {} : { application_type: undefined };
+  const attempt = await tryRegistration(subject, probe.found, { ...type, ...metadata });
+  return { ...judge(attempt), evidence: attempt.answer.evidence };
+}
+
+/** Codes never travel in the clear. */
+export const plainRedirectCheck: Check = {
+  id: 'REG-HTTP-REDIRECT',
+  section: 'registration',
+  title: 'An http redirect URI on a public host is refused',
+  clause: 'MCP authorization "Communication Security"',
+  active: true,
+  judge: (subject) =>
+    tryVariant(subject, { redirect_uris: [plainRedirectUri] }, (attempt) => {
+      if (isAccepted(attempt))
+        return {
+          verdict: 'fail',
+          saw: `${plainRedirectUri} was registered: codes sent there can be read on the way.`,
+          fix: 'Refuse http redirect URIs at registration unless their host is 127.0.0.1, [::1] or localhost, with 400 and invalid_redirect_uri.',
+        };
+      if (attempt.answer.kind === 'unanswered')
+        return { verdict: 'unknown', saw: `The registration ended with ${describeRefusal(attempt)}.` };
+      const saw = `${plainRedirectUri} was refused with ${describeRefusal(attempt)}.`;
+      if (attempt.answer.status < 500 && attempt.body?.error !== undefined) return { verdict: 'pass', saw };
+      return {
+        verdict: 'warn',
+        saw,
+        fix: 'Refuse with status 400 and {"error":"invalid_redirect_uri"} (RFC 7591 section 3.2.2), so that clients can tell why.',
+      };
+    }),
+};
+
+/** Some servers register only clients whose name they know. */
+export const clientNameCheck: Check = {
+  id: 'REG-CLIENT-NAME',
+  section: 'registration',
+  title: 'The client is registered under its own name',
+  clause: 'RFC 7591 section 3.2.2',
+  active: true,
+  async judge(subject) {
+    const name = subject.login?.clientName;
+    if (name === undefined)
+      return { verdict: 'skip', saw: "No client name was given; other clients' names are not tried." };
+    return tryVariant(subject, { client_name: name }, (attempt) => {
+      if (attempt.answer.kind === 'unanswered')
+        return { verdict: 'unknown', saw: `The registration ended with ${describeRefusal(attempt)}.` };
+      if (isAccepted(attempt))
+        return { verdict: 'pass', saw: `A client named ${quote(name)} was registered.` };
+      return {
+        verdict: 'fail',
+        saw: `A client named ${quote(name)} was rejected by policy, with ${describeRefusal(attempt)}; another name was accepted.`,
+        fix: 'Ask the operator of the authorization server to allow this client name, or to give you a client id.',
+      };
+    });
+  },
+};

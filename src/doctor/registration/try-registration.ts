@@ -1,0 +1,103 @@
+import type { DiscoveredServer, Registration } from '../../client/index.ts';
+import { quote } from '../../client/quote.ts';
+import { type Answer, ask } from '../ask.ts';
+import { readObject, textOf } from '../login/read-object.ts';
+import type { Subject } from '../subject.ts';
+
+/** One attempt to register a client. */
+export interface RegistrationTry {
+  /** The client metadata sent (RFC 7591 section 2). */
+  sent: { redirect_uris: string[]; token_endpoint_auth_method: string } & Record<string, unknown>;
+  answer: Answer;
+  /** The answer's JSON object, where it is one. It may hold a secret. */
+  body?: Record<string, unknown>;
+  /** The client, where the server registered one. */
+  client?: Registration;
+  /** Whether the server offers to delete the client; it is deleted in the end. */
+  isDeletable?: boolean;
+}
+
+/** The loopback redirect URI of requests whose answer nobody waits for; the port is as good as any. */
+export const portedRedirectUri = 'http://127.0.0.1:53682/callback';
+
+/** The way clients without a secret ask, or the first way the server has. */
+function authenticationMethod(supported: readonly string[] | undefined): string {
+  if (supported === undefined || supported.includes('none')) return 'none';
+  return supported.find((method) => method.startsWith('client_secret_')) ?? 'none';
+}
+
+/** Has the client deleted at the end, where the server says how (RFC 7592 section 2.3). */
+function deleteAtEnd(subject: Subject, body: Record<string, unknown>, endpoint: string): boolean {
+  const place = URL.parse(textOf(body.registration_client_uri) ?? '');
+  const token = textOf(body.registration_access_token);
+  if (place === null || token === undefined || place.origin !== new URL(endpoint).origin) return false;
+  const headers = { authorization: `Bearer ${token}` };
+  subject.atEnd(() => ask(subject, place.href, { method: 'DELETE', headers }));
+  return true;
+}
+
+/**
+ * Registers a client, and has it deleted at the end.
+ * @param subject the server under examination
+ * @param found what discovery found; it has a registration endpoint
+ * @param metadata over what a native client sends; an undefined member is left out
+ * @see RFC 7591 section 3.1
+ */
+export async function tryRegistration(
+  subject: Subject,
+  { authorizationServer: as }: DiscoveredServer,
+  metadata: Record<string, unknown>,
+): Promise<RegistrationTry> {
+  const sent: RegistrationTry['sent'] = {
+    client_name: 'Gatehouse doctor',
+    application_type: 'native',
+    redirect_uris: [portedRedirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: authenticationMethod(as.token_endpoint_auth_methods_supported),
+    ...metadata,
+  };
+  const endpoint = as.registration_endpoint ?? '';
+  const answer = await ask(subject, endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify(sent),
+  });
+  const body = answer.kind === 'answered' ? readObject(answer.text) : undefined;
+  const clientId = textOf(body?.client_id);
+  if (body === undefined) return { sent, answer };
+  if (clientId === undefined || !isAccepted({ answer })) return { sent, answer, body };
+  const secret = textOf(body.client_secret);
+  const method = textOf(body.token_endpoint_auth_method);
+  const client: Registration = {
+    issuer: as.issuer,
+    clientId,
+    redirectUris: sent.redirect_uris,
+    source: 'dynamic',
+    ...(secret === undefined ? {} : { clientSecret: secret }),
+    ...(method === undefined ? {} : { tokenEndpointAuthMethod: method }),
+  };
+  return { sent, answer, body, client, isDeletable: deleteAtEnd(subject, body, endpoint) };
+}
+
+/**
+ * Whether the server said yes, in whatever form.
+ * @param attempt a registration
+ */
+export function isAccepted({ answer }: Pick<RegistrationTry, 'answer'>): boolean {
+  return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
+}
+
+/**
+ * Says how a registration ended without a client; what is no JSON is shown as it came.
+ * @param attempt the registration
+ */
+export function describeRefusal({ answer, body }: Pick<RegistrationTry, 'answer' | 'body'>): string {
+  if (answer.kind === 'unanswered') return `no answer (${answer.why})`;
+  const { status, headers } = answer;
+  if (body === undefined)
+    return `status ${status} and a body that is no JSON object (${quote(headers.get('content-type') ?? 'no Content-Type')}): ${quote(answer.text)}`;
+  const { error, error_description: why } = body;
+  if (error === undefined) return `status ${status} without an error code`;
+  return `status ${status}, ${quote(error)}${why === undefined ? '' : ` (${quote(why)})`}`;
+}

@@ -1,0 +1,99 @@
+import { type Fetch, withMcpConnection } from '../../client/index.ts';
+import { quote } from '../../client/quote.ts';
+import type { Check } from '../check.ts';
+import { consentPatienceMs } from '../login/consent.ts';
+import type { Subject } from '../subject.ts';
+import { readClaims } from './claims.ts';
+import { tokenAtHand } from './token-at-hand.ts';
+
+/** An answer that refused a request for its token. */
+export interface Refusal {
+  status: number;
+  /** `WWW-Authenticate`; null where it has none. */
+  challenge: string | null;
+  /** Number of the exchange. */
+  exchange: number;
+}
+
+/**
+ * A fetch that carries a token to the MCP server, and to nothing else.
+ * @param subject the server under examination
+ * @param accessToken the token
+ * @param onRefusal told of each 401 and 403
+ */
+export function fetchWith(
+  subject: Subject,
+  accessToken: string,
+  onRefusal: (refusal: Refusal) => void,
+): Fetch {
+  const { origin } = new URL(subject.url);
+  return async (url, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (new URL(url).origin === origin) headers.set('authorization', `Bearer ${accessToken}`);
+    const pending = subject.context.fetch(url, { ...init, headers, redirect: 'manual' });
+    const exchange = subject.exchanges.length;
+    const response = await pending;
+    const { status } = response;
+    if (status === 401 || status === 403)
+      onRefusal({ status, challenge: response.headers.get('www-authenticate'), exchange });
+    return response;
+  };
+}
+
+/** Who the examination is to an MCP server. */
+export const doctorInfo = { name: 'gatehouse-doctor', version: '1' };
+
+/** The token opens the door it was issued for. */
+export const accessCheck: Check = {
+  id: 'TOKEN-ACCEPTED',
+  section: 'token',
+  title: 'The MCP server takes the token and lists its tools',
+  clause: 'MCP authorization "Token Handling"; RFC 6750 section 3.1',
+  patienceMs: consentPatienceMs,
+  async judge(subject) {
+    const token = await tokenAtHand(subject);
+    if (token.kind === 'missing') return token.judgement;
+    const refusals: Refusal[] = [];
+    const fetch = fetchWith(subject, token.accessToken, (refusal) => refusals.push(refusal));
+    const { url, context } = subject;
+    const options = { url, fetch, clientInfo: doctorInfo, timeoutMs: context.timeoutMs };
+    try {
+      const tools = await withMcpConnection(options, async (client) =>
+        client.getServerCapabilities()?.tools === undefined
+          ? undefined
+          : (await client.listTools()).tools.length,
+      );
+      return {
+        verdict: 'pass',
+        saw:
+          tools === undefined
+            ? 'The token opened a connection; the server has no tools.'
+            : `The token opened a connection, and ${tools} tools were listed.`,
+      };
+    } catch (error) {
+      const refusal = refusals.at(-1);
+      if (refusal === undefined)
+        return {
+          verdict: 'unknown',
+          saw: `No connection came about: ${error instanceof Error ? error.message : 'no answer'}.`,
+        };
+      const evidence = [refusal.exchange];
+      const aud = readClaims(token.accessToken)?.payload.aud;
+      const said =
+        refusal.challenge === null ? 'without WWW-Authenticate' : `with ${quote(refusal.challenge)}`;
+      if (refusal.status === 403)
+        return {
+          verdict: 'fail',
+          saw: `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
+          fix: 'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
+          evidence,
+        };
+      return {
+        verdict: 'fail',
+        saw: `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${aud === undefined ? '' : ` (aud ${quote(aud)})`}.`,
+        fix: `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
+        evidence,
+      };
+    }
+  },
+};

@@ -1,0 +1,77 @@
+import { clientAuthentication } from '../../client/exchange.ts';
+import { quote } from '../../client/quote.ts';
+import { type Answer, ask } from '../ask.ts';
+import type { Check } from '../check.ts';
+import { consentPatienceMs } from '../login/consent.ts';
+import { readObject } from '../login/read-object.ts';
+import { spareSession } from '../login/second-session.ts';
+import type { Session } from '../login/session.ts';
+import type { Subject } from '../subject.ts';
+import { isTokenTaken } from './token-use.ts';
+
+/** When a revoked token is tried, in milliseconds after the revocation was answered. */
+const triedAfterMs = [0, 250, 500, 1000, 2000, 4000, 8000] as const;
+
+/** Asks the authorization server to end an access token (RFC 7009 section 2.1). */
+async function revoke(subject: Subject, { found, client, held }: Session, endpoint: string): Promise<Answer> {
+  const { authorizationServer: as } = found;
+  const body = new URLSearchParams({ token: held.accessToken, token_type_hint: 'access_token' });
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+  const authenticate = clientAuthentication(client, as.token_endpoint_auth_methods_supported);
+  await authenticate(as, { client_id: client.clientId }, body, headers);
+  return ask(subject, endpoint, { method: 'POST', headers, body: body.toString() });
+}
+
+/** A revoked token opens nothing. */
+export const revocationCheck: Check = {
+  id: 'TOKEN-REVOKED',
+  section: 'token',
+  title: 'A revoked access token is refused, soon',
+  clause: 'RFC 7009 sections 2 and 2.1',
+  active: true,
+  needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE', 'TOKEN-ACCEPTED'],
+  patienceMs: 2 * consentPatienceMs,
+  async judge(subject) {
+    const session = await subject.fact(spareSession);
+    if (session.kind === 'missing') return session.judgement;
+    const endpoint = session.found.authorizationServer.revocation_endpoint;
+    if (endpoint === undefined)
+      return { verdict: 'skip', saw: 'The authorization server has no revocation_endpoint.' };
+    const { accessToken } = session.held;
+    if ((await isTokenTaken(subject, accessToken)) !== true)
+      return { verdict: 'unknown', saw: 'The token was not taken before its revocation either.' };
+    const answer = await revoke(subject, session, endpoint);
+    const { evidence } = answer;
+    if (answer.kind === 'unanswered')
+      return { verdict: 'unknown', saw: `No answer to the revocation: ${answer.why}.`, evidence };
+    const error = readObject(answer.text)?.error;
+    if (error === 'unsupported_token_type')
+      return {
+        verdict: 'skip',
+        saw: 'The authorization server revokes no access tokens (unsupported_token_type): they live until they end.',
+        evidence,
+      };
+    if (answer.status !== 200)
+      return {
+        verdict: 'fail',
+        saw: `The revocation of an access token was answered with ${answer.status}${error === undefined ? '' : `, ${quote(error)}`}.`,
+        fix: 'Answer a revocation with 200, and let public clients revoke with their client_id alone.',
+        evidence,
+      };
+    const revokedAt = Date.now();
+    for (const afterMs of triedAfterMs) {
+      const waitMs = revokedAt + afterMs - Date.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if ((await isTokenTaken(subject, accessToken)) === false)
+        return {
+          verdict: 'pass',
+          saw: `The revoked token was refused ${Date.now() - revokedAt} ms after its revocation.`,
+        };
+    }
+    return {
+      verdict: 'warn',
+      saw: `The revocation was answered with 200, but the token was still accepted ${Math.round((Date.now() - revokedAt) / 100) / 10} s later.`,
+      fix: 'Have the MCP server ask (introspection), or shorten the life of access tokens: one that is only verified by its signature cannot be taken back.',
+    };
+  },
+};

@@ -1,0 +1,56 @@
+import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import type { Judgement } from '../finding.ts';
+import { firstSession } from '../login/session.ts';
+import type { Subject } from '../subject.ts';
+
+/** An access token that may be looked at and used. */
+export type TokenAtHand =
+  | {
+      kind: 'held';
+      accessToken: string;
+      /** Resource the token was asked for. */
+      resource: string;
+      issuer: string;
+      /** When this machine got it, epoch seconds; absent for a kept login. */
+      receivedAt?: number;
+    }
+  | { kind: 'missing'; judgement: Judgement };
+
+async function keptToken(subject: Subject): Promise<TokenAtHand> {
+  const server = canonicalResource(subject.url) ?? subject.url;
+  const kept = await subject.login?.kept?.findCredential(server);
+  const missing = (saw: string): TokenAtHand => ({ kind: 'missing', judgement: { verdict: 'skip', saw } });
+  if (kept === undefined)
+    return missing(
+      'No token is at hand: log in to this server before, or let the examination do it with --active.',
+    );
+  if (kept.dpopKey !== undefined) return missing('The kept login is bound to a key; it is not used here.');
+  if (kept.expiresAt !== undefined && kept.expiresAt <= subject.context.now())
+    return missing(
+      'The token of the kept login has ended. It is not renewed by an examination; --active makes a login of its own.',
+    );
+  const { accessToken, resource, authorizationServer } = kept;
+  return { kind: 'held', accessToken, resource, issuer: authorizationServer.issuer };
+}
+
+/**
+ * A token to look at: that of the examination's own login, else that of a login the user keeps. Not a probe, as the
+ * token of a session changes.
+ * @param subject the server under examination
+ */
+export async function tokenAtHand(subject: Subject): Promise<TokenAtHand> {
+  if (!subject.active) return keptToken(subject);
+  const session = await subject.fact(firstSession);
+  if (session.kind === 'open') {
+    const { found, held, redemption } = session;
+    return {
+      kind: 'held',
+      accessToken: held.accessToken,
+      resource: found.resource,
+      issuer: found.authorizationServer.issuer,
+      receivedAt: Math.floor(redemption.atMs / 1000),
+    };
+  }
+  const kept = await keptToken(subject);
+  return kept.kind === 'held' ? kept : { kind: 'missing', judgement: session.judgement };
+}

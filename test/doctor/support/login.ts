@@ -1,0 +1,36 @@
+import type { AuthorizationAgent } from '../../../src/client/authorization/authorization-agent.ts';
+import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
+import { loginChecks, spendingLoginChecks } from '../../../src/doctor/login/login-checks.ts';
+import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
+import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
+
+/** The three active sections in the order in which they run. */
+export const activeSections = [...registrationChecks, ...loginChecks, ...tokenChecks, ...spendingLoginChecks];
+
+/** Says yes to one authorization request, and gives where the browser is sent with the answer. */
+export type Consenting = (url: string) => Promise<URL>;
+
+/** A server that asks nobody redirects at once. */
+const atOnce: Consenting = async (url) => {
+  const response = await fetch(url, { redirect: 'manual' });
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`no redirect: ${response.status} ${await response.text()}`);
+  return new URL(location);
+};
+
+/** Means of a login without a browser, which count how often they were asked. */
+export function headlessLogin(
+  options: Omit<LoginMeans, 'withAgent'> & { consent?: Consenting } = {},
+): LoginMeans & { asked: string[] } {
+  const { consent = atOnce, ...means } = options;
+  const asked: string[] = [];
+  const agent: AuthorizationAgent = {
+    redirectUri: 'http://127.0.0.1:45454/callback',
+    registeredRedirectUris: ['http://127.0.0.1/callback'],
+    receive: async ({ url }) => {
+      asked.push(url);
+      return (await consent(url)).searchParams;
+    },
+  };
+  return { reuseAfterSeconds: [0, 0.5], ...means, asked, withAgent: (work) => work(agent) };
+}
