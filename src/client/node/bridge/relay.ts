@@ -26,15 +26,21 @@ const maxLength = 600;
  * @param failure why not
  */
 export function failedAnswer(id: RequestId, failure: unknown): JSONRPCMessage {
-  const reason = failure instanceof ClientError ? { data: { reason: failure.reason } } : {};
-  return { jsonrpc: '2.0', id, error: { code: -32000, message: describe(failure), ...reason } };
+  const root = rootOf(failure);
+  const reason = root instanceof ClientError ? { data: { reason: root.reason } } : {};
+  return { jsonrpc: '2.0', id, error: { code: -32000, message: describe(root), ...reason } };
 }
 
-/** @returns the first failure of ours behind an error, in words; else its own */
-export function describe(failure: unknown): string {
+/** The first failure of ours behind an error; else the last of the others. */
+function rootOf(failure: unknown): unknown {
   let current = failure;
   while (current instanceof Error && !(current instanceof ClientError) && current.cause instanceof Error)
     current = current.cause;
-  const { message } = current instanceof Error ? current : { message: 'The server cannot be reached.' };
-  return message.slice(0, maxLength);
+  return current;
+}
+
+/** @returns what stands behind an error, in words */
+export function describe(failure: unknown): string {
+  const root = rootOf(failure);
+  return (root instanceof Error ? root.message : 'The server cannot be reached.').slice(0, maxLength);
 }

@@ -8,7 +8,11 @@ describe('the answer to a request that did not reach its server', () => {
     expect(failedAnswer(7, new Error('SDK', { cause }))).toEqual({
       jsonrpc: '2.0',
       id: 7,
-      error: { code: -32000, message: 'http://127.0.0.1 cannot be reached.' },
+      error: {
+        code: -32000,
+        message: 'http://127.0.0.1 cannot be reached.',
+        data: { reason: 'unreachable' },
+      },
     });
     expect(failedAnswer('a', cause)).toMatchObject({ id: 'a', error: { data: { reason: 'unreachable' } } });
   });
