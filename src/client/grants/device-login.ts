@@ -2,9 +2,13 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
 import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
-import { type GivenClient, obtainRegistration } from '../registration/registration.ts';
+import {
+  type GivenClient,
+  type ObtainedRegistration,
+  obtainRegistration,
+} from '../registration/registration.ts';
 import type { Authorizer } from '../session/authorizer.ts';
-import type { CredentialStore } from '../stores/credential-store.ts';
+import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { type DeviceLoginOptions, loginWithDevice } from './device-authorization.ts';
 import { type GrantLogin, grantAuthorizer } from './grant-login.ts';
 
@@ -18,6 +22,8 @@ export interface DeviceServerLoginOptions extends DeviceLoginOptions, DiscoveryO
   clientIdMetadataUrl?: string | undefined;
   /** Shown to the user by the authorization server. */
   clientName?: string | undefined;
+  /** Told of the client; a second time where it had to be registered anew. */
+  registered?: ((registration: Registration, how: ObtainedRegistration['how']) => void) | undefined;
 }
 
 /**
@@ -35,6 +41,22 @@ export async function loginToServerWithDevice(
   options: DeviceServerLoginOptions,
 ): Promise<GrantLogin> {
   const found = await discover(context, url, options);
+  return { found, credential: await loginToDiscoveredWithDevice(context, found, options) };
+}
+
+/**
+ * The same, where discovery is done: client, code, tokens, the store.
+ * @param context fetch, clock and limits
+ * @param found what discovery found
+ * @param options see {@link loginToServerWithDevice}
+ * @returns the credential, which the store has already
+ * @throws as {@link loginWithDevice}
+ */
+export async function loginToDiscoveredWithDevice(
+  context: ClientContext,
+  found: DiscoveredServer,
+  options: DeviceServerLoginOptions,
+): Promise<Credential> {
   const { store } = options;
   const credential = await loginOnce(context, found, options).catch(async (error: unknown) => {
     const { issuer } = found.authorizationServer;
@@ -45,14 +67,15 @@ export async function loginToServerWithDevice(
     return loginOnce(context, found, options);
   });
   await store.saveCredential(found.server, credential);
-  return { found, credential };
+  return credential;
 }
 
 async function loginOnce(context: ClientContext, found: DiscoveredServer, options: DeviceServerLoginOptions) {
   const { store, given, clientIdMetadataUrl, clientName } = options;
   const [redirectUri] = loopbackRedirectUris;
   const wanted = { redirectUri, given, clientIdMetadataUrl, clientName };
-  const { registration } = await obtainRegistration(context, found, store, wanted);
+  const { registration, how } = await obtainRegistration(context, found, store, wanted);
+  options.registered?.(registration, how);
   return loginWithDevice(context, found, registration, options);
 }
 

@@ -1,24 +1,32 @@
-import { type CodeLoginProgress, loginWithCode } from '../authorization/code-login.ts';
+import { type CodeLoginProgress, loginToDiscovered } from '../authorization/code-login.ts';
+import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import type { DiscoveredServer } from '../discovery/discovery.ts';
+import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
+import type { DeviceInstructions } from '../grants/device-authorization.ts';
+import { loginToDiscoveredWithDevice } from '../grants/device-login.ts';
 import type { GivenClient } from '../registration/registration.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import { openLoginAgent } from './login-agent.ts';
 import type { PasteTerminal } from './paste.ts';
 
 /** What the caller of a login chooses. */
-export interface LoginOptions {
+export interface LoginOptions extends DiscoveryOptions {
   /** Where the login is kept. */
   store: CredentialStore;
   /** A client registered beforehand. */
   given?: GivenClient | undefined;
-  /** Scopes to ask for instead of those the server names. */
-  scopes?: readonly string[] | undefined;
-  /** See `DiscoveryOptions`. */
-  allowedEndpointOrigins?: readonly string[] | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
-  /** Where the answer can be pasted, should the user's browser be on another machine. */
+  /** Scopes to ask for instead of those the server names. */
+  scopes?: readonly string[] | undefined;
+  /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
+  dpop?: boolean | undefined;
+  /**
+   * Whether the user enters a code on another device: `always`, or `where_offered`, which goes on with the code flow
+   * where the authorization server has no such login or refuses to begin one. By default never.
+   */
+  device?: 'always' | 'where_offered' | undefined;
+  /** Where the answer of the code flow can be pasted, should the user's browser be on another machine. */
   paste?: PasteTerminal | undefined;
   /** Port of the redirect listener; a free one unless told. */
   callbackPort?: number | undefined;
@@ -28,20 +36,22 @@ export interface LoginOptions {
 
 /** What happens during a login, in order. */
 export interface LoginProgress extends CodeLoginProgress {
-  /** The user has to open this URL. */
-  open(url: string): void | Promise<void>;
+  /** The user has to open this URL in a browser. */
+  open(url: string, redirectUri: string): void | Promise<void>;
+  /** The user has to enter a code on any device. */
+  showCode?(instructions: DeviceInstructions): void | Promise<void>;
 }
 
 /**
- * Logs in to an MCP server: discovery, registration, the user's consent in a browser, tokens. The listener for the
- * redirect is open before the URL is handed out.
+ * Logs in to an MCP server with its user: discovery, registration, consent, tokens. The user consents in a browser of
+ * this machine, in that of another one whose answer they paste, or by a code on any device.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
- * @param options where the login is kept, and what to ask for
+ * @param options where the login is kept, how the user is reached, and what to ask for
  * @param progress told each step
  * @returns what was discovered, and the credential, which the store has already
  * @throws ClientError; DiscoveryError with the trace
- * @see MCP authorization "Authorization Flow Steps"; RFC 8252 section 4.1
+ * @see MCP authorization "Authorization Flow Steps"; RFC 8252 section 4.1; RFC 8628 (CL-6)
  */
 export async function login(
   context: ClientContext,
@@ -49,12 +59,56 @@ export async function login(
   options: LoginOptions,
   progress: LoginProgress,
 ): Promise<{ found: DiscoveredServer; credential: Credential }> {
-  const { paste, callbackPort, timeoutMs, ...wanted } = options;
-  const { open } = progress;
-  const agent = await openLoginAgent(context, { open, paste, callbackPort, timeoutMs });
+  const { paste, callbackPort, timeoutMs, device, ...wanted } = options;
+  const found = await discover(context, url, options);
+  progress.discovered?.(found);
+  const byDevice = await tryDevice(context, found, options, progress);
+  if (byDevice !== undefined) return { found, credential: byDevice };
+  const agent = await openLoginAgent(context, {
+    open: (authorizationUrl) => progress.open(authorizationUrl, agent.redirectUri),
+    paste,
+    callbackPort,
+    timeoutMs,
+  });
   try {
-    return await loginWithCode(context, url, { ...wanted, agent, progress });
+    return { found, credential: await loginToDiscovered(context, found, { ...wanted, agent, progress }) };
   } finally {
     await agent.close();
   }
+}
+
+/** @returns the credential; undefined where the code flow has to do it */
+async function tryDevice(
+  context: ClientContext,
+  found: DiscoveredServer,
+  options: LoginOptions,
+  progress: LoginProgress,
+): Promise<Credential | undefined> {
+  const { device } = options;
+  const isOffered = found.authorizationServer.device_authorization_endpoint !== undefined;
+  if (device === undefined || (device === 'where_offered' && !isOffered)) return undefined;
+  let isShown = false;
+  try {
+    return await loginToDiscoveredWithDevice(context, found, {
+      ...options,
+      signal: options.timeoutMs === undefined ? undefined : giveUpAfter(options.timeoutMs),
+      registered: (registration, how) => progress.registered?.(registration, how),
+      show: (instructions) => {
+        isShown = true;
+        return progress.showCode?.(instructions);
+      },
+    });
+  } catch (error) {
+    if (device === 'where_offered' && !isShown && error instanceof ClientError) return undefined;
+    throw error;
+  }
+}
+
+/** @returns a signal whose reason is `login_timed_out` */
+function giveUpAfter(timeoutMs: number): AbortSignal {
+  const controller = new AbortController();
+  const seconds = Math.round(timeoutMs / 1000);
+  const reason = new ClientError('login_timed_out', `The code was not entered within ${seconds} s.`);
+  setTimeout(() => controller.abort(reason), timeoutMs).unref();
+  return controller.signal;
 }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryStore, type DiscoveredServer } from '../../../src/client/index.ts';
-import { login } from '../../../src/client/node/index.ts';
+import {
+  createMemoryStore,
+  type DeviceInstructions,
+  type DiscoveredServer,
+} from '../../../src/client/index.ts';
+import { type LoginProgress, login } from '../../../src/client/node/index.ts';
 import { testContext } from '../support/context.ts';
+import { offerDeviceLogin } from '../support/device-login.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
 
 async function setUp(overrides: Record<string, unknown> = {}) {
@@ -17,7 +22,7 @@ async function setUp(overrides: Record<string, unknown> = {}) {
       await fetch(url);
     },
   };
-  const run = (options: Partial<Parameters<typeof login>[2]> = {}, more: Partial<typeof progress> = {}) =>
+  const run = (options: Partial<Parameters<typeof login>[2]> = {}, more: Partial<LoginProgress> = {}) =>
     login(testContext(), mcp.url, { store, ...options }, { ...progress, ...more });
   return { as, mcp, store, steps, run };
 }
@@ -85,6 +90,23 @@ describe('a login', () => {
     });
   });
 
+  it('ends at once where the server refuses what is asked for, and no browser opens', async () => {
+    const { as, steps, run } = await setUp();
+    as.routes['GET /authorize'] = ({ query }) => {
+      const answer = { error: 'invalid_scope', state: query.get('state') ?? '', iss: as.origin };
+      return {
+        status: 302,
+        headers: { location: `${query.get('redirect_uri')}?${new URLSearchParams(answer)}` },
+        text: '',
+      };
+    };
+    await expect(run({ scopes: ['bogus'] })).rejects.toMatchObject({
+      reason: 'authorization_denied',
+      message: expect.stringContaining('"invalid_scope"'),
+    });
+    expect(steps).not.toContain('open');
+  });
+
   it('closes its listener where the URL cannot be opened', async () => {
     const { run } = await setUp();
     let redirect = '';
@@ -94,5 +116,49 @@ describe('a login', () => {
     };
     await expect(run({}, { open })).rejects.toThrow('no browser');
     await expect(fetch(redirect)).rejects.toThrow();
+  });
+});
+
+describe('a login by a code on another device (CL-6)', () => {
+  async function setUpDevice() {
+    const set = await setUp();
+    const seen = offerDeviceLogin(set.as);
+    const shown: DeviceInstructions[] = [];
+    const more = { showCode: (instructions: DeviceInstructions) => void shown.push(instructions) };
+    return { ...set, seen, shown, more };
+  }
+
+  it('shows the code and keeps the login, without a browser', async () => {
+    const { as, mcp, store, steps, shown, more, run } = await setUpDevice();
+    const { credential } = await run({ device: 'always' }, more);
+    expect(await store.findCredential(mcp.url)).toEqual(credential);
+    expect(shown).toMatchObject([{ userCode: 'WDJB-MJHT', url: `${as.origin}/device` }]);
+    expect(steps).toEqual(['protected_resource', 'new']);
+  });
+
+  it('is chosen where it is offered, and nowhere else', async () => {
+    const offered = await setUpDevice();
+    await offered.run({ device: 'where_offered' }, offered.more);
+    expect([offered.shown.length, offered.steps.includes('open')]).toEqual([1, false]);
+    const { run, steps } = await setUp();
+    await run({ device: 'where_offered' });
+    expect(steps).toContain('open');
+    await expect(run({ device: 'always' })).rejects.toMatchObject({ reason: 'no_metadata' });
+  });
+
+  it('gives way to the code flow where the server does not begin it', async () => {
+    const { as, steps, more, run } = await setUpDevice();
+    as.routes['POST /device_authorization'] = { status: 400, json: { error: 'invalid_scope' } };
+    await run({ device: 'where_offered' }, more);
+    expect(steps).toContain('open');
+  });
+
+  it('ends when nobody enters the code', async () => {
+    const { as, more, run } = await setUpDevice();
+    as.routes['POST /token'] = { status: 400, json: { error: 'authorization_pending' } };
+    await expect(run({ device: 'where_offered', timeoutMs: 100 }, more)).rejects.toMatchObject({
+      reason: 'login_timed_out',
+      message: expect.stringContaining('was not entered'),
+    });
   });
 });
