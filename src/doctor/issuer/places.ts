@@ -1,0 +1,81 @@
+import { authorizationServerMetadataUrls, pathOf, wellKnown } from '../../oauth/well-known.ts';
+import { type Answer, ask } from '../ask.ts';
+import { type Published, readDocument, stringsOf } from '../document.ts';
+import { legacyRevision } from '../requests.ts';
+import { resourceDocument } from '../resource/places.ts';
+import type { Subject } from '../subject.ts';
+
+/** The authorization server as the resource names it. */
+export interface NamedIssuer {
+  issuer: string;
+  /** Who names it; `origin`: nobody does, and clients of 2025-03-26 take the origin of the server. */
+  by: 'metadata' | 'origin';
+  /** Further entries of `authorization_servers`. */
+  others: readonly string[];
+}
+
+/** Fact: which issuer clients go to; undefined where the metadata names none that is a URL. */
+export async function namedIssuer(subject: Subject): Promise<NamedIssuer | undefined> {
+  const resource = await subject.fact(resourceDocument);
+  if (!resource) return { issuer: new URL(subject.url).origin, by: 'origin', others: [] };
+  const [issuer, ...others] = stringsOf(resource.members.authorization_servers) ?? [];
+  return issuer !== undefined && /^https?:/.test(URL.parse(issuer)?.protocol ?? '')
+    ? { issuer, by: 'metadata', others }
+    : undefined;
+}
+
+/** A place where authorization server metadata may stand, and what is there. */
+export interface IssuerPlace {
+  url: string;
+  answer: Answer;
+  published: Published;
+}
+
+/** Asks one place as clients do. */
+export async function askPlace(subject: Subject, url: string): Promise<IssuerPlace> {
+  const answer = await ask(subject, url, {
+    headers: { accept: 'application/json', 'mcp-protocol-version': legacyRevision },
+  });
+  return { url, answer, published: readDocument(answer) };
+}
+
+/** Fact: every place of the issuer's metadata, in the order of clients. */
+export async function issuerPlaces(subject: Subject): Promise<readonly IssuerPlace[]> {
+  const named = await subject.fact(namedIssuer);
+  const places: IssuerPlace[] = [];
+  for (const url of named ? authorizationServerMetadataUrls(named.issuer) : [])
+    places.push(await askPlace(subject, url));
+  return places;
+}
+
+/** Fact: places that are wrong, but where servers put the metadata of an issuer with a path. Asked where the right ones have none. */
+export async function wrongPlaces(subject: Subject): Promise<readonly IssuerPlace[]> {
+  const named = await subject.fact(namedIssuer);
+  const path = named ? pathOf(named.issuer) : '';
+  if (!named || path === '') return [];
+  const { origin } = new URL(named.issuer);
+  const places: IssuerPlace[] = [];
+  for (const url of [
+    `${origin}${path}${wellKnown.authorizationServer}`,
+    `${origin}${wellKnown.authorizationServer}`,
+    `${origin}${wellKnown.openidConfiguration}`,
+  ])
+    places.push(await askPlace(subject, url));
+  return places;
+}
+
+/** The metadata of the authorization server. */
+export interface IssuerDocument extends NamedIssuer {
+  url: string;
+  answer: Answer;
+  members: Record<string, unknown>;
+}
+
+/** The first document at the issuer's places, the one clients take. Undefined where there is none. */
+export async function issuerDocument(subject: Subject): Promise<IssuerDocument | undefined> {
+  const named = await subject.fact(namedIssuer);
+  if (!named) return undefined;
+  for (const { url, answer, published } of await subject.fact(issuerPlaces))
+    if (published.kind === 'document') return { ...named, url, answer, members: published.members };
+  return undefined;
+}

@@ -1,0 +1,140 @@
+import { requireUrl } from '../../client/index.ts';
+import { isLocalAddress } from '../../client/local-address.ts';
+import { quote } from '../../client/quote.ts';
+import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
+import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import type { Subject } from '../subject.ts';
+import { anonymousInitialize } from './anonymous.ts';
+import { addresses, type Connection, connections } from './network.ts';
+import { requireTarget, targetOf } from './target.ts';
+
+function describe(connection: Connection): string {
+  return 'failure' in connection
+    ? `${connection.address}: ${connection.failure}`
+    : `${connection.address} in ${connection.durationMs} ms`;
+}
+
+/** Whether requests get answers, whatever the resolver and the sockets of this machine say. */
+async function isReached(subject: Subject): Promise<boolean> {
+  return (await subject.fact(anonymousInitialize)).kind === 'answered';
+}
+
+function succeeded(list: readonly Connection[]): boolean {
+  return list.some((connection) => !('failure' in connection));
+}
+
+/** The URL is one that clients can use. */
+const usableUrl: Check = {
+  id: 'REACH-URL',
+  section: 'reach',
+  title: 'The URL is an absolute http or https URL without user, password or fragment',
+  clause: 'RFC 9728 section 2; RFC 8707 section 2',
+  async judge(subject) {
+    const target = targetOf(subject);
+    const mend = 'Give the URL that clients are given, such as https://mcp.example.com/mcp.';
+    if (!target) return fail(`${quote(subject.url)} is no http or https URL.`, mend);
+    try {
+      requireUrl(subject.url, 'The URL', { dangerouslyAllowHttp: true });
+    } catch (error) {
+      return fail(error instanceof Error ? error.message : 'It is refused.', mend);
+    }
+    return pass(`${target.url.href}`);
+  },
+};
+
+/** Nobody on the way can read the tokens. */
+const https: Check = {
+  id: 'REACH-HTTPS',
+  section: 'reach',
+  title: 'A server that is not on this machine is reached over https',
+  clause: 'MCP authorization "Communication Security"; OAuth 2.1 section 1.5',
+  needs: ['REACH-URL'],
+  async judge(subject) {
+    const { isSecure, host, url } = requireTarget(subject);
+    if (isSecure) return pass('The URL is https.');
+    if (isLoopbackHost(url.hostname))
+      return pass(`The URL is http, which ${host} may be: it does not leave this machine.`);
+    return fail(
+      `The URL is http, and ${host} is not this machine: everybody on the way can read the tokens, and clients refuse it.`,
+      'Put TLS in front of the server and give the https URL to clients.',
+    );
+  },
+};
+
+/** The name has an address. */
+const name: Check = {
+  id: 'REACH-DNS',
+  section: 'reach',
+  title: 'The host name has an address',
+  clause: 'operational',
+  needs: ['REACH-URL'],
+  async judge(subject) {
+    const { host, isAddress } = requireTarget(subject);
+    if (isAddress) return skip(`${host} is an address itself.`);
+    const { ipv4, ipv6, failure } = await subject.fact(addresses);
+    if (ipv4.length + ipv6.length > 0)
+      return pass(`${host} is ${[...ipv4, ...ipv6].slice(0, 6).join(', ')}.`);
+    const saw = `${host} has no address here (${failure ?? 'none found'}).`;
+    if (await isReached(subject)) return unknown(`${saw} Requests reach it all the same: through a proxy.`);
+    return failure === 'ENOTFOUND'
+      ? fail(saw, 'Look for a typo in the host name; else publish an A or AAAA record for it.')
+      : unknown(`${saw} The resolver of this machine did not answer.`);
+  },
+};
+
+/** Somebody listens. */
+const port: Check = {
+  id: 'REACH-TCP',
+  section: 'reach',
+  title: 'The port takes connections',
+  clause: 'operational',
+  needs: ['REACH-DNS'],
+  async judge(subject) {
+    const target = requireTarget(subject);
+    const { ipv4, ipv6 } = await subject.fact(connections);
+    const tried = [...ipv4, ...ipv6];
+    if (tried.length === 0) return unknown('There is no address to try.');
+    if (succeeded(tried)) return pass(`Port ${target.port} answers: ${tried.map(describe).join(', ')}.`);
+    const saw = `Port ${target.port} takes no connection: ${tried.map(describe).join(', ')}.`;
+    if (await isReached(subject)) return unknown(`${saw} Requests reach it all the same: through a proxy.`);
+    const refused = tried.some((one) => 'failure' in one && one.failure === 'ECONNREFUSED');
+    return fail(
+      saw,
+      refused
+        ? `Start the server, or correct the port: nobody listens on ${target.port}.`
+        : 'Open the port in the firewall between here and the server, or set HTTPS_PROXY if this network needs it.',
+    );
+  },
+};
+
+/** Clients that prefer IPv6 do not wait for nothing. */
+const bothFamilies: Check = {
+  id: 'REACH-IPV6',
+  section: 'reach',
+  title: 'IPv4 and IPv6 both lead to the server where both are published',
+  clause: 'operational',
+  needs: ['REACH-TCP'],
+  async judge(subject) {
+    const { ipv4, ipv6 } = await subject.fact(connections);
+    if (ipv4.length === 0 || ipv6.length === 0)
+      return skip(`Only ${ipv4.length === 0 ? 'IPv6' : 'IPv4'} is published.`);
+    if (succeeded(ipv4) && succeeded(ipv6)) return pass([...ipv4, ...ipv6].map(describe).join(', '));
+    const [dead, family] = succeeded(ipv6) ? [ipv4, 'IPv4'] : [ipv6, 'IPv6'];
+    if (isLocalAddress(requireTarget(subject).url.hostname))
+      return pass(
+        `The server listens on one family only (${dead.map(describe).join(', ')}), as local servers do.`,
+      );
+    const noWay = dead.every(
+      (one) => 'failure' in one && /^E(NETUNREACH|HOSTUNREACH|ADDRNOTAVAIL)$/.test(one.failure),
+    );
+    if (noWay) return unknown(`This machine has no ${family}: ${dead.map(describe).join(', ')}.`);
+    return warn(
+      `${family} leads nowhere: ${dead.map(describe).join(', ')}. Clients that try it first wait until they give up.`,
+      `Make the server listen on ${family}, or remove its ${family === 'IPv6' ? 'AAAA' : 'A'} record.`,
+    );
+  },
+};
+
+/** Checks from the URL to an open port. */
+export const connectionChecks: readonly Check[] = [usableUrl, https, name, port, bothFamilies];

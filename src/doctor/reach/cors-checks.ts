@@ -1,0 +1,79 @@
+import { type Answer, ask } from '../ask.ts';
+import type { Check } from '../check.ts';
+import { exposes, mayRead, preflightFault } from '../cross-origin.ts';
+import { describeAnswer } from '../describe-answer.ts';
+import { pass, skip, unknown, warn } from '../judgements.ts';
+import { browserOrigin, initializeRequest, preflightRequest } from '../requests.ts';
+import type { Subject } from '../subject.ts';
+
+const wanted = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
+
+/** Fact: what the server answers to the preflight of a page. */
+export async function preflight(subject: Subject): Promise<Answer> {
+  return ask(subject, subject.url, preflightRequest('POST', wanted));
+}
+
+/** Fact: what it answers to a page without a token. */
+export async function fromPage(subject: Subject): Promise<Answer> {
+  return ask(subject, subject.url, initializeRequest({ origin: browserOrigin }));
+}
+
+/** Whether the server keeps pages out on purpose, as it should those it does not know. */
+function keepsOut(...answers: readonly Answer[]): boolean {
+  return answers.some((answer) => answer.kind === 'answered' && answer.status === 403);
+}
+
+const keptOut = skip(
+  `The server refuses pages of ${browserOrigin} with 403, as a server may that lists the origins it knows. Browser clients need theirs on that list.`,
+);
+
+/** A page may send what clients send. */
+const sends: Check = {
+  id: 'CORS-PREFLIGHT',
+  section: 'reach',
+  title: 'A browser client may call the endpoint',
+  clause: 'WHATWG Fetch "CORS protocol"',
+  needs: ['CHALLENGE-STATUS'],
+  async judge(subject) {
+    const answer = await subject.fact(preflight);
+    if (keepsOut(answer, await subject.fact(fromPage))) return keptOut;
+    const fault = preflightFault(answer, 'POST', wanted);
+    if (fault === undefined)
+      return pass(`OPTIONS is answered with ${describeAnswer(answer)} and allows what clients send.`);
+    return warn(
+      `${fault}. MCP Inspector and other clients in a browser cannot connect.`,
+      `Answer OPTIONS with 204, before authorization, and with Access-Control-Allow-Origin, -Allow-Methods: GET, POST, DELETE and -Allow-Headers: ${wanted.join(', ')}.`,
+      { evidence: answer.evidence },
+    );
+  },
+};
+
+/** A page may read why it was refused. */
+const reads: Check = {
+  id: 'CORS-CHALLENGE',
+  section: 'reach',
+  title: 'A browser client may read the challenge',
+  clause: 'WHATWG Fetch "CORS check"',
+  needs: ['CORS-PREFLIGHT'],
+  async judge(subject) {
+    const answer = await subject.fact(fromPage);
+    if (keepsOut(answer, await subject.fact(preflight))) return keptOut;
+    if (answer.kind === 'unanswered') return unknown(describeAnswer(answer));
+    if (!mayRead(answer))
+      return warn(
+        `The ${answer.status} has no Access-Control-Allow-Origin for a page: its client sees "Failed to fetch" and no status.`,
+        'Send Access-Control-Allow-Origin with refusals too, not only with what succeeds.',
+        { evidence: answer.evidence },
+      );
+    const hidden = ['WWW-Authenticate', 'Mcp-Session-Id'].filter((name) => !exposes(answer, name));
+    if (hidden.length === 0) return pass('WWW-Authenticate and Mcp-Session-Id can be read.');
+    return warn(
+      `Access-Control-Expose-Headers lacks ${hidden.join(' and ')}, which a page then cannot read.`,
+      'Send Access-Control-Expose-Headers: WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version.',
+      { evidence: answer.evidence },
+    );
+  },
+};
+
+/** Checks for clients in a browser. */
+export const corsChecks: readonly Check[] = [sends, reads];

@@ -1,0 +1,93 @@
+import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { handshake, outdatedHandshake } from './tls.ts';
+
+const secondsInDay = 86_400;
+
+/** Certificates that end sooner are warned about, in days. */
+const soonDays = 14;
+
+/** What to do about a certificate that is not trusted. */
+const remedies: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'Renew the certificate.',
+  CERT_NOT_YET_VALID: 'Correct the clock of this machine, or of the one that issued the certificate.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'Use a certificate for this host name, or the host name of the certificate.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'Send the intermediate certificates too (nginx: ssl_certificate with the full chain, not the leaf alone).',
+};
+
+const remedyForUnknownIssuer =
+  'Use a certificate of a public authority. For one of your own set NODE_EXTRA_CA_CERTS to its file, for each client; behind a proxy that opens TLS, to the file of the proxy.';
+
+/** Clients trust the certificate. */
+const trusted: Check = {
+  id: 'REACH-TLS',
+  section: 'reach',
+  title: 'The certificate is trusted and is for this host',
+  clause: 'MCP authorization "Communication Security"; RFC 9110 section 4.3.4',
+  needs: ['REACH-TCP'],
+  async judge(subject) {
+    const seen = await subject.fact(handshake);
+    if (!seen) return skip('The URL is http.');
+    if (seen.kind === 'failed') {
+      const older = await subject.fact(outdatedHandshake);
+      if (older.kind === 'done')
+        return unknown(`The handshake ends with ${older.version} only, see REACH-TLS-VERSION.`);
+      return fail(
+        `The TLS handshake fails: ${seen.code}.`,
+        'See that the port speaks TLS, and that a certificate is configured for this host name.',
+      );
+    }
+    const about = `It is for ${seen.names}, issued by ${seen.issuer}.`;
+    if (seen.distrust === undefined) return pass(about);
+    return fail(
+      `The certificate is not trusted: ${seen.distrust}. ${about}`,
+      remedies[seen.distrust] ?? remedyForUnknownIssuer,
+    );
+  },
+};
+
+/** The version is one that is still safe. */
+const version: Check = {
+  id: 'REACH-TLS-VERSION',
+  section: 'reach',
+  title: 'TLS is of version 1.2 or newer',
+  clause: 'RFC 8996; OAuth 2.1 section 1.5',
+  needs: ['REACH-TCP'],
+  async judge(subject) {
+    const seen = await subject.fact(handshake);
+    if (!seen) return skip('The URL is http.');
+    if (seen.kind === 'done') return pass(seen.version);
+    const older = await subject.fact(outdatedHandshake);
+    if (older.kind === 'done')
+      return fail(
+        `The server speaks ${older.version} at most, which clients refuse.`,
+        'Turn on TLS 1.2 and 1.3 (nginx: ssl_protocols TLSv1.2 TLSv1.3).',
+      );
+    return unknown('The handshake fails with every version.');
+  },
+};
+
+/** The certificate lasts. */
+const expiry: Check = {
+  id: 'REACH-TLS-EXPIRY',
+  section: 'reach',
+  title: 'The certificate is valid for a while yet',
+  clause: 'operational',
+  needs: ['REACH-TLS'],
+  async judge(subject) {
+    const seen = await subject.fact(handshake);
+    if (!seen) return skip('The URL is http.');
+    if (seen.kind === 'failed' || Number.isNaN(seen.expiresAt)) return unknown('Its end could not be read.');
+    const days = Math.floor((seen.expiresAt - subject.context.now()) / secondsInDay);
+    const until = new Date(seen.expiresAt * 1000).toISOString().slice(0, 10);
+    if (days >= soonDays) return pass(`It is valid until ${until}, ${days} days from now.`);
+    return warn(
+      `The certificate ends on ${until}, in ${days} days.`,
+      'Renew it now, and see that renewal runs by itself.',
+    );
+  },
+};
+
+/** Checks of the server's TLS. */
+export const tlsChecks: readonly Check[] = [trusted, version, expiry];

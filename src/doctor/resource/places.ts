@@ -1,0 +1,65 @@
+import { protectedResourceMetadataUrls } from '../../oauth/well-known.ts';
+import { type Answer, ask } from '../ask.ts';
+import { describeAnswer } from '../describe-answer.ts';
+import { type Published, readDocument } from '../document.ts';
+import { challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
+import { legacyRevision } from '../requests.ts';
+import type { Subject } from '../subject.ts';
+
+/** A place where protected resource metadata may stand, and what is there. */
+export interface ResourcePlace {
+  /** Who names it: the challenge, or RFC 9728 with the path of the server or without. */
+  named: 'by the challenge' | 'with the path' | 'at the root';
+  url: string;
+  answer: Answer;
+  published: Published;
+}
+
+/** Fact: every place clients ask, in their order, even behind one that holds a document. */
+export async function resourcePlaces(subject: Subject): Promise<readonly ResourcePlace[]> {
+  const refusal = await subject.fact(firstRefusal);
+  const challenged = refusal && challengedMetadata(refusal);
+  const wellKnown = protectedResourceMetadataUrls(subject.url);
+  const places: [ResourcePlace['named'], string][] = [
+    ...wellKnown.map((url, at): [ResourcePlace['named'], string] => [
+      at === wellKnown.length - 1 ? 'at the root' : 'with the path',
+      url,
+    ]),
+  ];
+  if (challenged !== undefined && !wellKnown.includes(challenged))
+    places.unshift(['by the challenge', challenged]);
+  const found: ResourcePlace[] = [];
+  for (const [named, url] of places) {
+    const answer = await ask(subject, url, {
+      headers: { accept: 'application/json', 'mcp-protocol-version': legacyRevision },
+    });
+    found.push({ named, url, answer, published: readDocument(answer) });
+  }
+  return found;
+}
+
+/** A place that holds a document. */
+export interface ResourceDocument {
+  place: ResourcePlace;
+  members: Record<string, unknown>;
+}
+
+/** The document that clients take: that of the challenge, else the first. Undefined where there is none. */
+export async function resourceDocument(subject: Subject): Promise<ResourceDocument | undefined> {
+  const places = await subject.fact(resourcePlaces);
+  const refusal = await subject.fact(firstRefusal);
+  const challenged = refusal && challengedMetadata(refusal);
+  const documents = places.flatMap((place) =>
+    place.published.kind === 'document' ? [{ place, members: place.published.members }] : [],
+  );
+  return documents.find(({ place }) => place.url === challenged) ?? documents[0];
+}
+
+/** A place and what came of it, in a few words. */
+export function describePlace({
+  url,
+  answer,
+  published,
+}: Pick<ResourcePlace, 'url' | 'answer' | 'published'>): string {
+  return `${url}: ${published.kind === 'unusable' ? published.why : describeAnswer(answer)}`;
+}
