@@ -1,0 +1,47 @@
+import type { Check } from '../check.ts';
+import { cachingCheck } from './caching-check.ts';
+import { eventStream } from './event-stream.ts';
+import {
+  acceptCheck,
+  authorizationCheck,
+  challengeHeaderCheck,
+  lastEventIdCheck,
+  protocolVersionCheck,
+  sessionIdCheck,
+} from './header-checks.ts';
+import { hostCheck } from './host-check.ts';
+import { mcpCaller } from './mcp-caller.ts';
+import type { ProxyOptions } from './proxy-options.ts';
+import { errorPageCheck, prefixCheck, productCheck, redirectCheck, wellKnownCheck } from './route-checks.ts';
+import { bodySizeCheck, headerSizeCheck } from './size-checks.ts';
+import { bufferingCheck, compressionCheck, idleCheck } from './stream-checks.ts';
+
+/**
+ * Checks of what stands between clients and the server, in the order of the report: what can be seen from one side only.
+ * The last one watches a silent stream for {@link ProxyOptions.idleSeconds}.
+ * @param options a login where there is one, and patience
+ */
+export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
+  const caller = mcpCaller(options);
+  const stream = eventStream(caller);
+  return [
+    productCheck,
+    errorPageCheck,
+    redirectCheck,
+    prefixCheck,
+    wellKnownCheck,
+    hostCheck,
+    cachingCheck,
+    headerSizeCheck,
+    bodySizeCheck,
+    authorizationCheck(caller),
+    challengeHeaderCheck,
+    acceptCheck(caller),
+    sessionIdCheck(caller),
+    protocolVersionCheck(caller),
+    bufferingCheck(stream),
+    compressionCheck(stream),
+    lastEventIdCheck(caller, stream),
+    idleCheck(stream, options),
+  ];
+}

@@ -1,0 +1,95 @@
+import { type Answer, ask } from '../ask.ts';
+import type { Check } from '../check.ts';
+import type { Subject } from '../subject.ts';
+import { mcpHeaders, message } from './mcp-caller.ts';
+import { anonymousPost, documentOf, hintsFor, isPage, judgeUnanswered } from './way.ts';
+
+/** Sizes of tokens that are tried, in bytes: what a token with many groups takes, and what every proxy allows. */
+const tokenBytes = [4_000, 8_000] as const;
+
+/** A request no proxy with usual defaults takes for small, in bytes. */
+const largeBodyBytes = 1_500_000;
+
+/** Statuses with which a header is refused for its size; 494 is nginx's own. */
+const tooLarge = [400, 413, 414, 431, 494, 502];
+
+function isTooLarge(answer: Answer, usual: number): boolean {
+  return answer.kind === 'unanswered' || (answer.status !== usual && tooLarge.includes(answer.status));
+}
+
+function withToken(subject: Subject, bytes: number): Promise<Answer> {
+  return ask(subject, subject.url, {
+    method: 'POST',
+    headers: { ...mcpHeaders, authorization: `Bearer ${'a'.repeat(bytes)}` },
+    body: message('ping'),
+  });
+}
+
+/** Tokens of a usual size fit through. */
+export const headerSizeCheck: Check = {
+  id: 'PROXY-HEADER-SIZE',
+  section: 'proxy',
+  title: 'A token of 8,000 bytes fits through',
+  clause: 'RFC 9110 section 5.4',
+  async judge(subject) {
+    const usual = await subject.fact(anonymousPost);
+    if (usual.kind === 'unanswered') return judgeUnanswered(usual);
+    for (const bytes of tokenBytes) {
+      const answer = await withToken(subject, bytes);
+      if (!isTooLarge(answer, usual.status)) continue;
+      const how =
+        answer.kind === 'answered'
+          ? `with status ${answer.status}`
+          : `by cutting the connection (${answer.why})`;
+      return {
+        verdict: bytes === tokenBytes[0] ? 'fail' : 'warn',
+        saw: `A token of ${bytes} bytes is refused ${how}.`,
+        fix: 'Raise the limit for one header line to 16 KiB or more, or issue smaller tokens.',
+        ...(await hintsFor(subject, 'header_size')),
+      };
+    }
+    return { verdict: 'pass', saw: `A token of ${tokenBytes[1]} bytes arrived.` };
+  },
+};
+
+/** Requests of a usual size fit through. */
+export const bodySizeCheck: Check = {
+  id: 'PROXY-BODY-SIZE',
+  section: 'proxy',
+  title: 'A request of 1.5 MB fits through',
+  clause: 'RFC 9110 section 15.5.14',
+  async judge(subject) {
+    const padding = 'a'.repeat(largeBodyBytes);
+    const answer = await ask(subject, subject.url, {
+      method: 'POST',
+      headers: mcpHeaders,
+      body: message('ping', { padding }),
+    });
+    // Who refuses before having read all may cut the line, and then nobody can tell why.
+    if (answer.kind === 'unanswered') return judgeUnanswered(answer);
+    const usual = await subject.fact(anonymousPost);
+    if (answer.status >= 500 && usual.kind === 'answered' && usual.status < 500)
+      return {
+        verdict: 'warn',
+        saw: `A request of 1.5 MB is answered with status ${answer.status}, a small one with ${usual.status}.`,
+        fix: 'Look into the error log of the proxy. Either it may not write to the folder in which it keeps large requests, or the server refused before it had read all and closed the line: keep lines to the server open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
+      };
+    if (answer.status !== 413)
+      return {
+        verdict: 'pass',
+        saw: `A request of 1.5 MB was answered with status ${answer.status}, not 413.`,
+      };
+    const isServer = !isPage(answer) && documentOf({ ...answer, status: 200 }) !== undefined;
+    if (isServer)
+      return {
+        verdict: 'pass',
+        saw: 'The server itself refuses a request of 1.5 MB: that is its own limit.',
+      };
+    return {
+      verdict: 'warn',
+      saw: 'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',
+      fix: 'Raise the limit to that of the server (Gatehouse: 4 MB).',
+      ...(await hintsFor(subject, 'body_size')),
+    };
+  },
+};
