@@ -4,6 +4,10 @@ import type { Fetch } from '../client/index.ts';
 /** Where a text goes: standard output or error, or what a test collects. */
 export interface TextSink {
   write(text: string): unknown;
+  /** Whether a person reads it on a terminal. */
+  isTTY?: boolean;
+  /** Width of that terminal, in characters. */
+  columns?: number;
 }
 
 /** What a command touches outside itself. */

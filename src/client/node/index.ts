@@ -1,4 +1,7 @@
 /** The parts of the client that need Node: the redirect listener, the browser and the token file. */
+export { type Bridge, type BridgeOptions, openBridge } from './bridge/bridge.ts';
+export { patientFetch } from './bridge/patient-fetch.ts';
+export { type CommandConnectionOptions, withCommandConnection } from './command-connection.ts';
 export { gatehouseHome } from './home.ts';
 export type { Keychain } from './keychain/keychain.ts';
 export { KeychainError } from './keychain/run-program.ts';

@@ -14,6 +14,8 @@ export interface ServerTransportOptions {
   url: string;
   /** A fetch that carries the login, see `withAuthorization`. */
   fetch: Fetch;
+  /** The same for the old HTTP+SSE, whose messages go to another URL of the origin; `fetch` unless told. */
+  eventStreamFetch?: Fetch | undefined;
   limits?: AnswerLimits | undefined;
   /** How often an event stream that broke is opened again before it is given up; twice unless told. */
   maxStreamRetries?: number | undefined;
@@ -35,7 +37,8 @@ export function createServerTransport(
   options: ServerTransportOptions,
 ): RenewingTransport {
   const { url, limits, maxStreamRetries = 2 } = options;
-  const fetch = boundedFetch(options.fetch, limits);
+  const { eventStreamFetch = options.fetch } = options;
+  const fetch = boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits);
   const open = {
     http: () =>
       new StreamableHTTPClientTransport(new URL(url), {

@@ -20,7 +20,7 @@ export interface BridgeOptions extends HostStreams {
   url: string;
   /** A fetch that carries the login, see `withAuthorization`. */
   fetch: Fetch;
-  /** The same for the old HTTP+SSE, whose messages are posted to another URL of the origin; `fetch` unless told. */
+  /** See `ServerTransportOptions`. */
   eventStreamFetch?: Fetch | undefined;
   limits?: AnswerLimits | undefined;
   /** Tells the person behind the host, beside the protocol. */
@@ -50,8 +50,8 @@ async function openRelay(
   options: BridgeOptions,
   host: HostSide,
 ): Promise<Relay | JSONRPCMessage> {
-  const { url, fetch, limits, eventStreamFetch = fetch } = options;
-  const server: ServerTransportOptions = { url, fetch, limits, maxStreamRetries };
+  const { url, fetch, limits, eventStreamFetch } = options;
+  const server: ServerTransportOptions = { url, fetch, eventStreamFetch, limits, maxStreamRetries };
   const meta = Object(request.params?._meta) as Record<string, unknown>;
   if (request.method !== 'initialize' && PROTOCOL_VERSION_META_KEY in meta)
     return openModernRelay(server, host);
@@ -61,7 +61,7 @@ async function openRelay(
   if (!streamable.mayBeOther) return streamable.answer ?? failedAnswer(request.id, streamable.refused);
   const translating = await openTranslatingRelay(server, request, host).catch(() => undefined);
   if (translating) return translating;
-  const eventStream = await openEventStreamRelay({ ...server, fetch: eventStreamFetch }, request, host);
+  const eventStream = await openEventStreamRelay(server, request, host);
   if ('relay' in eventStream) return eventStream.relay;
   return streamable.answer ?? eventStream.answer ?? failedAnswer(request.id, streamable.refused);
 }
