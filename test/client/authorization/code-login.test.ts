@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type CodeLoginOptions, createMemoryStore, loginWithCode } from '../../../src/client/index.ts';
 import { headlessAgent } from '../support/agent.ts';
-import { testContext } from '../support/context.ts';
+import { startOfTime, testContext } from '../support/context.ts';
+import { checkProof } from '../support/proofs.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
 
 async function setUp(overrides: Record<string, unknown> = {}) {
@@ -89,5 +90,31 @@ describe('a login with the code flow', () => {
     await expect(run()).rejects.toMatchObject({ reason: 'issuer_mismatch' });
     expect(as.asked()).not.toContain('POST /token');
     expect(await store.findCredential(mcp.url)).toBeUndefined();
+  });
+
+  it('binds code and token to a key where the server takes no other token (A13-09)', async () => {
+    const { as, mcp, agent, run } = await setUp();
+    mcp.routes['POST /mcp'] = { status: 401, headers: { 'www-authenticate': 'DPoP algs="ES256"' }, json: {} };
+    const nonces: (string | undefined)[] = [];
+    const token = as.routes['POST /token'];
+    as.routes['POST /token'] = (request) => {
+      const { jkt, nonce } = checkProof(request, as.origin, startOfTime);
+      nonces.push(nonce);
+      if (nonce !== 'n1')
+        return { status: 400, headers: { 'dpop-nonce': 'n1' }, json: { error: 'use_dpop_nonce' } };
+      expect(new URL(agent.requests[0]?.url ?? '').searchParams.get('dpop_jkt')).toBe(jkt);
+      const answer = typeof token === 'function' ? token(request) : {};
+      return { ...answer, json: { ...Object(answer.json), token_type: 'DPoP' } };
+    };
+    const { credential } = await run();
+    expect(nonces).toEqual([undefined, 'n1']);
+    expect(credential.dpopKey).toMatchObject({ alg: 'ES256' });
+  });
+
+  it('asks for a bearer token where nobody wants another (A13-11)', async () => {
+    const { as, agent, run } = await setUp();
+    await run();
+    expect(new URL(agent.requests[0]?.url ?? '').searchParams.has('dpop_jkt')).toBe(false);
+    expect(as.requests.filter(({ headers }) => headers.dpop !== undefined)).toEqual([]);
   });
 });

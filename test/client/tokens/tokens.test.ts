@@ -46,6 +46,25 @@ describe('a credential', () => {
     expect(await store.findCredential(server)).toEqual(fresh);
   });
 
+  it('with a short life is refreshed in the middle of it, not at every request (A9-05)', async () => {
+    const { as, context, store, redeemed } = await setUp();
+    as.expiresInSeconds = 30;
+    const short = await freshCredential(context, store, server, 'at');
+    context.clock.seconds += 14;
+    expect(await freshCredential(context, store, server)).toEqual(short);
+    context.clock.seconds += 1;
+    expect((await freshCredential(context, store, server))?.accessToken).not.toBe(short?.accessToken);
+    expect(redeemed()).toHaveLength(2);
+  });
+
+  it('that never said when it ends is used until it is rejected (A9-05)', async () => {
+    const { context, store, credential, redeemed } = await setUp({ expiresAt: undefined });
+    context.clock.seconds += 10 * 365 * 86_400;
+    expect(await freshCredential(context, store, server)).toEqual(credential);
+    expect((await freshCredential(context, store, server, 'at'))?.accessToken).not.toBe('at');
+    expect(redeemed()).toHaveLength(1);
+  });
+
   it('is refreshed once, however many ask at the same time (A9-05, T-188)', async () => {
     const { context, store, redeemed } = await setUp();
     const all = await Promise.all(
