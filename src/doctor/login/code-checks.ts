@@ -111,7 +111,7 @@ export const codeRevokesCheck: Check = {
     if (!aliveBefore)
       return {
         verdict: 'unknown',
-        saw: 'The tokens of the first redemption were not alive when the code came again.',
+        saw: 'The tokens of the first redemption had ended before the code came again: a check before this one (TOKEN-REVOKED) ends the whole login at this server. With --only LOGIN-CODE-REVOKES it can be told.',
       };
     if (aliveAfter === undefined)
       return { verdict: 'unknown', saw: 'The MCP server gave no answer after that.' };

@@ -1,9 +1,21 @@
-import { ClientError, type DiscoveredServer, discover } from '../../client/index.ts';
+import { ClientError, type ClientErrorReason, type DiscoveredServer, discover } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 
 /** Whether the client's own way leads to an authorization server. */
-export type FoundServer = { kind: 'found'; found: DiscoveredServer } | { kind: 'lost'; why: string };
+export type FoundServer =
+  | { kind: 'found'; found: DiscoveredServer }
+  | { kind: 'lost'; reason: ClientErrorReason; why: string };
+
+/** The check that explains why discovery stopped, where one does. */
+const causes: Partial<Record<ClientErrorReason, string>> = {
+  not_protected: 'CHALLENGE-STATUS',
+  resource_mismatch: 'PRM-RESOURCE',
+  no_metadata: 'AS-FOUND',
+  issuer_mismatch: 'AS-ISSUER',
+  foreign_endpoint: 'AS-ENDPOINT-ORIGIN',
+  no_pkce: 'AS-PKCE',
+};
 
 /**
  * Probe: walks the way a login walks, from the URL to the authorization server.
@@ -13,15 +25,17 @@ export async function foundServer(subject: Subject): Promise<FoundServer> {
   try {
     return { kind: 'found', found: await discover(subject.context, subject.url) };
   } catch (error) {
-    if (error instanceof ClientError) return { kind: 'lost', why: error.message };
+    if (error instanceof ClientError) return { kind: 'lost', reason: error.reason, why: error.message };
     throw error;
   }
 }
 
 /**
  * What a check says that has no authorization server to ask.
- * @param why the failure of {@link foundServer}
+ * @param lost how {@link foundServer} failed
  */
-export function judgeLost(why: string): Judgement {
-  return { verdict: 'unknown', saw: `No login can begin: ${why}` };
+export function judgeLost({ reason, why }: Extract<FoundServer, { kind: 'lost' }>): Judgement {
+  const because = causes[reason];
+  const saw = `No login can begin: ${why}`;
+  return because === undefined ? { verdict: 'unknown', saw } : { verdict: 'skip', saw, because };
 }

@@ -20,4 +20,6 @@ export interface LoginMeans {
   otherResource?: string;
   /** When a used refresh token is tried again, in seconds after its use; rising. */
   reuseAfterSeconds?: readonly number[];
+  /** When a revoked access token is tried again, in seconds after its revocation; rising. */
+  revokedAfterSeconds?: readonly number[];
 }

@@ -24,7 +24,7 @@ export async function examinedClient(
   subject: Subject,
 ): Promise<{ found: DiscoveredServer; client: Registration } | { judgement: Judgement }> {
   const way = await subject.fact(foundServer);
-  if (way.kind === 'lost') return { judgement: judgeLost(way.why) };
+  if (way.kind === 'lost') return { judgement: judgeLost(way) };
   const { found } = way;
   const given = subject.login?.given;
   const { issuer } = found.authorizationServer;

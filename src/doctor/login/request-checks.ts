@@ -1,13 +1,8 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
 import { nativeRegistrations } from '../registration/native-registrations.ts';
-import { isAccepted } from '../registration/try-registration.ts';
-import {
-  type AuthorizationOutcome,
-  describeOutcome,
-  isGoingOn,
-  sendAuthorization,
-} from './authorization-outcome.ts';
+import { type AuthorizationOutcome, describeOutcome, isGoingOn } from './authorization-outcome.ts';
+import { freePortOutcome } from './login-client.ts';
 import { judgeBadRequest, preflight } from './preflight.ts';
 
 /** What to do about an error that a good request came back with. */
@@ -38,6 +33,8 @@ export const goodRequestCheck: Check = {
     const { evidence } = good;
     const saw = `A request with code_challenge_method S256 and resource ${quote(found.resource)} ${describeOutcome(good)}.`;
     if (good.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    if (good.kind === 'page')
+      return { verdict: 'unknown', saw: `${saw} Whether it is a login cannot be read off it.`, evidence };
     if (isGoingOn(good, good) === true) return { verdict: 'pass', saw, evidence };
     return { verdict: 'fail', saw, fix: fixOf(good, found.resource), evidence };
   },
@@ -53,14 +50,14 @@ export const freePortCheck: Check = {
   async judge(subject) {
     const tried = await subject.fact(nativeRegistrations);
     if (tried.kind === 'untried') return tried.judgement;
-    const { portless, found } = tried;
-    if (portless?.client === undefined || !isAccepted(portless))
+    const portless = await subject.fact(freePortOutcome);
+    if (portless === undefined)
       return {
         verdict: 'skip',
         saw: 'The server registers no redirect URI without a port.',
         because: 'REG-LOOPBACK-PORTLESS',
       };
-    const outcome = await sendAuthorization(subject, found, portless.client);
+    const { outcome } = portless;
     const { evidence } = outcome;
     const saw = `A request with a port of its own ${describeOutcome(outcome)}.`;
     if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };

@@ -1,6 +1,8 @@
 import { chooseScopes, type DiscoveredServer } from '../../client/index.ts';
+import { parseScope, scopeUnion } from '../../oauth/scope.ts';
 import type { Judgement } from '../finding.ts';
 import type { Subject } from '../subject.ts';
+import { challengeParameters, firstRefusal } from '../token/harmless-operations.ts';
 import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
 import { firstSession, openSession, readCode, redeemCode, type SessionProbe } from './session.ts';
 import type { TokenAnswer } from './token-answer.ts';
@@ -21,8 +23,17 @@ export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'miss
 /** A redirect URI that no request of the examination had. */
 const elsewhere = 'http://127.0.0.1:9/elsewhere';
 
-/** The first of the scopes of a login, where it asks for several: enough to see what the server says to too few. */
-function fewerScopes(found: DiscoveredServer): readonly string[] | undefined {
+/**
+ * The scopes of the second login: after a refusal all that are held and named, as a step-up asks for them; else the first
+ * of several, enough to see what the server says to too few.
+ */
+async function secondScopes(
+  subject: Subject,
+  found: DiscoveredServer,
+): Promise<readonly string[] | undefined> {
+  const refused = await subject.fact(firstRefusal);
+  const named = parseScope(challengeParameters(refused?.refusal.challenge ?? null).scope);
+  if (refused !== undefined && named.length > 0) return scopeUnion(refused.held, named);
   const all = chooseScopes(found).filter((scope) => scope !== 'offline_access');
   return all.length > 1 ? all.slice(0, 1) : undefined;
 }
@@ -34,7 +45,7 @@ function fewerScopes(found: DiscoveredServer): readonly string[] | undefined {
 export async function secondConsent(subject: Subject): Promise<ConsentProbe> {
   const first = await subject.fact(firstSession);
   if (first.kind === 'missing') return first;
-  return obtainConsent(subject, fewerScopes);
+  return obtainConsent(subject, 'second', await secondScopes(subject, first.found));
 }
 
 /**

@@ -12,7 +12,7 @@ export const keptClientCheck: Check = {
     const kept = subject.login?.kept;
     if (kept === undefined) return { verdict: 'skip', saw: 'No store of earlier logins was given.' };
     const way = await subject.fact(foundServer);
-    if (way.kind === 'lost') return judgeLost(way.why);
+    if (way.kind === 'lost') return judgeLost(way);
     const { issuer } = way.found.authorizationServer;
     const registration = await kept.findRegistration(issuer);
     if (registration === undefined)

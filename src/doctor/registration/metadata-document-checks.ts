@@ -1,11 +1,17 @@
-import { ask } from '../ask.ts';
+import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
-import { metadataDocumentFaults, metadataUrlFaults } from './metadata-document.ts';
+import { metadataDocumentFaults, metadataUrlFaults, publishedRedirectUris } from './metadata-document.ts';
 
 const untold = 'No URL of a client ID metadata document was given.';
+
+/** Probe: what stands at the URL of the user's own document. */
+async function ownDocument(subject: Subject): Promise<Answer | undefined> {
+  const url = subject.login?.clientIdMetadataUrl;
+  return url === undefined ? undefined : ask(subject, url, { headers: { accept: 'application/json' } });
+}
 
 /** The document of the user's own client. */
 export const metadataDocumentCheck: Check = {
@@ -23,7 +29,8 @@ export const metadataDocumentCheck: Check = {
         saw: `The URL ${wrong.join(', and ')}: ${url}.`,
         fix: 'Publish the document at an https URL with a path, and use exactly that URL as client_id.',
       };
-    const answer = await ask(subject, url, { headers: { accept: 'application/json' } });
+    const answer = await subject.fact(ownDocument);
+    if (answer === undefined) return { verdict: 'skip', saw: untold };
     const { evidence } = answer;
     if (answer.kind === 'unanswered')
       return {
@@ -44,12 +51,6 @@ export const metadataDocumentCheck: Check = {
   },
 };
 
-/** Whether the client ID metadata document of the user is the client at this server. */
-async function isDocumentRead(subject: Subject): Promise<boolean> {
-  const way = await subject.fact(foundServer);
-  return way.kind === 'found' && way.found.authorizationServer.client_id_metadata_document_supported === true;
-}
-
 /** The authorization server fetches it. */
 export const metadataDocumentReadCheck: Check = {
   id: 'REG-CIMD-ACCEPTED',
@@ -57,33 +58,35 @@ export const metadataDocumentReadCheck: Check = {
   title: "The authorization server takes the client's metadata document for its registration",
   clause: 'MCP authorization "Client ID Metadata Documents"; RFC 8252 section 7.3',
   active: true,
+  needs: ['REG-CIMD-DOCUMENT'],
   async judge(subject) {
     const url = subject.login?.clientIdMetadataUrl;
     if (url === undefined) return { verdict: 'skip', saw: untold };
     const way = await subject.fact(foundServer);
-    if (way.kind === 'lost') return judgeLost(way.why);
-    if (!(await isDocumentRead(subject)))
+    if (way.kind === 'lost') return judgeLost(way);
+    const { issuer, client_id_metadata_document_supported: isRead } = way.found.authorizationServer;
+    if (isRead !== true)
       return {
         verdict: 'skip',
         saw: 'The authorization server does not announce client_id_metadata_document_supported.',
       };
+    const document = await subject.fact(ownDocument);
+    const redirectUris = document?.kind === 'answered' ? publishedRedirectUris(document.text) : [];
     const outcome = await sendAuthorization(subject, way.found, {
-      issuer: way.found.authorizationServer.issuer,
+      issuer,
       clientId: url,
-      redirectUris: [],
+      redirectUris,
       source: 'metadata_document',
     });
     const { evidence } = outcome;
-    const saw = `An authorization request with client_id ${url} and a loopback redirect URI on a port of its own ${describeOutcome(outcome)}.`;
-    if (outcome.kind === 'code' || outcome.kind === 'onward' || outcome.kind === 'page')
-      return { verdict: 'pass', saw, evidence };
-    if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    const saw = `An authorization request with client_id ${url}, and its first redirect URI, ${describeOutcome(outcome)}.`;
+    if (outcome.kind === 'code' || outcome.kind === 'onward') return { verdict: 'pass', saw, evidence };
+    if (outcome.kind === 'none' || outcome.kind === 'page') return { verdict: 'unknown', saw, evidence };
     return {
       verdict: 'fail',
       saw,
       fix: 'The authorization server has to reach the document from where it runs (proxy, firewall), and to let any port match loopback redirect URIs in it.',
       evidence,
-      because: 'REG-CIMD-DOCUMENT',
     };
   },
 };

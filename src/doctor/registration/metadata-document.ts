@@ -66,3 +66,12 @@ export function metadataDocumentFaults(url: string, { status, headers, text }: A
   if ('client_secret' in json) faults.push('it publishes a client_secret');
   return faults;
 }
+
+/**
+ * The redirect URIs of a document.
+ * @param text the document
+ */
+export function publishedRedirectUris(text: string): string[] {
+  const uris = readObject(text)?.redirect_uris;
+  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [];
+}

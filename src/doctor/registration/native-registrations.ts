@@ -27,7 +27,7 @@ export type NativeRegistrationsProbe =
  */
 export async function nativeRegistrations(subject: Subject): Promise<NativeRegistrationsProbe> {
   const way = await subject.fact(foundServer);
-  if (way.kind === 'lost') return { kind: 'untried', judgement: judgeLost(way.why) };
+  if (way.kind === 'lost') return { kind: 'untried', judgement: judgeLost(way) };
   const { found } = way;
   const { issuer, registration_endpoint: endpoint } = found.authorizationServer;
   if (endpoint === undefined)

@@ -1,6 +1,7 @@
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 import { readClaims } from './claims.ts';
 import { tokenAtHand } from './token-at-hand.ts';
@@ -17,11 +18,7 @@ interface ClockReading {
 
 /** Reads the clock of the MCP server off its answer to a request without a token. */
 async function serverClock(subject: Subject): Promise<ClockReading | undefined> {
-  const answer = await ask(subject, subject.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-  });
+  const answer = await ask(subject, subject.url, mcpRequest('ping'));
   if (answer.kind === 'unanswered' || answer.headers.has('age')) return undefined;
   const date = Date.parse(answer.headers.get('date') ?? '');
   return Number.isNaN(date)

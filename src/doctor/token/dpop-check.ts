@@ -8,14 +8,11 @@ import type { Judgement } from '../finding.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { spareSession } from '../login/second-session.ts';
 import { credentialOf } from '../login/session.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import { callWith } from './token-use.ts';
+import { pingWith } from './token-use.ts';
 
-const ping: RequestInit = {
-  method: 'POST',
-  headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-};
+const ping = mcpRequest('ping');
 
 /** Sends one request with a proof and gives its headers, so that the same proof can be sent again. */
 async function sendProven(
@@ -45,7 +42,7 @@ async function judgeBound(subject: Subject, bound: Credential): Promise<Judgemen
       saw: 'The MCP server refused a token bound to a key with a new proof for this request.',
       fix: 'Verify htm, htu, iat, jti, ath and the thumbprint in cnf.jkt against the request as the client sent it: behind a proxy htu is the public URL.',
     };
-  if (isTaken(await callWith(subject, bound.accessToken, { method: 'ping' })))
+  if (isTaken(await pingWith(subject, bound.accessToken)))
     return {
       verdict: 'fail',
       saw: 'The MCP server took a token that is bound to a key without any proof, as a bearer token.',

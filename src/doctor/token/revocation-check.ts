@@ -9,8 +9,8 @@ import type { Session } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
 import { isTokenTaken } from './token-use.ts';
 
-/** When a revoked token is tried, in milliseconds after the revocation was answered. */
-const triedAfterMs = [0, 250, 500, 1000, 2000, 4000, 8000] as const;
+/** When a revoked token is tried, in seconds after the revocation was answered. */
+const revokedAfterSeconds = [0, 0.25, 0.5, 1, 2, 4, 8] as const;
 
 /** Asks the authorization server to end an access token (RFC 7009 section 2.1). */
 async function revoke(subject: Subject, { found, client, held }: Session, endpoint: string): Promise<Answer> {
@@ -59,8 +59,8 @@ export const revocationCheck: Check = {
         evidence,
       };
     const revokedAt = Date.now();
-    for (const afterMs of triedAfterMs) {
-      const waitMs = revokedAt + afterMs - Date.now();
+    for (const seconds of subject.login?.revokedAfterSeconds ?? revokedAfterSeconds) {
+      const waitMs = revokedAt + seconds * 1000 - Date.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       if ((await isTokenTaken(subject, accessToken)) === false)
         return {

@@ -1,8 +1,8 @@
 import { quote } from '../../client/quote.ts';
-import { parseChallenges } from '../../oauth/challenge.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
 import type { Check } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { challengeParameters } from './harmless-operations.ts';
 import { scopeRefusal, stepUp } from './scope-refusal.ts';
 
 const ofScopes = {
@@ -11,13 +11,6 @@ const ofScopes = {
   needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE', 'TOKEN-ACCEPTED'],
   patienceMs: 2 * consentPatienceMs,
 } as const;
-
-function bearerParameters(challenge: string | null): Record<string, string> {
-  const found = parseChallenges(challenge ?? '').find(
-    ({ scheme }) => scheme === 'bearer' || scheme === 'dpop',
-  );
-  return found?.parameters ?? {};
-}
 
 /** What a client needs to know to ask for more. */
 export const scopeChallengeCheck: Check = {
@@ -31,7 +24,7 @@ export const scopeChallengeCheck: Check = {
     const { operation, refusal, held } = probe;
     const { status, challenge } = refusal;
     const evidence = [refusal.exchange];
-    const { error, scope, resource_metadata: metadata } = bearerParameters(challenge);
+    const { error, scope, resource_metadata: metadata } = challengeParameters(challenge);
     const saw = `With a token for ${quote(held.join(' '))}, ${operation} was answered with ${status} and WWW-Authenticate ${challenge === null ? 'missing' : quote(challenge)}.`;
     const fix =
       'Answer with 403 and WWW-Authenticate: Bearer error="insufficient_scope", scope="<all scopes the operation needs>", resource_metadata="<URL>".';
@@ -66,7 +59,7 @@ export const stepUpCheck: Check = {
         verdict: 'pass',
         saw: `With a token for ${quote(scopes.join(' '))}, ${operation} was not refused.`,
       };
-    const wanted = parseScope(bearerParameters(again.challenge).scope);
+    const wanted = parseScope(challengeParameters(again.challenge).scope);
     const missing = missingScopes(scopes, wanted);
     const evidence = [again.exchange];
     if (missing.length > 0)

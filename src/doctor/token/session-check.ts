@@ -1,8 +1,9 @@
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
+import { initializeRequest, legacyRevision, mcpRequest } from '../requests.ts';
 import { tokenAtHand } from './token-at-hand.ts';
-import { callWith, initializeMessage } from './token-use.ts';
+import { bearer } from './token-use.ts';
 
 /** A session id that no server has given out. */
 const staleSession = '00000000-0000-4000-8000-67617465686f';
@@ -18,19 +19,20 @@ export const sessionCheck: Check = {
     const token = await tokenAtHand(subject);
     if (token.kind === 'missing') return token.judgement;
     const { accessToken } = token;
-    const opened = await callWith(subject, accessToken, initializeMessage);
+    const opened = await ask(subject, subject.url, initializeRequest(bearer(accessToken)));
     if (opened.kind === 'unanswered')
       return { verdict: 'unknown', saw: `No answer to initialize: ${opened.why}.` };
     if (opened.status === 401)
       return { verdict: 'unknown', saw: 'The server refuses the token.', because: 'TOKEN-ACCEPTED' };
     const session = opened.headers.get('mcp-session-id');
     if (session === null) return { verdict: 'skip', saw: 'The server gives out no sessions.' };
-    const of = (id: string) => ({ 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' });
-    const stale = await callWith(subject, accessToken, { method: 'tools/list' }, of(staleSession));
-    await ask(subject, subject.url, {
-      method: 'DELETE',
-      headers: { authorization: `Bearer ${accessToken}`, ...of(session) },
+    const of = (id: string) => ({
+      ...bearer(accessToken),
+      'mcp-session-id': id,
+      'mcp-protocol-version': legacyRevision,
     });
+    const stale = await ask(subject, subject.url, mcpRequest('tools/list', {}, of(staleSession)));
+    await ask(subject, subject.url, { method: 'DELETE', headers: of(session) });
     const { evidence } = stale;
     if (stale.kind === 'unanswered')
       return {

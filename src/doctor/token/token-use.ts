@@ -1,41 +1,24 @@
 import { type Answer, ask } from '../ask.ts';
+import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 
 /**
- * Sends one JSON-RPC request with an access token.
- * @param subject the server under examination
+ * The field that carries an access token.
  * @param accessToken the token
- * @param message method and parameters
- * @param headers more headers
- * @see RFC 6750 section 2.1; MCP transports "Streamable HTTP"
+ * @see RFC 6750 section 2.1
  */
-export function callWith(
-  subject: Subject,
-  accessToken: string,
-  message: { method: string; params?: object },
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  return ask(subject, subject.url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${accessToken}`,
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
-  });
+export function bearer(accessToken: string): { authorization: string } {
+  return { authorization: `Bearer ${accessToken}` };
 }
 
-/** The `initialize` of the last revision that has one. */
-export const initializeMessage = {
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'gatehouse-doctor', version: '1' },
-  },
-};
+/**
+ * Sends a ping with an access token.
+ * @param subject the server under examination
+ * @param accessToken the token
+ */
+export function pingWith(subject: Subject, accessToken: string): Promise<Answer> {
+  return ask(subject, subject.url, mcpRequest('ping', {}, bearer(accessToken)));
+}
 
 /**
  * Whether the MCP server takes a token, whatever it says to the request itself.
@@ -44,7 +27,7 @@ export const initializeMessage = {
  * @returns undefined where no answer came, or a 5xx
  */
 export async function isTokenTaken(subject: Subject, accessToken: string): Promise<boolean | undefined> {
-  const answer = await callWith(subject, accessToken, { method: 'ping' });
+  const answer = await pingWith(subject, accessToken);
   if (answer.kind === 'unanswered' || answer.status >= 500) return undefined;
   return answer.status !== 401;
 }
