@@ -1,15 +1,18 @@
 import { parseArgs } from 'node:util';
 import { type ClientAuthentication, runAuthorizationSuite } from '../test/support/suite/authorization.ts';
-import type { ServerScenario } from '../test/support/suite/checks.ts';
+import type { CheckedScenario } from '../test/support/suite/checks.ts';
+import { type ClientRun, clientRuns, clientSuites, runClientSuite } from '../test/support/suite/client.ts';
 import type { ScenarioOutcome } from '../test/support/suite/outcome.ts';
-import { allRuns, revisions, runServerSuite, servers } from '../test/support/suite/server.ts';
+import { allRuns, type Revision, revisions, runServerSuite, servers } from '../test/support/suite/server.ts';
 
-const help = `Runs the official MCP conformance suite against servers of its own.
+const help = `Runs the official MCP conformance suite against servers and a client of its own.
 
   scripts/conformance authorization
       The authorization server, with a client of each way to authenticate.
   scripts/conformance server [options]
       The suite's MCP server, served by Gatehouse: open, and behind the gate.
+  scripts/conformance client [options]
+      A client that does everything, on the library mcp-gatehouse/client, against the suite's servers.
 
 Options of "server"; without one of a kind all of it is run:
   --requirements REVISION  ${revisions.join(' or ')}
@@ -19,6 +22,11 @@ Options of "server"; without one of a kind all of it is run:
                            v1-single: SDK version 1, one server brought ready-made (2025-11-25 alone)
   --open-only              not behind the gate
   --gated-only             behind the gate alone
+
+Options of "client"; without one all that is required, and the extensions, is run:
+  --requirements REVISION  ${revisions.join(' or ')}
+  --suite NAME             ${clientSuites.join(', ')}
+
   --verbose                also what the suite itself prints
   --help
 
@@ -27,7 +35,7 @@ Ends with what passed. Exit code 0: all of it; 1: not all; 2: wrong arguments.`;
 /** One run: in words, and how. */
 interface Run {
   name: string;
-  run: () => Promise<{ scenarios: (ScenarioOutcome | ServerScenario)[]; passed: boolean; report: string }>;
+  run: () => Promise<{ scenarios: (ScenarioOutcome | CheckedScenario)[]; passed: boolean; report: string }>;
 }
 
 class WrongArguments extends Error {}
@@ -46,10 +54,14 @@ interface ServerChoice {
   'gated-only'?: boolean | undefined;
 }
 
+interface ClientChoice {
+  requirements?: string | undefined;
+  suite?: string | undefined;
+}
+
 function serverRuns(choice: ServerChoice): Run[] {
   const { requirements, server } = choice;
-  if (requirements !== undefined && !revisions.some((revision) => revision === requirements))
-    throw new WrongArguments(`--requirements takes ${revisions.join(' or ')}.`);
+  if (requirements !== undefined) requireRevision(requirements);
   if (server !== undefined && !Object.hasOwn(servers, server))
     throw new WrongArguments(`--server takes ${Object.keys(servers).join(', ')}.`);
   if (choice['open-only'] && choice['gated-only'])
@@ -66,6 +78,49 @@ function serverRuns(choice: ServerChoice): Run[] {
     name: `${run.revision}, server ${run.server}, ${run.isGated ? 'behind the gate' : 'open'}`,
     run: () => runServerSuite(run),
   }));
+}
+
+function requireRevision(requirements: string): Revision {
+  const revision = revisions.find((known) => known === requirements);
+  if (revision === undefined) throw new WrongArguments(`--requirements takes ${revisions.join(' or ')}.`);
+  return revision;
+}
+
+function chooseClientRuns({ requirements, suite }: ClientChoice): readonly ClientRun[] {
+  if (requirements !== undefined && suite !== undefined)
+    throw new WrongArguments('Choose --requirements or --suite, or neither to run all.');
+  if (requirements !== undefined) return [{ requirements: requireRevision(requirements) }];
+  if (suite === undefined) return clientRuns;
+  const known = clientSuites.find((name) => name === suite);
+  if (known === undefined) throw new WrongArguments(`--suite takes ${clientSuites.join(', ')}.`);
+  return [{ suite: known }];
+}
+
+function nameClientRun(run: ClientRun): string {
+  return 'suite' in run ? `the client, suite ${run.suite}` : `the client, ${run.requirements}`;
+}
+
+/** The runs a part has, from its options; others are refused. */
+function choose(part: string | undefined, choice: ServerChoice & ClientChoice): Run[] {
+  const { suite, server, 'open-only': open, 'gated-only': gated, requirements } = choice;
+  const forServer = [server, open, gated].some((option) => option !== undefined);
+  switch (part) {
+    case 'authorization':
+      if (forServer || suite !== undefined || requirements !== undefined)
+        throw new WrongArguments('authorization takes no options but --verbose.');
+      return authorizationRuns;
+    case 'server':
+      if (suite !== undefined) throw new WrongArguments('--suite is for "client".');
+      return serverRuns(choice);
+    case 'client':
+      if (forServer) throw new WrongArguments('client takes --requirements or --suite.');
+      return chooseClientRuns(choice).map((run) => ({
+        name: nameClientRun(run),
+        run: () => runClientSuite(run),
+      }));
+    default:
+      throw new WrongArguments('Say authorization, server or client.');
+  }
 }
 
 async function runAll(runs: readonly Run[], isVerbose: boolean): Promise<boolean> {
@@ -103,6 +158,7 @@ async function main(): Promise<number> {
     options: {
       requirements: { type: 'string' },
       server: { type: 'string' },
+      suite: { type: 'string' },
       'open-only': { type: 'boolean' },
       'gated-only': { type: 'boolean' },
       verbose: { type: 'boolean' },
@@ -115,11 +171,8 @@ async function main(): Promise<number> {
   }
   const { help: _help, verbose = false, ...choice } = values;
   const [part, ...more] = positionals;
-  if (more.length > 0 || (part !== 'authorization' && part !== 'server'))
-    throw new WrongArguments('Say authorization or server.');
-  if (part === 'authorization' && Object.keys(choice).length > 0)
-    throw new WrongArguments('authorization takes no options but --verbose.');
-  return (await runAll(part === 'server' ? serverRuns(choice) : authorizationRuns, verbose)) ? 0 : 1;
+  if (more.length > 0) throw new WrongArguments('Say authorization, server or client.');
+  return (await runAll(choose(part, choice), verbose)) ? 0 : 1;
 }
 
 try {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { repository } from '../program.ts';
 import { type ScenarioOutcome, suitePackage } from './outcome.ts';
 
-/** A scenario for servers. Its summary says nothing of warnings and of checks that were skipped; this does. */
-export interface ServerScenario extends ScenarioOutcome {
+/** A scenario with all its checks. Its summary says nothing of warnings and of checks that were skipped; this does. */
+export interface CheckedScenario extends ScenarioOutcome {
   /** Ids of checks that failed, that warned, and that were skipped, each with what the suite said. */
   complaints: string[];
 }
@@ -15,29 +15,38 @@ interface Check {
   errorMessage?: string;
 }
 
-/** Reads what the suite wrote for each scenario: `server-<name>-<time>/checks.json`. */
-export async function readChecks(folder: string): Promise<ServerScenario[]> {
+/** Reads the checks of one scenario. */
+export async function readChecks(file: string): Promise<Omit<CheckedScenario, 'name'>> {
+  const checks = JSON.parse(await readFile(file, 'utf8')) as Check[];
+  const count = (status: Check['status']): number => checks.filter((check) => check.status === status).length;
+  return {
+    passed: count('SUCCESS'),
+    failed: count('FAILURE'),
+    complaints: checks
+      .filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO')
+      .map(({ id, status, errorMessage = '' }) => `${status} ${id} ${errorMessage}`.trim()),
+  };
+}
+
+/** @returns the name of a scenario, from the folder the suite made for it: `<name>-<time>` */
+export function scenarioOf(folder: string): string {
+  return folder.replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
+}
+
+/** Reads what the suite wrote for each scenario of servers: `server-<name>-<time>/checks.json`. */
+export async function readServerChecks(folder: string): Promise<CheckedScenario[]> {
   const entries = await readdir(folder);
   return Promise.all(
-    entries.map(async (entry) => {
-      const checks = JSON.parse(await readFile(join(folder, entry, 'checks.json'), 'utf8')) as Check[];
-      const count = (status: Check['status']): number =>
-        checks.filter((check) => check.status === status).length;
-      return {
-        name: entry.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''),
-        passed: count('SUCCESS'),
-        failed: count('FAILURE'),
-        complaints: checks
-          .filter(({ status }) => status !== 'SUCCESS' && status !== 'INFO')
-          .map(({ id, status, errorMessage = '' }) => `${status} ${id} ${errorMessage}`.trim()),
-      };
-    }),
+    entries.map(async (entry) => ({
+      name: scenarioOf(entry.replace(/^server-/, '')),
+      ...(await readChecks(join(folder, entry, 'checks.json'))),
+    })),
   );
 }
 
-/** Names of the scenarios the suite requires of a server of a revision. */
-export async function requiredScenarios(revision: string): Promise<string[]> {
+/** Names of the scenarios the suite requires of a server or a client of a revision. */
+export async function requiredScenarios(revision: string, of: 'server' | 'client'): Promise<string[]> {
   const list = await readFile(join(repository, suitePackage, 'requirements', `${revision}.yaml`), 'utf8');
-  const [, names = ''] = /^server:\n((?: {2}- \S+\n)+)/m.exec(list) ?? [];
+  const [, names = ''] = new RegExp(`^${of}:\\n((?: {2}- \\S+\\n)+)`, 'm').exec(list) ?? [];
   return [...names.matchAll(/- (\S+)/g)].map(([, name = '']) => name);
 }

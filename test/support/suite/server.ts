@@ -8,7 +8,7 @@ import { startGatehouse } from '../gatehouse.ts';
 import { obtainTokens } from '../oauth.ts';
 import { runProgram } from '../program.ts';
 import { startRelay } from '../relay.ts';
-import { readChecks, requiredScenarios, type ServerScenario } from './checks.ts';
+import { type CheckedScenario, readServerChecks, requiredScenarios } from './checks.ts';
 import { serveOpen } from './open-endpoint.ts';
 import { type SuiteOutcome, suiteProgram } from './outcome.ts';
 
@@ -86,7 +86,7 @@ export async function runServerSuite({
   revision,
   server,
   isGated,
-}: ServerRun): Promise<SuiteOutcome<ServerScenario>> {
+}: ServerRun): Promise<SuiteOutcome<CheckedScenario>> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
   const brought = servers[server].bring();
   const target = await (isGated ? serveGated(brought) : serveOpen(brought));
@@ -97,9 +97,9 @@ export async function runServerSuite({
       { input: '' },
     );
     const code = await program.ended;
-    const scenarios = (await readChecks(folder)).filter(({ name }) => !notServed.test(name));
+    const scenarios = (await readServerChecks(folder)).filter(({ name }) => !notServed.test(name));
     const ran = new Set(scenarios.map(({ name }) => name));
-    const required = await requiredScenarios(revision);
+    const required = await requiredScenarios(revision, 'server');
     return {
       scenarios,
       passed:
