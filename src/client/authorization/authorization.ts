@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
+import { requirePkce, type UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import type { DiscoveredServer } from '../discovery/discovery.ts';
 import { dpopHandle } from '../dpop/dpop-handle.ts';
 import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
@@ -53,6 +53,7 @@ export function chooseScopes(
  * @param options redirect URI, scopes the user named, and the key of the token where it is to be bound to one; the
  *   code is then bound to it too
  * @returns the URL to open in a browser, and what has to be kept until its answer
+ * @throws ClientError `authorization_server_changed`, `no_pkce`
  * @see RFC 6749 section 4.1.1; RFC 7636 section 4.3; RFC 8707 section 2.1; RFC 9449 section 10 (A6-01, A6-04, A7-01, A13-09)
  */
 export async function startAuthorization(
@@ -70,6 +71,7 @@ export async function startAuthorization(
       'authorization_server_changed',
       `The client is registered at ${registration.issuer}, not at ${authorizationServer.issuer}.`,
     );
+  requirePkce(authorizationServer);
   const { redirectUri, dpopKey } = options;
   const scopes = chooseScopes(found, options.scopes);
   const state = oauth.generateRandomState();

@@ -38,8 +38,24 @@ const secretEndpoints = [
 ] as const;
 
 /**
+ * Requires that an authorization server protects its codes.
+ * @param as its metadata
+ * @throws ClientError `no_pkce`
+ * @see MCP authorization "Authorization Code Protection"; RFC 7636 (A4-06, T-183)
+ */
+export function requirePkce(
+  as: Pick<UsableAuthorizationServer, 'issuer' | 'code_challenge_methods_supported'>,
+): void {
+  if (as.code_challenge_methods_supported?.includes('S256')) return;
+  throw new ClientError(
+    'no_pkce',
+    `The authorization server ${as.issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported), so a login is not safe.`,
+  );
+}
+
+/**
  * Checks a metadata document whose issuer is already confirmed.
- * @param walk rules for URLs, and origins on which endpoints may stand besides the issuer's
+ * @param walk rules for URLs, origins on which endpoints may stand besides the issuer's, and whether PKCE is needed
  * @param document the document
  * @param issuer its issuer
  * @returns the members this client reads, in their right types
@@ -47,7 +63,7 @@ const secretEndpoints = [
  * @see RFC 8414 section 2; MCP authorization "Authorization Code Protection" (A4-06, T-182, T-183)
  */
 export function requireUsableAuthorizationServer(
-  walk: Pick<DiscoveryWalk, 'rules' | 'allowedOrigins'>,
+  walk: Pick<DiscoveryWalk, 'rules' | 'allowedOrigins' | 'withoutCode'>,
   document: Record<string, unknown>,
   issuer: string,
 ): UsableAuthorizationServer {
@@ -57,11 +73,7 @@ export function requireUsableAuthorizationServer(
       return values === undefined ? [] : [[member, values]];
     }),
   ) as Pick<AuthorizationServerMetadata, ListMember>;
-  if (!lists.code_challenge_methods_supported?.includes('S256'))
-    throw new ClientError(
-      'no_pkce',
-      `The authorization server ${issuer} does not say that it supports PKCE with S256 (code_challenge_methods_supported), so a login is not safe.`,
-    );
+  if (walk.withoutCode !== true) requirePkce({ issuer, ...lists });
   const trusted = [new URL(issuer).origin, ...walk.allowedOrigins];
   const endpoint = (member: string): string =>
     requireUrl(document[member], `The ${member} of ${issuer}`, walk.rules).href;

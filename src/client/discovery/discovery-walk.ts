@@ -17,6 +17,8 @@ export interface DiscoveryWalk {
   trace: DiscoveryStep[];
   /** Origins, besides the issuer's own, on which its endpoints may stand. */
   allowedOrigins: readonly string[];
+  /** See `DiscoveryOptions`. */
+  withoutCode?: boolean | undefined;
   /** Chooses among several authorization servers (RFC 9728 section 7.6). */
   chooseAuthorizationServer: (issuers: readonly string[]) => string | undefined;
 }

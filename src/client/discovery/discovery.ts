@@ -36,6 +36,8 @@ export interface DiscoveryOptions {
   chooseAuthorizationServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
   /** Origins, besides the issuer's, on which token, registration and revocation endpoints may stand. */
   allowedEndpointOrigins?: readonly string[] | undefined;
+  /** True where no authorization code will be asked for: the authorization server then needs no PKCE. */
+  withoutCode?: boolean | undefined;
   /** `WWW-Authenticate` with which the server has refused a request already; it is then not asked for one. */
   challenge?: string | null | undefined;
 }
@@ -66,6 +68,7 @@ export async function discover(
       rules: { dangerouslyAllowHttp, allowLocal: isLocalAddress(target.hostname) },
       trace,
       allowedOrigins: options.allowedEndpointOrigins ?? [],
+      withoutCode: options.withoutCode,
       chooseAuthorizationServer: options.chooseAuthorizationServer ?? (([first]) => first),
     };
     const challenge: FirstChallenge =

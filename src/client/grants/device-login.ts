@@ -40,7 +40,7 @@ export async function loginToServerWithDevice(
   url: string,
   options: DeviceServerLoginOptions,
 ): Promise<GrantLogin> {
-  const found = await discover(context, url, options);
+  const found = await discover(context, url, { ...options, withoutCode: true });
   return { found, credential: await loginToDiscoveredWithDevice(context, found, options) };
 }
 

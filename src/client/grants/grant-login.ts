@@ -88,7 +88,7 @@ export async function loginWithGrant(
   options: GrantLoginOptions,
   prepare: (found: DiscoveredServer, scopes: readonly string[]) => Grant | Promise<Grant>,
 ): Promise<GrantLogin> {
-  const found = await discover(context, url, options);
+  const found = await discover(context, url, { ...options, withoutCode: true });
   await requireKnownIssuer(found, options);
   const { authorizationServer, resource } = found;
   const scopes = grantScopes(found, options.scopes);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { grantAuthorizer, grantRefused, loginWithGrant } from '../../../src/client/grants/grant-login.ts';
-import { createMemoryStore } from '../../../src/client/index.ts';
+import { createMemoryStore, startAuthorization } from '../../../src/client/index.ts';
 import { startOfTime, testContext } from '../support/context.ts';
+import { testRegistration } from '../support/credentials.ts';
 import { checkProof } from '../support/proofs.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
 
@@ -53,6 +54,15 @@ describe('a login by a grant without a user', () => {
       message: expect.stringContaining('Nothing was sent there'),
     });
     expect(as.asked()).not.toContain('POST /token');
+  });
+
+  it('needs no PKCE of the authorization server: there is no code to protect (A4-06)', async () => {
+    const { mcp, store } = await setUp({ as: { code_challenge_methods_supported: undefined } });
+    const { found } = await loginWithGrant(testContext(), mcp.url, { store }, () => grant);
+    const registration = testRegistration({ issuer: found.authorizationServer.issuer });
+    await expect(
+      startAuthorization(found, registration, { redirectUri: 'http://127.0.0.1/callback' }),
+    ).rejects.toMatchObject({ reason: 'no_pkce' });
   });
 
   it('binds the token to a key where the server takes no other (A13-09)', async () => {
