@@ -11,12 +11,16 @@ const maxRepeated = 300;
 /** Reasons for which only the user can go on. */
 const userReasons = new Set(['authorization_denied', 'login_timed_out', 'login_required']);
 
+/** Reasons that lie in what was given on the command line. */
+const usageReasons = new Set(['bad_key', 'callback_port_unusable']);
+
 /** Codes of Node for a server that is not there, or not heard. */
 const networkCodes = /^(E(CONN|HOST|NET|AI_|NOTFOUND|TIMEDOUT)|UND_ERR_)/;
 
 /** What helps against some failures. */
 const hints: Partial<Record<ClientError['reason'], string>> = {
   foreign_endpoint: 'To allow it: --allow-origin <origin>',
+  callback_port_unusable: 'To choose another one: --callback-port <port>; without it a free one is taken',
   no_registration: 'To give a client id: --client-id <id>',
   authorization_server_changed: 'To give a client id: --client-id <id>',
 };
@@ -82,6 +86,7 @@ export function explainFailure(error: unknown, url: string): unknown {
 
 function exitCodeOf(reason: ClientError['reason']): ExitCode {
   if (userReasons.has(reason)) return exitCodes.loginNeeded;
+  if (usageReasons.has(reason)) return exitCodes.usage;
   if (reason === 'store_unusable') return exitCodes.unexpected;
   return exitCodes.unreachable;
 }

@@ -1,75 +1,70 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Credential, DiscoveredServer } from '../../client/index.ts';
-import {
-  createTokenFile,
-  gatehouseHome,
-  login,
-  openBrowser,
-  tokenFilePath,
-} from '../../client/node/index.ts';
+import type { Command } from 'commander';
+import type { ClientContext, Credential, DiscoveredServer } from '../../client/index.ts';
+import { login, openTokenFile, readSurroundings, type TokenFile } from '../../client/node/index.ts';
 import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
+import { isTerminal } from '../terminal.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
+import { readGivenClient } from './login-client.ts';
+import { hintAtLogin } from './login-hint.ts';
+import { loginMachine } from './login-machine.ts';
+import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
+import { describeIssuer, tellProgress } from './login-progress.ts';
+import { describeStore, summarizeLogin } from './login-summary.ts';
+import { chooseLoginWay } from './login-way.ts';
+import { pasteTerminal } from './paste-terminal.ts';
 
-/** Options of `gatehouse login`, as commander gives them. */
-export interface LoginCommandOptions {
-  clientId?: string;
-  clientSecretStdin?: boolean;
-  scope?: string;
-  browser?: boolean;
-  allowOrigin?: string[];
-  json?: boolean;
+/** A login of the command line under way. */
+interface LoginRun {
+  server: string;
+  options: LoginCommandOptions;
+  io: CommandIo;
+  store: TokenFile;
+  say: (line: string) => void;
+  /** What discovery found so far. */
+  found?: DiscoveredServer;
 }
 
-/** Longest client secret read from standard input, in characters. */
-const maxSecretLength = 4096;
-
-const models: Record<DiscoveredServer['model'], string> = {
-  protected_resource: 'named by the metadata of the server',
-  origin_metadata: 'found at the origin of the server',
-  default_endpoints: 'assumed at the default paths of the server, which publishes no metadata',
-};
-
-async function readSecret(io: CommandIo): Promise<string> {
-  let text = '';
-  for await (const chunk of io.stdin) {
-    text += String(chunk);
-    if (text.length > maxSecretLength) throw new CliError('The client secret is too long.', exitCodes.usage);
+async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credential: Credential }> {
+  const { server, options, io, store, say } = run;
+  const surroundings = readSurroundings(io.env);
+  const way =
+    options.grant === undefined ? chooseLoginWay(options, surroundings, isTerminal(io.stdin)) : undefined;
+  const client = await readGivenClient(options, io);
+  const scopes = options.scope?.split(' ').filter((one) => one !== '');
+  const context: ClientContext = { fetch: io.fetch, now: io.now };
+  say(`Asking ${server} how to log in`);
+  if (way === undefined) {
+    const made = await loginMachine(context, server, options, { store, client, scopes });
+    say(describeIssuer(made.found));
+    return made;
   }
-  const secret = text.replace(/\r?\n$/, '');
-  if (secret === '') throw new CliError('Standard input holds no client secret.', exitCodes.usage);
-  return secret;
-}
-
-async function given(
-  options: LoginCommandOptions,
-  io: CommandIo,
-): Promise<{ clientId: string; clientSecret?: string } | undefined> {
-  const { clientId, clientSecretStdin } = options;
-  if (clientId === undefined) {
-    if (!clientSecretStdin) return undefined;
-    throw new CliError('--client-secret-stdin needs --client-id.', exitCodes.usage);
-  }
-  return clientSecretStdin ? { clientId, clientSecret: await readSecret(io) } : { clientId };
-}
-
-function summary(found: DiscoveredServer, credential: Credential, file: string): Record<string, unknown> {
-  return {
-    server: found.server,
-    issuer: found.authorizationServer.issuer,
-    resource: found.resource,
-    scopes: credential.scopes ?? null,
-    expiresAt: credential.expiresAt ?? null,
-    renewable: credential.refreshToken !== undefined,
-    tokenFile: file,
+  const progress = tellProgress(way, surroundings.place, say, io);
+  const wanted = {
+    store,
+    given: client,
+    scopes,
+    clientIdMetadataUrl: options.clientMetadataUrl,
+    allowedEndpointOrigins: options.allowOrigin,
+    dpop: options.dpop,
+    device: way.device,
+    paste: way.paste ? pasteTerminal(io, say) : undefined,
+    callbackPort: options.callbackPort,
+    timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
   };
+  return login(context, server, wanted, {
+    ...progress,
+    discovered: (found) => {
+      run.found = found;
+      progress.discovered?.(found);
+    },
+  });
 }
 
 /**
- * `gatehouse login`: logs in to an MCP server with the user's browser and keeps the tokens. Progress goes to standard
- * error; no secret is ever an argument or written out (T-191).
+ * `gatehouse login`: logs in to an MCP server and keeps the tokens. Progress goes to standard error; no secret is ever
+ * an argument or written out (T-191).
  * @param url URL of the MCP server
  * @param options what was given on the command line
  * @param io the surroundings
@@ -77,57 +72,38 @@ function summary(found: DiscoveredServer, credential: Credential, file: string):
  */
 export async function runLogin(url: string, options: LoginCommandOptions, io: CommandIo): Promise<void> {
   const server = requireServerUrl(url);
-  const client = await given(options, io);
   const say = (line: string): void => {
     io.stderr.write(`${printableLine(line)}\n`);
   };
-  const folder = gatehouseHome(io.env);
-  const store = createTokenFile(folder);
-  say(`Asking ${server} how to log in`);
+  let run: LoginRun | undefined;
   try {
-    const { found, credential } = await login(
-      { fetch: io.fetch, now: io.now },
-      server,
-      {
-        store,
-        given: client,
-        scopes:
-          options.scope === undefined ? undefined : options.scope.split(' ').filter((one) => one !== ''),
-        allowedEndpointOrigins: options.allowOrigin,
-      },
-      {
-        discovered: ({ authorizationServer, model }) =>
-          say(`Authorization server: ${authorizationServer.issuer} (${models[model]})`),
-        registered: (registration, how) =>
-          say(how === 'new' ? 'Registered as a new client' : `Client: ${registration.clientId} (${how})`),
-        open: async (authorizationUrl) => {
-          say(`Open this URL: ${authorizationUrl}`);
-          if (options.browser !== false && !(await openBrowser(authorizationUrl, io.env)))
-            say('No browser could be started. Open the URL yourself, on this machine.');
-          say('Waiting for the browser');
-        },
-      },
-    );
-    const file = tokenFilePath(folder);
+    const store = openTokenFile(io.env, options.store);
+    run = { server, options, io, store, say };
+    const { found, credential } = await logIn(run);
+    const state = await store.describe();
     say(`Logged in to ${found.server}${credential.scopes ? ` with: ${credential.scopes.join(' ')}` : ''}`);
-    say(`The login is kept in ${file}`);
-    if (options.json) io.stdout.write(formatJson(summary(found, credential, file)));
+    say(describeStore(state));
+    if (options.json) io.stdout.write(formatJson(summarizeLogin(found, credential, state)));
   } catch (error) {
-    throw explainFailure(error, url);
+    const failure = explainFailure(error, url);
+    const hint = await hintAtLogin(error, server, run?.found, io.fetch);
+    throw failure instanceof CliError && hint !== undefined
+      ? new CliError(failure.message, failure.exitCode, printableLine(hint))
+      : failure;
   }
 }
 
-function parseScopeOption(value: string): string {
-  if (!/^[\x21\x23-\x5B\x5D-\x7E ]+$/.test(value))
-    throw new InvalidArgumentError('Scopes are words separated by spaces.');
-  return value;
-}
+const examples = `
+Examples:
+  ${programName} login https://mcp.example.com/mcp                      with your browser
+  ${programName} login https://mcp.example.com/mcp --scope "notes:read"
+  ${programName} login https://mcp.example.com/mcp --device             with a code, on any other device
+  ${programName} login https://mcp.example.com/mcp --grant client_credentials \\
+    --client-id ci --client-secret-stdin < secret.txt                   a pipeline as itself
 
-function parseOriginOption(value: string, earlier: string[] = []): string[] {
-  const url = URL.parse(value);
-  if (url?.origin !== value) throw new InvalidArgumentError('An origin looks like https://login.example.com');
-  return [...earlier, value];
-}
+Over SSH, or wherever no browser can be opened, it offers a code to enter on another device where the server
+knows that, else it takes the address your browser ends at, pasted into the terminal. Without terminal and
+browser it ends at once with exit code 3.`;
 
 /**
  * Adds `gatehouse login`.
@@ -135,20 +111,12 @@ function parseOriginOption(value: string, earlier: string[] = []): string[] {
  * @param io the surroundings
  */
 export function registerLogin(program: Command, io: CommandIo = processIo()): void {
-  program
-    .command('login')
-    .description('log in to an MCP server with your browser')
-    .argument('<url>', 'URL of the MCP server')
-    .option('--client-id <id>', 'use this client id instead of registering')
-    .option('--client-secret-stdin', 'read the secret of that client from standard input')
-    .option('--scope <scopes>', 'ask for these scopes, separated by spaces', parseScopeOption)
-    .option('--no-browser', 'only print the URL to open')
-    .option(
-      '--allow-origin <origin>',
-      'accept token endpoints on this origin too (repeatable)',
-      parseOriginOption,
-    )
-    .option('--json', 'print what was logged in to as JSON')
-    .addHelpText('after', `\nExample:\n  ${programName} login http://localhost:3000/mcp --scope "notes:read"`)
+  addLoginOptions(
+    program
+      .command('login')
+      .description('log in to an MCP server, and keep the login')
+      .argument('<url>', 'URL of the MCP server'),
+  )
+    .addHelpText('after', examples)
     .action((url: string, options: LoginCommandOptions) => runLogin(url, options, io));
 }

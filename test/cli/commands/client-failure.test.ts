@@ -19,6 +19,12 @@ describe('a failure of the client', () => {
     [new ClientError('unreachable', 'x'), 6, undefined],
     [new ClientError('issuer_mismatch', 'x'), 6, undefined],
     [new ClientError('store_unusable', 'x'), 1, undefined],
+    [new ClientError('bad_key', 'x'), 2, undefined],
+    [
+      new ClientError('callback_port_unusable', 'x'),
+      2,
+      'To choose another one: --callback-port <port>; without it a free one is taken',
+    ],
     [new ClientError('no_registration', 'x'), 6, 'To give a client id: --client-id <id>'],
     [new ProtocolError(-32602, 'unknown tool'), 6, undefined],
     [new SdkError(SdkErrorCode.RequestTimeout, 'late'), 6, undefined],

@@ -1,26 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { type LoginCommandOptions, registerLogin, runLogin } from '../../../src/cli/commands/login.ts';
+import { registerLogin, runLogin } from '../../../src/cli/commands/login.ts';
+import type { LoginCommandOptions } from '../../../src/cli/commands/login-options.ts';
+import type { CommandIo } from '../../../src/cli/output.ts';
 import { createTokenFile, tokenFilePath } from '../../../src/client/node/index.ts';
+import { offerDeviceLogin } from '../../client/support/device-login.ts';
 import { startAuthorizationServer, startMcpServer } from '../../client/support/protected-server.ts';
 import { testIo } from '../support/client-commands.ts';
 
-/** Runs a login whose user opens the printed URL. */
-async function logIn(
-  options: LoginCommandOptions = {},
-  more: { input?: string; metadata?: Record<string, unknown>; scopes?: string[] } = {},
-) {
-  const as = await startAuthorizationServer(more.metadata);
-  const mcp = await startMcpServer(as, more.scopes === undefined ? {} : { scopes: more.scopes });
-  const { io, home, written } = testIo(more.input === undefined ? {} : { input: more.input });
+/** What a test of a login sets. */
+interface Setting {
+  input?: string;
+  env?: Record<string, string>;
+  metadata?: Record<string, unknown>;
+  scopes?: string[];
+}
+
+async function setUp({ input, env, metadata, scopes }: Setting = {}) {
+  const as = await startAuthorizationServer(metadata);
+  const mcp = await startMcpServer(as, scopes === undefined ? {} : { scopes });
+  const surroundings = testIo({
+    ...(input === undefined ? {} : { input }),
+    ...(env === undefined ? {} : { env }),
+  });
+  return { as, mcp, ...surroundings, store: createTokenFile(surroundings.home) };
+}
+
+/** Calls back with the URL that a login prints. */
+function onPrintedUrl(io: CommandIo, then: (url: string) => void): void {
   const { write } = io.stderr;
   io.stderr.write = (text) => {
     write(text);
-    const opened = /^Open this URL: (.*)$/m.exec(text)?.[1];
-    if (opened) void fetch(opened);
+    const url = /^Open this URL: (.*)$/m.exec(text)?.[1];
+    if (url) then(url);
   };
-  const ended = runLogin(mcp.url, { browser: false, ...options }, io);
-  return { as, mcp, io, home, written, ended, store: createTokenFile(home) };
+}
+
+/** Runs a login whose user opens the printed URL. */
+async function logIn(options: LoginCommandOptions = {}, setting: Setting = {}) {
+  const set = await setUp(setting);
+  onPrintedUrl(set.io, (url) => void fetch(url));
+  return { ...set, ended: runLogin(set.mcp.url, { browser: false, ...options }, set.io) };
 }
 
 describe('gatehouse login', () => {
@@ -35,7 +58,7 @@ describe('gatehouse login', () => {
       expect.stringMatching(new RegExp(`^Open this URL: ${as.origin}/authorize\\?`)),
       'Waiting for the browser',
       `Logged in to ${mcp.url} with: read`,
-      `The login is kept in ${tokenFilePath(home)}`,
+      `The login is kept in ${tokenFilePath(home)}, in plain text that only you can read`,
       '',
     ]);
     expect((await store.findCredential(mcp.url))?.scopes).toEqual(['read']);
@@ -48,10 +71,13 @@ describe('gatehouse login', () => {
       server: mcp.url,
       issuer: as.origin,
       resource: mcp.url,
+      client: expect.stringMatching(/^client-/),
       scopes: ['a', 'b'],
       expiresAt: expect.any(Number),
       renewable: true,
+      bound: false,
       tokenFile: tokenFilePath(home),
+      sealedWith: null,
     });
     const { accessToken = '', refreshToken = '' } = (await store.findCredential(mcp.url)) ?? {};
     for (const secret of [accessToken, refreshToken]) {
@@ -75,13 +101,16 @@ describe('gatehouse login', () => {
     registerLogin(program, testIo().io);
     const options = program.commands[0]?.options.map(({ flags }) => flags) ?? [];
     expect(options).toContain('--client-secret-stdin');
-    expect(options.filter((flags) => /secret|token|password/.test(flags) && flags.includes('<'))).toEqual([]);
+    const takesText = /<(?!file>|url>)/;
+    expect(
+      options.filter((flags) => /secret|token|password|key|assertion/.test(flags) && takesText.test(flags)),
+    ).toEqual([]);
   });
 
   it.each([
     ['without a client id', { clientSecretStdin: true }, 'x'],
     ['without a secret', { clientId: 'a', clientSecretStdin: true }, '\n'],
-    ['with a secret without end', { clientId: 'a', clientSecretStdin: true }, 'x'.repeat(5000)],
+    ['with a secret without end', { clientId: 'a', clientSecretStdin: true }, 'x'.repeat(20_000)],
   ])('refuses --client-secret-stdin %s as wrong usage', async (_, options, input) => {
     const { as, ended } = await logIn(options, { input });
     await expect(ended).rejects.toMatchObject({ exitCode: 2 });
@@ -102,8 +131,7 @@ describe('gatehouse login', () => {
   });
 
   it('starts the program of BROWSER, and says so where it cannot be started', async () => {
-    const { io, written, ended } = await logIn({ browser: true });
-    Object.assign(io.env, { BROWSER: '/nowhere/browser' });
+    const { written, ended } = await logIn({ browser: true }, { env: { BROWSER: '/nowhere/browser' } });
     await ended;
     expect(written.stderr).toContain('No browser could be started. Open the URL yourself');
   });
@@ -146,5 +174,86 @@ describe('gatehouse login', () => {
     const allowed = await logIn({ allowOrigin: [other.origin] }, { metadata });
     await allowed.ended;
     expect((await allowed.store.findCredential(allowed.mcp.url))?.accessToken).toBe('x');
+  });
+
+  it('ends at once with exit code 3 where there is neither browser nor terminal (CL-6)', async () => {
+    const { as, mcp, ended } = await logIn({ browser: true }, { env: { CI: 'true' } });
+    await expect(ended).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('Nobody can log in here'),
+      hint: expect.stringMatching(/--grant client_credentials.*--device.*--no-browser/s),
+    });
+    expect([...as.requests, ...mcp.requests]).toEqual([]);
+  });
+
+  it('takes the answer from standard input where that is asked for (CL-6)', async () => {
+    const { as, mcp, io, written } = await setUp();
+    const input = new PassThrough();
+    onPrintedUrl(io, async (url) => {
+      const { headers } = await fetch(url, { redirect: 'manual' });
+      input.write(`that went wrong\n\n"${headers.get('location')}"\n`);
+    });
+    await runLogin(mcp.url, { browser: false, paste: true }, { ...io, stdin: input });
+    expect(written.stderr).toContain('paste the address it ends at here');
+    expect(as.accessTokens.size).toBeGreaterThan(0);
+  });
+
+  it('shows the code for another device (CL-6)', async () => {
+    const { as, mcp, io, written } = await setUp();
+    offerDeviceLogin(as);
+    await runLogin(mcp.url, { device: true }, io);
+    expect(written.stderr).toContain(`Open this URL on any device: ${as.origin}/device\n`);
+    expect(written.stderr).toContain('Enter this code there: WDJB-MJHT\n');
+    expect(written.stderr).toContain('it is good for 10 min');
+  });
+
+  it('logs a machine in as itself (A13-02)', async () => {
+    const { as, mcp, io, home } = await setUp();
+    as.routes['POST /token'] = ({ body, headers }) => {
+      const right = headers.authorization === `Basic ${btoa('ci:very-secret')}`;
+      if (!right || !body.includes('grant_type=client_credentials')) return { status: 400, json: {} };
+      as.accessTokens.add('at-ci');
+      return { json: { access_token: 'at-ci', token_type: 'Bearer', expires_in: 60 } };
+    };
+    const file = join(home, 'secret');
+    writeFileSync(file, 'very-secret\n');
+    const options = { grant: 'client_credentials', clientId: 'ci', clientSecretFile: file } as const;
+    await runLogin(mcp.url, options, io);
+    expect((await createTokenFile(home).findCredential(mcp.url))?.accessToken).toBe('at-ci');
+  });
+
+  it('does not wait for an answer to scopes that the server refuses, and names those it has', async () => {
+    const { as, mcp, io, ended } = await logIn({}, { scopes: ['read', 'write'] });
+    await ended;
+    as.routes['GET /authorize'] = ({ query }) => {
+      const answer = { error: 'invalid_scope', state: query.get('state') ?? '', iss: as.origin };
+      return {
+        status: 302,
+        headers: { location: `${query.get('redirect_uri')}?${new URLSearchParams(answer)}` },
+        text: '',
+      };
+    };
+    await expect(runLogin(mcp.url, { browser: false, scope: 'bogus' }, io)).rejects.toMatchObject({
+      exitCode: 3,
+      hint: 'Scopes this server names: read write',
+    });
+  });
+
+  it('says which URL was meant where it was given the origin', async () => {
+    const { mcp, io } = await setUp();
+    const origin = new URL(mcp.url).origin;
+    await expect(runLogin(origin, { browser: false }, io)).rejects.toMatchObject({
+      exitCode: 6,
+      hint: expect.stringContaining(`Did you mean ${mcp.url}?`),
+    });
+  });
+
+  it('has a help that shows every way to log in', () => {
+    const program = new Command();
+    registerLogin(program, testIo().io);
+    const help = program.commands[0]?.helpInformation() ?? '';
+    for (const part of ['How you log in:', '--device', '--paste', '--grant <grant>', '--store <how>'])
+      expect(help).toContain(part);
+    expect(Math.max(...help.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(120);
   });
 });

@@ -1,0 +1,43 @@
+import type { Fetch } from '../../client/index.ts';
+
+/** Where MCP servers stand most often. */
+const usual = '/mcp';
+
+/** Longest wait for one answer, in milliseconds. */
+const guessTimeoutMs = 3_000;
+
+/** @returns URLs the user may have meant: beside `/sse`, below an origin, without a slash at the end */
+function candidates(url: URL): string[] {
+  const at = (pathname: string): string => Object.assign(new URL(url), { pathname }).href;
+  if (url.pathname === '/') return [at(usual)];
+  if (/\/sse\/?$/.test(url.pathname)) return [at(url.pathname.replace(/\/sse\/?$/, usual))];
+  if (url.pathname.endsWith('/')) return [at(url.pathname.slice(0, -1))];
+  return [at(`${url.pathname}${usual}`)];
+}
+
+/**
+ * Looks for the MCP server a user may have meant, where there is none at the URL they gave.
+ * @param fetch how it is asked; no token goes along
+ * @param url what they gave
+ * @returns a URL where something asks for a token or speaks MCP; undefined where there is none
+ * @see MCP transports "Sending Messages to the Server"
+ */
+export async function guessEndpoint(fetch: Fetch, url: string): Promise<string | undefined> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  for (const candidate of candidates(new URL(url))) {
+    const response = await fetch(candidate, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(guessTimeoutMs),
+    }).catch(() => undefined);
+    await response?.body?.cancel();
+    if (response === undefined) continue;
+    const type = response.headers.get('content-type') ?? '';
+    const speaks =
+      [200, 400].includes(response.status) && /^(?:application\/json|text\/event-stream)/.test(type);
+    if (speaks || (response.status === 401 && response.headers.has('www-authenticate'))) return candidate;
+  }
+  return undefined;
+}

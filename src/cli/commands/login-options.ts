@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Sealing, sealings } from '../../client/node/index.ts';
+
+/** Grants by which a machine logs in as itself. */
+export const machineGrants = ['client_credentials', 'workload_identity'] as const;
+
+/** Options of `gatehouse login`, as commander gives them. */
+export interface LoginCommandOptions {
+  scope?: string;
+  browser?: boolean;
+  paste?: boolean;
+  device?: boolean;
+  callbackPort?: number;
+  timeout?: number;
+  clientId?: string;
+  clientSecretStdin?: boolean;
+  clientSecretFile?: string;
+  privateKey?: string;
+  clientMetadataUrl?: string;
+  grant?: (typeof machineGrants)[number];
+  assertionFile?: string;
+  issuer?: string;
+  dpop?: boolean;
+  allowOrigin?: string[];
+  store?: Sealing;
+  json?: boolean;
+}
+
+function parseScope(value: string): string {
+  if (!/^[\x21\x23-\x5B\x5D-\x7E ]+$/.test(value))
+    throw new InvalidArgumentError('Scopes are words separated by spaces.');
+  return value;
+}
+
+function parseOrigin(value: string, earlier: string[] = []): string[] {
+  const url = URL.parse(value);
+  if (url?.origin !== value) throw new InvalidArgumentError('An origin looks like https://login.example.com');
+  return [...earlier, value];
+}
+
+function parseWhole(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most)
+      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`);
+    return number;
+  };
+}
+
+/** Adds the options of `gatehouse login` to its command, in groups. None takes a secret itself (T-191). */
+export function addLoginOptions(command: Command): Command {
+  return command
+    .optionsGroup('What to ask for:')
+    .option(
+      '--scope <scopes>',
+      'these scopes, separated by spaces, instead of those the server names',
+      parseScope,
+    )
+    .option('--dpop', 'a token bound to a key of this machine, worthless to whoever steals it')
+    .optionsGroup('How you log in:')
+    .option('--no-browser', 'only print the URL to open')
+    .option('--device', 'enter a code on any other device')
+    .option('--paste', 'read the answer of a browser elsewhere from standard input, terminal or not')
+    .option(
+      '--callback-port <port>',
+      'where the browser comes back to, on 127.0.0.1 (default: any free port)',
+      parseWhole(1, 65_535),
+    )
+    .option('--timeout <seconds>', 'longest wait for you (default: 300)', parseWhole(1, 3600))
+    .optionsGroup('A client registered beforehand:')
+    .option('--client-id <id>', 'use this client id instead of registering')
+    .option('--client-secret-stdin', 'read its secret from standard input')
+    .option('--client-secret-file <file>', 'read its secret from a file')
+    .option('--private-key <file>', 'its private key instead of a secret: PEM (PKCS #8) or a JSON Web Key')
+    .option(
+      '--client-metadata-url <url>',
+      'URL of a client ID metadata document, used where it is understood',
+    )
+    .optionsGroup('A machine as itself, without a user:')
+    .addOption(new Option('--grant <grant>', 'log in by this grant').choices(machineGrants))
+    .option('--assertion-file <file>', 'the token the platform gave this workload (workload_identity)')
+    .option('--issuer <url>', 'send the credentials to this authorization server only')
+    .optionsGroup('Trust and keeping:')
+    .option('--allow-origin <origin>', 'accept token endpoints on this origin too (repeatable)', parseOrigin)
+    .addOption(
+      new Option(
+        '--store <how>',
+        'keep logins sealed by the keychain, in plain text readable by you only, or sealed where possible (default: GATEHOUSE_STORE, else auto)',
+      ).choices(sealings),
+    )
+    .option('--json', 'print what was logged in to as JSON');
+}

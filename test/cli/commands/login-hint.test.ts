@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { hintAtLogin } from '../../../src/cli/commands/login-hint.ts';
+import { ClientError, type DiscoveredServer } from '../../../src/client/index.ts';
+import { startServer } from '../../client/support/scripted-server.ts';
+
+const found = { authorizationServer: { scopes_supported: ['openid', 'read'] } } as DiscoveredServer;
+const refused = new ClientError('authorization_denied', 'It ended the login: "invalid_scope".');
+
+describe('a hint at a login that failed', () => {
+  it('names the scopes there are', async () => {
+    expect(await hintAtLogin(refused, 'https://x/mcp', found, fetch)).toBe(
+      'Scopes this server names: openid read',
+    );
+    const unknown = { authorizationServer: {} } as DiscoveredServer;
+    expect(await hintAtLogin(refused, 'https://x/mcp', unknown, fetch)).toBeUndefined();
+  });
+
+  it('names the URL that was meant, where nothing was found at the one given', async () => {
+    const server = await startServer({
+      'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' } },
+    });
+    const error = new ClientError('not_protected', 'x');
+    expect(await hintAtLogin(error, `${server.origin}/`, undefined, fetch)).toMatch(
+      new RegExp(`^Did you mean ${server.origin}/mcp\\? Run: .* login ${server.origin}/mcp$`),
+    );
+    expect(await hintAtLogin(error, `${server.origin}/`, found, fetch)).toBeUndefined();
+  });
+
+  it.each([new ClientError('unreachable', 'x'), new ClientError('login_timed_out', 'x'), new Error('x')])(
+    'is not looked for after %s',
+    async (error) => {
+      const server = await startServer();
+      expect(await hintAtLogin(error, `${server.origin}/`, undefined, fetch)).toBeUndefined();
+      expect(server.requests).toEqual([]);
+    },
+  );
+});
