@@ -1,6 +1,6 @@
 import type { Check } from './check.ts';
 import { issuerChecks } from './issuer/issuer-checks.ts';
-import { challengeOnSuccess } from './reach/challenge-checks.ts';
+import { challengeOnSuccess } from './reach/challenge-on-success.ts';
 import { reachChecks } from './reach/reach-checks.ts';
 import { resourceChecks } from './resource/resource-checks.ts';
 

@@ -1,22 +1,21 @@
 import { quote } from '../../client/quote.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
 import type { Check } from '../check.ts';
-import { describeAnswer } from '../describe-answer.ts';
-import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { fail, pass, skip, warn } from '../judgements.ts';
+import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
-import {
-  challengedMetadata,
-  firstRefusal,
-  type Refusal,
-  withBadToken,
-  withTokenInQuery,
-} from './anonymous.ts';
+import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
 import { findGrammarFault } from './challenge-grammar.ts';
 
 const noRefusal = skip('The server refuses nobody.');
 
 async function refusalOf(subject: Subject): Promise<Refusal | undefined> {
   return subject.fact(firstRefusal);
+}
+
+/** Whether a refusal asks for what MCP clients have. */
+export function asksForToken({ challenges }: Refusal): boolean {
+  return challenges.some((challenge) => challenge.scheme === 'bearer' || challenge.scheme === 'dpop');
 }
 
 /** The line that a sound server sends. */
@@ -75,8 +74,7 @@ const scheme: Check = {
     const refusal = await refusalOf(subject);
     if (!refusal?.header) return noRefusal;
     const schemes = refusal.challenges.map((challenge) => challenge.scheme);
-    if (schemes.some((one) => one === 'bearer' || one === 'dpop'))
-      return pass(`It offers ${schemes.join(', ')}.`);
+    if (asksForToken(refusal)) return pass(`It offers ${schemes.join(', ')}.`);
     return fail(
       `It offers ${schemes.map(quote).join(', ') || 'nothing'}, and no Bearer.`,
       schemes.includes('basic') || schemes.includes('negotiate')
@@ -98,6 +96,8 @@ const metadata: Check = {
     if (!refusal?.header) return noRefusal;
     const named = challengedMetadata(refusal);
     const add = `Add resource_metadata="${protectedResourceMetadataUrl(subject.url)}" to the challenge.`;
+    if (named === undefined && !(await subject.fact(resourceDocument)))
+      return skip('There is no metadata that the challenge could name.', { because: 'PRM-FOUND' });
     if (named === undefined)
       return warn('The challenge has no resource_metadata; clients of 2025-06-18 look nowhere else.', add);
     const url = URL.parse(named);
@@ -133,107 +133,5 @@ const scope: Check = {
   },
 };
 
-/** A bad token is refused as such. */
-const badToken: Check = {
-  id: 'CHALLENGE-BAD-TOKEN',
-  section: 'reach',
-  title: 'A token that nobody issued is answered with 401 and error="invalid_token"',
-  clause: 'RFC 6750 section 3.1; RFC 9728 section 5.1',
-  needs: ['CHALLENGE-STATUS'],
-  async judge(subject) {
-    const refusal = await refusalOf(subject);
-    if (!refusal) return noRefusal;
-    const answer = await subject.fact(withBadToken);
-    const { evidence } = answer;
-    if (answer.kind === 'unanswered') return unknown(describeAnswer(answer), { evidence });
-    const found = answer.headers.get('www-authenticate') ?? '';
-    if (answer.status !== 401)
-      return fail(
-        `A made-up token is answered with ${describeAnswer(answer)}.`,
-        answer.status < 300
-          ? 'Verify access tokens: as it is, the server takes any.'
-          : 'Answer 401 with error="invalid_token", so that clients refresh or log in again.',
-        { evidence },
-      );
-    const named = challengedMetadata(refusal);
-    if (named !== undefined && !found.includes(named))
-      return warn(
-        `With a made-up token resource_metadata is not ${quote(named)} as without one: ${quote(found)}.`,
-        'Send the same resource_metadata with every 401.',
-        { evidence },
-      );
-    if (/error="?invalid_token/i.test(found)) return pass(`401, ${quote(found)}`, { evidence });
-    return warn(
-      `A made-up token is answered with 401, but without error="invalid_token": ${quote(found)}.`,
-      'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help.',
-      { evidence },
-    );
-  },
-};
-
-/** URLs are logged everywhere; a token in one is lost. */
-const queryToken: Check = {
-  id: 'CHALLENGE-QUERY-TOKEN',
-  section: 'reach',
-  title: 'A token in the query counts for nothing',
-  clause: 'MCP authorization "Token Requirements"; RFC 6750 section 2.3',
-  needs: ['CHALLENGE-BAD-TOKEN'],
-  async judge(subject) {
-    const refusal = await refusalOf(subject);
-    if (!refusal) return noRefusal;
-    const inHeader = await subject.fact(withBadToken);
-    const inQuery = await subject.fact(withTokenInQuery);
-    const evidence = [...refusal.answer.evidence, ...inHeader.evidence, ...inQuery.evidence];
-    if (inQuery.kind === 'unanswered' || inHeader.kind === 'unanswered')
-      return unknown(describeAnswer(inQuery), { evidence });
-    if (inQuery.status === 400) return pass('A token in the query is answered with 400.', { evidence });
-    const isInvalid = /error="?invalid_token/i;
-    const query = inQuery.headers.get('www-authenticate') ?? '';
-    if (inQuery.status < 300 || isInvalid.test(query))
-      return fail(
-        `access_token in the query is answered with ${inQuery.status}${query === '' ? '' : ` ${quote(query)}`}: the server reads tokens from the URL, where logs and histories keep them.`,
-        'Take tokens from the Authorization header only.',
-        { evidence },
-      );
-    if (!isInvalid.test(inHeader.headers.get('www-authenticate') ?? ''))
-      return unknown('The server answers every refusal alike, so that nobody can tell whether it looked.', {
-        evidence,
-      });
-    return pass('access_token in the query is answered as if there were no token.', { evidence });
-  },
-};
-
-/** A success asks for nothing. */
-const onSuccess: Check = {
-  id: 'CHALLENGE-ON-SUCCESS',
-  section: 'reach',
-  title: 'Answers that succeed carry no challenge',
-  clause: 'RFC 9110 section 11.6.1',
-  async judge(subject) {
-    const successes = subject.exchanges.filter(({ response }) => response && response.status < 300);
-    if (successes.length === 0) return skip('Nothing has succeeded so far.', { evidence: [] });
-    const odd = successes.find(({ response }) =>
-      response?.headers.some(([name]) => name === 'www-authenticate'),
-    );
-    if (!odd) return pass(`None of ${successes.length} answers with 2xx has one.`, { evidence: [] });
-    return warn(
-      `${odd.request.method} ${odd.request.url} is answered with ${odd.response?.status} and WWW-Authenticate: clients take it for a refusal, and log in again and again.`,
-      'Send WWW-Authenticate with 401 and 403 only.',
-      { evidence: [odd.number] },
-    );
-  },
-};
-
 /** Checks of the challenge. */
-export const challengeChecks: readonly Check[] = [
-  header,
-  grammar,
-  scheme,
-  metadata,
-  scope,
-  badToken,
-  queryToken,
-];
-
-/** Looks back at all answers, so it stands behind the sections that get some. */
-export const challengeOnSuccess: Check = onSuccess;
+export const challengeChecks: readonly Check[] = [header, grammar, scheme, metadata, scope];

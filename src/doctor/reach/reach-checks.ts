@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts';
 import { answerChecks } from './answer-checks.ts';
+import { badTokenChecks } from './bad-token-checks.ts';
 import { challengeChecks } from './challenge-checks.ts';
 import { connectionChecks } from './connection-checks.ts';
 import { corsChecks } from './cors-checks.ts';
@@ -11,5 +12,6 @@ export const reachChecks: readonly Check[] = [
   ...tlsChecks,
   ...answerChecks,
   ...challengeChecks,
+  ...badTokenChecks,
   ...corsChecks,
 ];

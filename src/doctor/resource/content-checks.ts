@@ -5,7 +5,7 @@ import type { Check } from '../check.ts';
 import { stringsOf } from '../document.ts';
 import { internalFault } from '../internal-host.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
-import { firstRefusal } from '../reach/anonymous.ts';
+import { anonymousInitialize, firstRefusal } from '../reach/anonymous.ts';
 import type { Subject } from '../subject.ts';
 import { publicAddressHints } from './hints.ts';
 import { type ResourceDocument, resourceDocument } from './places.ts';
@@ -54,7 +54,7 @@ const resourceForm: Check = {
   section: 'resource',
   title: '"resource" is an absolute https URL without a fragment',
   clause: 'RFC 9728 section 2; RFC 8707 section 2',
-  needs,
+  needs: [...needs, 'PRM-INTERNAL-HOST'],
   judge: judging(async ({ resource }) => {
     if (typeof resource !== 'string' || !URL.canParse(resource))
       return fail(`"resource" is ${quote(resource)}.`, 'Publish the URL that clients call as "resource".');
@@ -88,6 +88,11 @@ const resource: Check = {
         `"resource" is a parent of the URL: ${difference}. Clients that compare strictly stop here, and tokens are for everything below.`,
         `Publish ${quote(subject.url)} for this endpoint.`,
       );
+    const answer = await subject.fact(anonymousInitialize);
+    if (answer.kind === 'answered' && (answer.status === 404 || answer.status === 405))
+      return skip(`"resource" is another URL: ${difference}. Nothing is at the one that was called.`, {
+        because: 'CHALLENGE-STATUS',
+      });
     return fail(
       `"resource" is another URL: ${difference}. Clients must not use this document.`,
       `Publish ${quote(subject.url)} as "resource", or give clients the URL ${quote(named)}.`,

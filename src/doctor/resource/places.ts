@@ -26,8 +26,9 @@ export async function resourcePlaces(subject: Subject): Promise<readonly Resourc
       url,
     ]),
   ];
-  if (challenged !== undefined && !wellKnown.includes(challenged))
-    places.unshift(['by the challenge', challenged]);
+  // One on another origin is not asked: no careful client would.
+  const isOwn = challenged !== undefined && URL.parse(challenged)?.origin === new URL(subject.url).origin;
+  if (isOwn && !wellKnown.includes(challenged)) places.unshift(['by the challenge', challenged]);
   const found: ResourcePlace[] = [];
   for (const [named, url] of places) {
     const answer = await ask(subject, url, {

@@ -1,0 +1,85 @@
+import { quote } from '../../client/quote.ts';
+import type { Check } from '../check.ts';
+import { describeAnswer } from '../describe-answer.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
+import { challengedMetadata, firstRefusal, withBadToken, withTokenInQuery } from './anonymous.ts';
+import { asksForToken } from './challenge-checks.ts';
+
+const noRefusal = skip('The server refuses nobody.');
+
+/** A bad token is refused as such. */
+const badToken: Check = {
+  id: 'CHALLENGE-BAD-TOKEN',
+  section: 'reach',
+  title: 'A token that nobody issued is answered with 401 and error="invalid_token"',
+  clause: 'RFC 6750 section 3.1; RFC 9728 section 5.1',
+  needs: ['CHALLENGE-STATUS'],
+  async judge(subject) {
+    const refusal = await subject.fact(firstRefusal);
+    if (!refusal) return noRefusal;
+    const answer = await subject.fact(withBadToken);
+    const { evidence } = answer;
+    if (answer.kind === 'unanswered') return unknown(describeAnswer(answer), { evidence });
+    const found = answer.headers.get('www-authenticate') ?? '';
+    if (answer.status !== 401)
+      return fail(
+        `A made-up token is answered with ${describeAnswer(answer)}.`,
+        answer.status < 300
+          ? 'Verify access tokens: as it is, the server takes any.'
+          : 'Answer 401 with error="invalid_token", so that clients refresh or log in again.',
+        { evidence },
+      );
+    if (found === '' && refusal.header === null)
+      return skip('The server never sends WWW-Authenticate.', { because: 'CHALLENGE-HEADER', evidence });
+    if (!asksForToken(refusal))
+      return skip('The server never asks for a bearer token.', { because: 'CHALLENGE-SCHEME', evidence });
+    const named = challengedMetadata(refusal);
+    if (named !== undefined && !found.includes(named))
+      return warn(
+        `With a made-up token resource_metadata is not ${quote(named)} as without one: ${quote(found)}.`,
+        'Send the same resource_metadata with every 401.',
+        { evidence },
+      );
+    if (/error="?invalid_token/i.test(found)) return pass(`401, ${quote(found)}`, { evidence });
+    return warn(
+      `A made-up token is answered with 401, but without error="invalid_token": ${quote(found)}.`,
+      'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help.',
+      { evidence },
+    );
+  },
+};
+
+/** URLs are logged everywhere; a token in one is lost. */
+const queryToken: Check = {
+  id: 'CHALLENGE-QUERY-TOKEN',
+  section: 'reach',
+  title: 'A token in the query counts for nothing',
+  clause: 'MCP authorization "Token Requirements"; RFC 6750 section 2.3',
+  needs: ['CHALLENGE-BAD-TOKEN'],
+  async judge(subject) {
+    const refusal = await subject.fact(firstRefusal);
+    if (!refusal) return noRefusal;
+    const inHeader = await subject.fact(withBadToken);
+    const inQuery = await subject.fact(withTokenInQuery);
+    const evidence = [...refusal.answer.evidence, ...inHeader.evidence, ...inQuery.evidence];
+    if (inQuery.kind === 'unanswered' || inHeader.kind === 'unanswered')
+      return unknown(describeAnswer(inQuery), { evidence });
+    if (inQuery.status === 400) return pass('A token in the query is answered with 400.', { evidence });
+    const isInvalid = /error="?invalid_token/i;
+    const query = inQuery.headers.get('www-authenticate') ?? '';
+    if (inQuery.status < 300 || isInvalid.test(query))
+      return fail(
+        `access_token in the query is answered with ${inQuery.status}${query === '' ? '' : ` ${quote(query)}`}: the server reads tokens from the URL, where logs and histories keep them.`,
+        'Take tokens from the Authorization header only.',
+        { evidence },
+      );
+    if (!isInvalid.test(inHeader.headers.get('www-authenticate') ?? ''))
+      return unknown('The server answers every refusal alike, so that nobody can tell whether it looked.', {
+        evidence,
+      });
+    return pass('access_token in the query is answered as if there were no token.', { evidence });
+  },
+};
+
+/** Checks of what a token that nobody issued comes to. */
+export const badTokenChecks: readonly Check[] = [badToken, queryToken];
