@@ -46,7 +46,8 @@ const lines: Record<ProxyFault, Lines> = {
     nginx: () => 'proxy_buffering off;\nproxy_cache off;',
     caddy: () => 'flush_interval -1',
     traefik: () => '# take the buffering middleware off the router of this server',
-    apache: ({ path }) => `# take BUFFER out of SetOutputFilter\nSetEnvIf Request_URI "^${path}" no-gzip`,
+    apache: ({ path }) =>
+      `SetEnvIf Request_URI "^${path}" no-gzip\n# with ModSecurity: SecResponseBodyAccess Off`,
     cloudflare: () => '# quick tunnels (cloudflared tunnel --url) hold streams back: use a named tunnel',
   },
   compression: {
@@ -105,7 +106,6 @@ const lines: Record<ProxyFault, Lines> = {
     nginx: () => 'client_max_body_size 10m;',
     caddy: () => 'request_body {\n\tmax_size 10MB\n}',
     traefik: () => '- "traefik.http.middlewares.limit.buffering.maxRequestBodyBytes=10485760"',
-    apache: () => 'LimitRequestBody 10485760',
   },
   error_page: {
     nginx: () => 'proxy_intercept_errors off;',

@@ -52,7 +52,8 @@ function leakOf({ url, own }: Published, outside: URL): string | undefined {
   if (url.hostname === outside.hostname && own)
     return `it names ${url.port === '' ? 'no port' : `port ${url.port}`} where clients use ${outside.port || 'none'}`;
   const bothHere = isLocalAddress(url.hostname) && isLocalAddress(outside.hostname);
-  if (isInside(url.hostname) && !bothHere) return `${url.hostname} is a name of the inner network`;
+  if (isInside(url.hostname) && (own || !bothHere))
+    return `${url.host} is not the name clients use, ${outside.host}`;
   return undefined;
 }
 

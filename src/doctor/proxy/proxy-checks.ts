@@ -33,7 +33,7 @@ export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
     hostCheck,
     cachingCheck,
     headerSizeCheck,
-    bodySizeCheck,
+    bodySizeCheck(caller),
     authorizationCheck(caller),
     challengeHeaderCheck,
     acceptCheck(caller),

@@ -1,7 +1,7 @@
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
-import type { Subject } from '../subject.ts';
-import { mcpHeaders, message } from './mcp-caller.ts';
+import type { Probe, Subject } from '../subject.ts';
+import { type McpCaller, mcpHeaders, message } from './mcp-caller.ts';
 import { anonymousPost, documentOf, hintsFor, isPage, judgeUnanswered } from './way.ts';
 
 /** Sizes of tokens that are tried, in bytes: what a token with many groups takes, and what every proxy allows. */
@@ -52,44 +52,48 @@ export const headerSizeCheck: Check = {
   },
 };
 
-/** Requests of a usual size fit through. */
-export const bodySizeCheck: Check = {
-  id: 'PROXY-BODY-SIZE',
-  section: 'proxy',
-  title: 'A request of 1.5 MB fits through',
-  clause: 'RFC 9110 section 15.5.14',
-  async judge(subject) {
-    const padding = 'a'.repeat(largeBodyBytes);
-    const answer = await ask(subject, subject.url, {
-      method: 'POST',
-      headers: mcpHeaders,
-      body: message('ping', { padding }),
-    });
-    // Who refuses before having read all may cut the line, and then nobody can tell why.
-    if (answer.kind === 'unanswered') return judgeUnanswered(answer);
-    const usual = await subject.fact(anonymousPost);
-    if (answer.status >= 500 && usual.kind === 'answered' && usual.status < 500)
+/**
+ * Requests of a usual size fit through. With a login it is the server that reads them to the end; without one it may
+ * refuse before, and who cuts the line then cannot be told.
+ * @param caller the probe that speaks MCP
+ */
+export function bodySizeCheck(caller: Probe<McpCaller>): Check {
+  return {
+    id: 'PROXY-BODY-SIZE',
+    section: 'proxy',
+    title: 'A request of 1.5 MB fits through',
+    clause: 'RFC 9110 section 15.5.14',
+    async judge(subject) {
+      const found = await subject.fact(caller);
+      const headers = found.kind === 'speaks' ? found.headers : mcpHeaders;
+      const answer = await ask(subject, subject.url, {
+        method: 'POST',
+        headers,
+        body: message('ping', { padding: 'a'.repeat(largeBodyBytes) }),
+      });
+      if (answer.kind === 'unanswered') return judgeUnanswered(answer);
+      const { status } = answer;
+      if (status >= 500)
+        return {
+          verdict: 'warn',
+          saw: `A request of 1.5 MB is answered with status ${status}.`,
+          fix: 'Raise the limit of the proxy, and let it write to the folder in which it keeps large requests. Where the server refuses before it has read all, keep lines to it open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
+          ...(await hintsFor(subject, 'body_size')),
+        };
+      if (status !== 413)
+        return { verdict: 'pass', saw: `A request of 1.5 MB was answered with status ${status}.` };
+      const isServer = !isPage(answer) && documentOf({ ...answer, status: 200 }) !== undefined;
+      if (isServer)
+        return {
+          verdict: 'pass',
+          saw: 'The server itself refuses a request of 1.5 MB: that is its own limit.',
+        };
       return {
         verdict: 'warn',
-        saw: `A request of 1.5 MB is answered with status ${answer.status}, a small one with ${usual.status}.`,
-        fix: 'Look into the error log of the proxy. Either it may not write to the folder in which it keeps large requests, or the server refused before it had read all and closed the line: keep lines to the server open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
+        saw: 'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',
+        fix: 'Raise the limit to that of the server (Gatehouse: 4 MB).',
+        ...(await hintsFor(subject, 'body_size')),
       };
-    if (answer.status !== 413)
-      return {
-        verdict: 'pass',
-        saw: `A request of 1.5 MB was answered with status ${answer.status}, not 413.`,
-      };
-    const isServer = !isPage(answer) && documentOf({ ...answer, status: 200 }) !== undefined;
-    if (isServer)
-      return {
-        verdict: 'pass',
-        saw: 'The server itself refuses a request of 1.5 MB: that is its own limit.',
-      };
-    return {
-      verdict: 'warn',
-      saw: 'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',
-      fix: 'Raise the limit to that of the server (Gatehouse: 4 MB).',
-      ...(await hintsFor(subject, 'body_size')),
-    };
-  },
-};
+    },
+  };
+}

@@ -10,16 +10,24 @@ interface Mistake {
   id: string;
   verdict: 'fail' | 'warn';
   saw: string;
+  /** Lines instead of the sound ones. */
+  base?: string;
   /** Where the hint goes. */
   at: keyof Lines;
   /** What stays of the mistake: all but the lines that the hint replaces, unless told. */
   kept?: Lines;
 }
 
+const ownPages = `proxy_intercept_errors on;
+  error_page 401 @page;
+  location @page { default_type text/html; return 401 "<html>Please log in</html>"; }`;
+
 const mistakes: Mistake[] = [
   {
     what: 'buffers event streams',
     lines: { within: 'proxy_ignore_headers X-Accel-Buffering;' },
+    // With HTTP/1.1 to the server, this nginx passes each chunk on at once; HTTP/1.0 is its default.
+    base: 'proxy_set_header Host $http_host;',
     id: 'PROXY-BUFFERING',
     verdict: 'fail',
     saw: 'not even its head',
@@ -94,12 +102,12 @@ const mistakes: Mistake[] = [
   },
   {
     what: 'shows pages of its own for errors',
-    lines: { beside: 'proxy_intercept_errors on; error_page 401 /401.html;' },
+    lines: { beside: ownPages },
     id: 'PROXY-ERROR-PAGE',
     verdict: 'fail',
     saw: 'a page',
     at: 'within',
-    kept: { beside: 'proxy_intercept_errors on; error_page 401 /401.html;' },
+    kept: { beside: ownPages },
   },
   {
     what: 'redirects /mcp to /mcp/',
@@ -165,12 +173,12 @@ describe.skipIf(!isProxyInstalled('nginx'))('an nginx', () => {
   afterAll(() => behind?.stop());
 
   it.each(mistakes)('that $what is found, and mended by the lines of the hint', async (mistake) => {
-    const { lines, id, verdict, saw, at, kept = {} } = mistake;
+    const { lines, base, id, verdict, saw, at, kept = {} } = mistake;
     const only = [id];
-    const before = (await behind.through('nginx', configuration('nginx', lines), { only })).finding(id);
+    const before = (await behind.through('nginx', configuration('nginx', lines, base), { only })).finding(id);
     expect(before).toMatchObject({ verdict, saw: expect.stringContaining(saw) });
     const mended = { ...kept, [at]: `${kept[at] ?? ''}\n${hintOf(before, 'nginx')}` };
-    const after = await behind.through('nginx', configuration('nginx', mended), { only });
+    const after = await behind.through('nginx', configuration('nginx', mended, base), { only });
     expect(after.finding(id)).toMatchObject({ verdict: 'pass' });
   });
 
