@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import type { Judgement } from '../finding.ts';
 import { codeReuse } from './code-reuse.ts';
 import { consentPatienceMs } from './consent.ts';
 import { secondLogin } from './second-session.ts';
@@ -10,6 +11,13 @@ const ofCodes = {
   needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE'],
   patienceMs: 2 * consentPatienceMs,
 } as const;
+
+/** Judges a refusal: by the right error, by another one, or by what is no OAuth error and may be none at all. */
+function judgeRefusal(error: string | undefined, saw: string): Judgement {
+  if (error === 'invalid_grant') return { verdict: 'pass', saw };
+  if (error === undefined) return { verdict: 'unknown', saw, because: 'LOGIN-TOKEN-ERROR' };
+  return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.' };
+}
 
 /** PKCE is worth something only where the verifier is compared. */
 export const verifierCheck: Check = {
@@ -32,8 +40,7 @@ export const verifierCheck: Check = {
         fix: 'Keep code_challenge with the code, and compare it with the SHA-256 of code_verifier in base64url. As it is, whoever steals a code can use it.',
         evidence,
       };
-    if (error === 'invalid_grant') return { verdict: 'pass', saw, evidence };
-    return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.', evidence };
+    return { ...judgeRefusal(error, saw), evidence };
   },
 };
 
@@ -92,8 +99,7 @@ export const codeOnceCheck: Check = {
         fix: 'Mark a code as used in the same step that issues its tokens, and refuse it from then on.',
         evidence,
       };
-    if (error === 'invalid_grant') return { verdict: 'pass', saw, evidence };
-    return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.', evidence };
+    return { ...judgeRefusal(error, saw), evidence };
   },
 };
 
@@ -107,7 +113,7 @@ export const codeRevokesCheck: Check = {
   async judge(subject) {
     const probe = await subject.fact(codeReuse);
     if (probe.kind === 'untried') return probe.judgement;
-    const { aliveBefore, aliveAfter } = probe;
+    const { aliveBefore, aliveAfter, isRefreshable } = probe;
     if (!aliveBefore)
       return {
         verdict: 'unknown',
@@ -119,6 +125,11 @@ export const codeRevokesCheck: Check = {
       return {
         verdict: 'pass',
         saw: 'The access token of the first redemption was accepted before and refused after.',
+      };
+    if (isRefreshable === false)
+      return {
+        verdict: 'pass',
+        saw: 'The refresh token of the first redemption was refused after that; its access token is accepted until it ends (see TOKEN-REVOKED).',
       };
     return {
       verdict: 'warn',

@@ -14,6 +14,8 @@ export type CodeReuse =
       /** Whether the tokens of the first redemption worked just before, and whether they did after. */
       aliveBefore: boolean;
       aliveAfter: boolean | undefined;
+      /** Whether the login could still be refreshed after; absent where that was not tried. */
+      isRefreshable?: boolean;
     }
   | { kind: 'untried'; judgement: Judgement };
 
@@ -33,5 +35,8 @@ export async function codeReuse(subject: Subject): Promise<CodeReuse> {
   const aliveBefore = await hasLiveToken(subject, session);
   const again = await redeemCode(subject, session, session.code);
   const aliveAfter = await isTokenTaken(subject, session.held.accessToken);
-  return { kind: 'tried', again, aliveBefore, aliveAfter };
+  if (aliveAfter !== true || session.held.refreshToken === undefined)
+    return { kind: 'tried', again, aliveBefore, aliveAfter };
+  const refreshed = await refreshSession(subject, session);
+  return { kind: 'tried', again, aliveBefore, aliveAfter, isRefreshable: refreshed.tokens !== undefined };
 }

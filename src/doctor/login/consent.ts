@@ -8,6 +8,7 @@ import {
 import type { Judgement } from '../finding.ts';
 import type { Subject } from '../subject.ts';
 import { loginClient } from './login-client.ts';
+import { preflight } from './preflight.ts';
 
 /** An authorization response that a user's consent brought, not judged yet. */
 export interface Consent {
@@ -41,10 +42,20 @@ export async function obtainConsent(
       kind: 'missing',
       judgement: { verdict: 'skip', saw: 'It needs a login, and nobody is here to log in.' },
     };
+  const ready = await subject.fact(preflight);
+  if (ready.kind === 'unready') return { kind: 'missing', judgement: ready.judgement };
+  if (ready.good.kind === 'error' || ready.good.kind === 'refused')
+    return {
+      kind: 'missing',
+      judgement: {
+        verdict: 'unknown',
+        saw: 'The authorization server refuses the request of a login, so no user was asked.',
+        because: 'LOGIN-REQUEST',
+      },
+    };
   return withAgent(async (agent): Promise<ConsentProbe> => {
-    const ready = await loginClient(subject, agent, login);
-    if ('judgement' in ready) return { kind: 'missing', judgement: ready.judgement };
-    const { found, client } = ready;
+    const client = await loginClient(subject, agent, login, ready);
+    const { found } = ready;
     const { url, pending } = await startAuthorization(found, client, {
       redirectUri: agent.redirectUri,
       scopes,

@@ -1,12 +1,10 @@
 import type { AuthorizationAgent } from '../../client/authorization/authorization-agent.ts';
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import { redirectAllows } from '../../client/registration/redirect-uris.ts';
-import type { Judgement } from '../finding.ts';
 import { nativeRegistrations } from '../registration/native-registrations.ts';
 import { tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import { type AuthorizationOutcome, isGoingOn, sendAuthorization } from './authorization-outcome.ts';
-import { examinedClient } from './preflight.ts';
 
 /**
  * Probe: whether a client registered without a port may use one, found out before a user sees it.
@@ -28,22 +26,22 @@ export async function freePortOutcome(
  * @param subject the server under examination
  * @param agent who takes the user through the login
  * @param login the first takes the client registered without a port where that works; the second has one of its own
+ * @param ready the client that authorization requests were tried with
  */
 export async function loginClient(
   subject: Subject,
   agent: AuthorizationAgent,
   login: 'first' | 'second',
-): Promise<{ found: DiscoveredServer; client: Registration } | { judgement: Judgement }> {
-  const ready = await subject.fact(examinedClient);
-  if ('judgement' in ready || ready.client.source === 'given') return ready;
-  const { found } = ready;
+  { found, client }: { found: DiscoveredServer; client: Registration },
+): Promise<Registration> {
+  if (client.source === 'given') return client;
   const portless = await subject.fact(freePortOutcome);
   const isUsable =
     portless?.client.redirectUris.some((one) => redirectAllows(one, agent.redirectUri)) === true &&
     isGoingOn(portless.outcome, portless.outcome) === true;
-  if (login === 'first' && isUsable) return { found, client: portless.client };
+  if (login === 'first' && isUsable) return portless.client;
   const tried = await subject.fact(nativeRegistrations);
   const type = tried.kind === 'tried' && tried.untyped !== undefined ? { application_type: undefined } : {};
   const exact = await tryRegistration(subject, found, { ...type, redirect_uris: [agent.redirectUri] });
-  return { found, client: exact.client ?? (isUsable ? portless.client : ready.client) };
+  return exact.client ?? (isUsable ? portless.client : client);
 }

@@ -123,6 +123,7 @@ export const reuseCheck: Check = {
       takenUntil === undefined
         ? `There is no grace window: the first second use, ${refusedAfter} seconds after the first, ${describeTokenAnswer(refusal)}.`
         : `The grace window ends between ${takenUntil} and ${refusedAfter} seconds after the use; then the token ${describeTokenAnswer(refusal)}.`;
+    if (refusal.error === undefined) return { verdict: 'unknown', saw: window, because: 'LOGIN-TOKEN-ERROR' };
     if (refusal.error !== 'invalid_grant')
       return {
         verdict: 'warn',

@@ -1,5 +1,6 @@
 import {
   ClientError,
+  type ClientErrorReason,
   type Credential,
   processAuthorizationResponse,
   revokeCredential,
@@ -85,6 +86,12 @@ export async function refreshSession(
   return answer;
 }
 
+/** The check that explains why an authorization response is not used. */
+const causes: Partial<Record<ClientErrorReason, string>> = {
+  authorization_response_rejected: 'LOGIN-STATE',
+  issuer_mismatch: 'LOGIN-ISS',
+};
+
 /**
  * Judges the authorization response as a login does. A response that does not pass is used for nothing.
  * @param consent the consent
@@ -95,7 +102,14 @@ export function readCode({ pending, query }: Consent): { code: string } | { judg
     return { code: processAuthorizationResponse(pending, query).get('code') ?? '' };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { judgement: { verdict: 'unknown', saw: `The login ended before a token: ${error.message}` } };
+    const because = causes[error.reason];
+    return {
+      judgement: {
+        verdict: 'unknown',
+        saw: `The login ended before a token: ${error.message}`,
+        ...(because === undefined ? {} : { because }),
+      },
+    };
   }
 }
 

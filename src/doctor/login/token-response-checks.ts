@@ -172,7 +172,7 @@ export const refreshTokenCheck: Check = {
             : 'grant_types_supported has refresh_token, and scopes_supported has no offline_access to ask for';
       return {
         verdict: 'warn',
-        saw: `No refresh token was issued: the user has to log in again ${until}. ${why[0]?.toUpperCase()}${why.slice(1)}.`,
+        saw: `No refresh token was issued: the user has to log in again ${until}. What the server says of itself: ${why}.`,
         fix: 'Issue refresh tokens to clients registered with the grant type refresh_token. If that takes a scope, list offline_access in scopes_supported of the authorization server.',
         evidence,
       };

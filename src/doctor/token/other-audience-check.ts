@@ -18,7 +18,7 @@ export const otherAudienceCheck: Check = {
   title: 'A token issued for another resource is refused',
   clause: 'MCP authorization "Token Audience Binding and Validation"; RFC 9068 section 4',
   active: true,
-  needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE'],
+  needs: ['LOGIN-REQUEST', 'LOGIN-STATE', 'LOGIN-ISS', 'LOGIN-CODE', 'TOKEN-AUDIENCE'],
   patienceMs: 2 * consentPatienceMs,
   async judge(subject) {
     const session = await subject.fact(spareSession);
