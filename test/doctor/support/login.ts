@@ -1,11 +1,18 @@
 import type { AuthorizationAgent } from '../../../src/client/authorization/authorization-agent.ts';
-import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 import { loginChecks, spendingLoginChecks } from '../../../src/doctor/login/login-checks.ts';
+import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
 import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
+import { examined } from './examine.ts';
+import { type Fault, startServer, type TestServer } from './server.ts';
 
 /** The three active sections in the order in which they run. */
-export const activeSections = [...registrationChecks, ...loginChecks, ...tokenChecks, ...spendingLoginChecks];
+export const activeSections = [
+  ...registrationChecks,
+  ...loginChecks,
+  ...tokenChecks,
+  ...spendingLoginChecks,
+] as const;
 
 /** Says yes to one authorization request, and gives where the browser is sent with the answer. */
 export type Consenting = (url: string) => Promise<URL>;
@@ -18,7 +25,7 @@ const atOnce: Consenting = async (url) => {
   return new URL(location);
 };
 
-/** Means of a login without a browser, which count how often they were asked. */
+/** Means of a login without a browser, with short waits; `asked` has each URL that a user would have seen. */
 export function headlessLogin(
   options: Omit<LoginMeans, 'withAgent'> & { consent?: Consenting } = {},
 ): LoginMeans & { asked: string[] } {
@@ -32,5 +39,31 @@ export function headlessLogin(
       return (await consent(url)).searchParams;
     },
   };
-  return { reuseAfterSeconds: [0, 0.5], ...means, asked, withAgent: (work) => work(agent) };
+  return {
+    reuseAfterSeconds: [0, 0.12],
+    revokedAfterSeconds: [0, 0.05],
+    ...means,
+    asked,
+    withAgent: (work) => work(agent),
+  };
+}
+
+/**
+ * Runs the active sections against a sound server with one fault.
+ * @param fault what is broken; nothing unless told
+ * @param options `only` these ids, and other means of the login
+ */
+export async function examineActively(
+  fault: Fault = () => undefined,
+  options: { only?: readonly string[]; login?: LoginMeans } = {},
+): Promise<Awaited<ReturnType<typeof examined>> & { server: TestServer }> {
+  const server = await startServer({
+    fault: (sound) => {
+      sound.rules.refreshGraceMs = 60;
+      fault(sound);
+    },
+  });
+  const { login = headlessLogin(), ...rest } = options;
+  const report = await examined(server.url, activeSections, { active: true, login, ...rest });
+  return { ...report, server };
 }
