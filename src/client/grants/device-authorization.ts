@@ -8,12 +8,11 @@ import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
 import { isLocalAddress } from '../local-address.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
-import { requestTokens } from '../tokens/token-request.ts';
+import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
 import { requireUrl } from '../url-policy.ts';
 import { pollForTokens } from './device-polling.ts';
 import { grantRefused } from './grant-login.ts';
-import { grantTypes } from './grant-types.ts';
 
 /** Pace of polls where the server names none, in seconds (RFC 8628 section 3.2). */
 const defaultIntervalSeconds = 5;

@@ -1,8 +1,8 @@
 import type { ClientContext } from '../context.ts';
 import type { ClientIdentity } from '../exchange.ts';
 import type { Authorizer } from '../session/authorizer.ts';
+import { grantTypes } from '../tokens/token-request.ts';
 import { type GrantLogin, type GrantLoginOptions, grantAuthorizer, loginWithGrant } from './grant-login.ts';
-import { grantTypes } from './grant-types.ts';
 import { type IdentityProvider, requestIdentityAssertion, type SubjectToken } from './identity-provider.ts';
 
 /** What the caller of an enterprise-managed authorization chooses. */

@@ -4,10 +4,9 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { type ClientIdentity, exchangeOptions } from '../exchange.ts';
 import { describeDifference, quote } from '../quote.ts';
-import { requestTokens } from '../tokens/token-request.ts';
+import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { requireUrl } from '../url-policy.ts';
 import { grantRefused } from './grant-login.ts';
-import { grantTypes } from './grant-types.ts';
 
 /** The identity provider of an organization, as the caller knows it. */
 export interface IdentityProvider {

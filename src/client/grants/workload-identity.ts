@@ -1,8 +1,8 @@
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { Authorizer } from '../session/authorizer.ts';
+import { grantTypes } from '../tokens/token-request.ts';
 import { type GrantLogin, type GrantLoginOptions, grantAuthorizer, loginWithGrant } from './grant-login.ts';
-import { grantTypes } from './grant-types.ts';
 
 /** What the caller of a workload identity grant chooses. */
 export interface WorkloadIdentityOptions extends GrantLoginOptions {

@@ -4,8 +4,8 @@ import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { UsableAuthorizationServer } from '../discovery/authorization-server.ts';
 import { exchangeOptions, readRefusal } from '../exchange.ts';
-import { grantTypes } from '../grants/grant-types.ts';
 import type { Registration } from '../stores/credential-store.ts';
+import { grantTypes } from '../tokens/token-request.ts';
 import { loopbackRedirectUris } from './redirect-uris.ts';
 
 /** What a new client is registered with. */

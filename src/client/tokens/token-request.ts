@@ -12,6 +12,16 @@ import {
 import type { CredentialIssuer, PrivateJwk } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
 
+/** Names of extension grants at the token endpoint (RFC 6749 section 4.5). */
+export const grantTypes = {
+  /** RFC 7523 section 2.1. */
+  jwtBearer: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+  /** RFC 8693 section 2.1. */
+  tokenExchange: 'urn:ietf:params:oauth:grant-type:token-exchange',
+  /** RFC 8628 section 3.4. */
+  deviceCode: 'urn:ietf:params:oauth:grant-type:device_code',
+} as const;
+
 /** A request at a token endpoint. */
 export interface TokenRequest {
   authorizationServer: Pick<

@@ -50,6 +50,22 @@ describe('client credentials', () => {
     expect(tokenRequests[0]?.form.get('client_secret')).toBeNull();
   });
 
+  it('are asserted anew when the server wants a nonce first: no assertion is used twice (A13-02, A13-09)', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const { url, tokenRequests } = await startOidcServer({
+      robotKeys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', use: 'sig' } as never],
+      dpop: true,
+      nonces: true,
+    });
+    const context = realContext();
+    const store = createMemoryStore();
+    const client = { clientId: 'robot-jwt', privateKey };
+    await loginWithClientCredentials(context, url, { store, client });
+    const response = await withAuthorization(context, url, store)(url, { method: 'POST', body: '{}' });
+    expect(await response.json()).toMatchObject({ client: 'robot-jwt' });
+    expect(new Set(tokenRequests.map(({ form }) => form.get('client_assertion'))).size).toBe(2);
+  });
+
   it('are repeated when the token ends, once for all who ask, by whoever has the store (A9-05, A13-02)', async () => {
     const as = await startAuthorizationServer();
     const mcp = await startMcpServer(as, { scopes: ['read'] });
