@@ -60,14 +60,12 @@ export class LoginSession {
   async current(): Promise<Credential | undefined> {
     const { context, store, server, authorizer } = this.#options;
     this.#tokens.requireCalm();
-    try {
-      const credential = await freshCredential(context, store, server);
-      if (credential !== undefined) this.#tokens.meet(credential);
-      return credential;
-    } catch (error) {
+    const credential = await freshCredential(context, store, server).catch((error: unknown) => {
       if (authorizer === undefined || !(error instanceof LoginRequiredError)) throw error;
       return undefined;
-    }
+    });
+    if (credential !== undefined) this.#tokens.meet(credential);
+    return credential;
   }
 
   /**

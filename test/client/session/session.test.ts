@@ -46,6 +46,20 @@ describe('a fetch with a login', () => {
     ]);
   });
 
+  it('gives the token to the whole origin of the server where the caller says so, and to no other (A7-05)', async () => {
+    const { mcp, context, store } = await setUp();
+    const other = await startServer({ 'GET /mcp': { text: '' } });
+    mcp.routes['GET /messages'] = { text: '' };
+    const send = withAuthorization(context, mcp.url, store, { wholeOrigin: true });
+    await send(`${mcp.origin}/messages?sessionId=1`);
+    await send(`${other.origin}/mcp`, { headers: { authorization: 'Bearer mine', dpop: 'proof' } });
+    expect([...mcp.requests, ...other.requests].map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer at',
+      undefined,
+    ]);
+    expect(other.requests[0]?.headers.dpop).toBeUndefined();
+  });
+
   it('does not use the login of another server, not even of the same authorization server (A7-05)', async () => {
     const { as, store, context } = await setUp();
     const second = await startMcpServer(as);

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type AuthorizationNeed,
+  type Authorizer,
+  ClientError,
+  createMemoryStore,
+  withAuthorization,
+} from '../../../src/client/index.ts';
+import { testContext } from '../support/context.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
+import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
+
+const message = (method: string, params: object = {}) => ({
+  method: 'POST',
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+});
+const list = message('tools/list');
+const call = (name: string) => message('tools/call', { name });
+
+/** A server, and an authorizer that issues a token at each call: `new-1`, `new-2`. */
+async function setUp() {
+  const as = await startAuthorizationServer();
+  const mcp = await startMcpServer(as, { call: () => ({ content: [] }) });
+  const context = testContext();
+  const store = createMemoryStore();
+  const needs: AuthorizationNeed[] = [];
+  const issued: { scopes: (need: AuthorizationNeed) => string[]; isGood: boolean; expiresIn: number } = {
+    scopes: ({ scopes }) => [...(scopes ?? ['read'])],
+    isGood: true,
+    expiresIn: 3600,
+  };
+  const authorizer: Authorizer = async (need) => {
+    needs.push(need);
+    const accessToken = `new-${needs.length}`;
+    if (issued.isGood) as.accessTokens.add(accessToken);
+    const credential = testCredential({
+      issuer: as.origin,
+      resource: mcp.url,
+      accessToken,
+      refreshToken: undefined,
+      expiresAt: context.clock.seconds + issued.expiresIn,
+      scopes: issued.scopes(need),
+    });
+    await store.saveCredential(mcp.url, credential);
+    return credential;
+  };
+  const send = withAuthorization(context, mcp.url, store, { authorizer });
+  const sent = () => mcp.requests.map(({ headers }) => headers.authorization);
+  const logIn = async (overrides: Parameters<typeof testCredential>[0] = {}) => {
+    as.accessTokens.add('at');
+    as.refreshTokens.add('rt');
+    await store.saveRegistration(testRegistration({ issuer: as.origin }));
+    await store.saveCredential(
+      mcp.url,
+      testCredential({ issuer: as.origin, resource: mcp.url, ...overrides }),
+    );
+  };
+  const refuseScope = (scope: string | (() => string)): void => {
+    mcp.routes['POST /mcp'] = () => ({
+      status: 403,
+      headers: {
+        'www-authenticate': `Bearer error="insufficient_scope", scope="${typeof scope === 'string' ? scope : scope()}"`,
+      },
+      text: '',
+    });
+  };
+  const refuseAll = (): void => {
+    mcp.routes['POST /mcp'] = {
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      text: '',
+    };
+  };
+  return { as, mcp, context, store, needs, issued, send, sent, logIn, refuseScope, refuseAll };
+}
+
+describe('a session without a login', () => {
+  it('sends a request without a token first, then logs in and repeats it', async () => {
+    const { mcp, send, sent, needs } = await setUp();
+    expect((await send(mcp.url, list)).status).toBe(200);
+    expect(sent()).toEqual([undefined, 'Bearer new-1']);
+    expect(needs).toEqual([
+      {
+        server: mcp.url,
+        why: 'no_credential',
+        challenge: expect.stringContaining('resource_metadata='),
+      },
+    ]);
+  });
+
+  it('logs in once for all requests that wait (T-186)', async () => {
+    const { mcp, send, needs } = await setUp();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(mcp.url, list)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect(needs).toHaveLength(1);
+  });
+
+  it('does not log in where the server answers without', async () => {
+    const { mcp, send, needs } = await setUp();
+    mcp.routes['POST /mcp'] = { json: {} };
+    expect((await send(mcp.url, list)).status).toBe(200);
+    expect(needs).toEqual([]);
+  });
+
+  it('logs in, but does not repeat a body that can be read only once', async () => {
+    const { mcp, send, needs } = await setUp();
+    const body = new Blob(['{}']).stream();
+    await expect(
+      send(mcp.url, { method: 'POST', body, duplex: 'half' } as RequestInit),
+    ).rejects.toMatchObject({ reason: 'login_required', message: expect.stringContaining('Repeat it') });
+    expect(needs).toHaveLength(1);
+    expect(mcp.requests).toHaveLength(1);
+  });
+
+  it('says no more than three times that nobody logs in (A8-08, T-186)', async () => {
+    const { mcp, context, store } = await setUp();
+    let calls = 0;
+    const authorizer: Authorizer = async () => {
+      calls++;
+      throw new ClientError('authorization_denied', 'No.');
+    };
+    const send = withAuthorization(context, mcp.url, store, { authorizer });
+    const reasons: string[] = [];
+    for (let attempt = 0; attempt < 5; attempt++)
+      await send(mcp.url, list).catch((error: ClientError) => reasons.push(error.reason));
+    expect(calls).toBe(3);
+    expect(reasons).toEqual([...Array(3).fill('authorization_denied'), ...Array(2).fill('login_required')]);
+  });
+});
+
+describe('a session whose token is rejected', () => {
+  it('renews it before it asks for a login (A9-05)', async () => {
+    const { as, mcp, send, needs, logIn } = await setUp();
+    await logIn();
+    as.accessTokens.clear();
+    expect((await send(mcp.url, list)).status).toBe(200);
+    expect(needs).toEqual([]);
+    expect(as.asked()).toEqual(['POST /token']);
+  });
+
+  it('asks for a login where it cannot be renewed', async () => {
+    const { as, mcp, send, needs, logIn } = await setUp();
+    await logIn({ refreshToken: undefined });
+    as.accessTokens.clear();
+    expect((await send(mcp.url, list)).status).toBe(200);
+    expect(needs.map(({ why }) => why)).toEqual(['rejected']);
+  });
+
+  it('asks for a login where the authorization server has ended it', async () => {
+    const { as, mcp, send, needs, logIn } = await setUp();
+    await logIn();
+    as.accessTokens.clear();
+    as.refreshTokens.clear();
+    expect((await send(mcp.url, list)).status).toBe(200);
+    expect(needs.map(({ why }) => why)).toEqual(['rejected']);
+  });
+
+  it('gives up where the token of a new login is rejected, and tries again after a minute (T-186)', async () => {
+    const { mcp, context, send, needs, refuseAll } = await setUp();
+    const answer = mcp.routes['POST /mcp'] ?? {};
+    refuseAll();
+    for (let attempt = 0; attempt < 4; attempt++)
+      await expect(send(mcp.url, list)).rejects.toMatchObject({ reason: 'login_required' });
+    expect(needs).toHaveLength(1);
+    expect(mcp.requests).toHaveLength(2);
+    context.clock.seconds += 60;
+    mcp.routes['POST /mcp'] = answer;
+    expect((await send(mcp.url, list)).status).toBe(200);
+  });
+
+  it('stops, with a diagnosis, where the server soon rejects whatever it has just taken (T-186)', async () => {
+    const { as, mcp, context, store, logIn } = await setUp();
+    await logIn();
+    const send = withAuthorization(context, mcp.url, store);
+    const failures: string[] = [];
+    for (let request = 0; request < 20; request++) {
+      as.accessTokens.clear();
+      await send(mcp.url, list).catch((error: Error) => failures.push(error.message));
+    }
+    expect(as.asked().length).toBeLessThanOrEqual(4);
+    expect(failures.length).toBeGreaterThan(15);
+    expect(failures.at(-1)).toContain(`another audience than ${mcp.url}`);
+    const before = mcp.requests.length;
+    await expect(send(mcp.url, list)).rejects.toThrow('another audience');
+    expect(mcp.requests).toHaveLength(before);
+    context.clock.seconds += 60;
+    expect((await send(mcp.url, list)).status).toBe(200);
+  });
+
+  it('logs in as often as tokens end by themselves', async () => {
+    const { as, mcp, context, send, needs, issued } = await setUp();
+    issued.expiresIn = 10;
+    for (let login = 1; login <= 6; login++) {
+      expect((await send(mcp.url, list)).status).toBe(200);
+      context.clock.seconds += 11;
+      as.accessTokens.clear();
+    }
+    expect(needs).toHaveLength(6);
+  });
+});
+
+describe('a session whose token allows too little', () => {
+  it('asks for all scopes held and required, and repeats the request (A8-07)', async () => {
+    const { mcp, send, sent, needs, logIn, refuseScope } = await setUp();
+    await logIn();
+    const answer = mcp.routes['POST /mcp'];
+    refuseScope('write');
+    const once = mcp.routes['POST /mcp'];
+    mcp.routes['POST /mcp'] = (request) => {
+      const route = request.headers.authorization === 'Bearer at' ? once : answer;
+      return typeof route === 'function' ? route(request) : {};
+    };
+    expect((await send(mcp.url, call('save'))).status).toBe(200);
+    expect(needs).toMatchObject([
+      { why: 'insufficient_scope', scopes: ['read', 'write'], challenge: expect.stringContaining('write') },
+    ]);
+    expect(sent()).toEqual(['Bearer at', 'Bearer new-1']);
+  });
+
+  it('asks three times at most, however many scopes the server names one after the other (A8-08, T-186)', async () => {
+    const { mcp, send, needs, logIn, refuseScope } = await setUp();
+    await logIn();
+    let asked = 0;
+    refuseScope(() => `scope-${++asked}`);
+    await expect(send(mcp.url, call('save'))).rejects.toMatchObject({ reason: 'insufficient_scope' });
+    expect(needs.map(({ scopes }) => scopes?.length)).toEqual([2, 3, 4]);
+    expect(mcp.requests).toHaveLength(4);
+  });
+
+  it('does not ask for scopes that it holds already (A8-08)', async () => {
+    const { mcp, send, needs, logIn, refuseScope } = await setUp();
+    await logIn({ scopes: ['write'] });
+    refuseScope('write');
+    await expect(send(mcp.url, call('save'))).rejects.toMatchObject({ missing: [] });
+    expect(needs).toEqual([]);
+  });
+
+  it('remembers which operation asked in vain, and does not ask for it again (A8-08)', async () => {
+    const { mcp, send, needs, issued, logIn, refuseScope } = await setUp();
+    await logIn();
+    issued.scopes = () => ['read'];
+    refuseScope('admin');
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect(send(mcp.url, call('save'))).rejects.toMatchObject({ missing: ['admin'] });
+    expect(needs).toHaveLength(1);
+    await expect(send(mcp.url, call('other'))).rejects.toMatchObject({ missing: ['admin'] });
+    expect(needs).toHaveLength(2);
+  });
+
+  it('does not send what was refused five times within a minute, other operations it does (T-186)', async () => {
+    const { mcp, context, store, logIn, refuseScope } = await setUp();
+    await logIn();
+    const send = withAuthorization(context, mcp.url, store);
+    refuseScope('admin');
+    for (let attempt = 0; attempt < 10; attempt++)
+      await expect(send(mcp.url, call('save'))).rejects.toMatchObject({ required: ['admin'] });
+    expect(mcp.requests).toHaveLength(5);
+    await expect(send(mcp.url, call('other'))).rejects.toMatchObject({ required: ['admin'] });
+    expect(mcp.requests).toHaveLength(6);
+    context.clock.seconds += 60;
+    await expect(send(mcp.url, call('save'))).rejects.toMatchObject({ required: ['admin'] });
+    expect(mcp.requests).toHaveLength(7);
+  });
+});

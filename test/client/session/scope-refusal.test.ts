@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { readRequiredScopes, scopeRefusal } from '../../../src/client/session/scope-refusal.ts';
+import { testCredential } from '../support/credentials.ts';
+
+const respond = (status: number, challenge?: string): Response =>
+  new Response(null, { status, headers: challenge === undefined ? {} : { 'www-authenticate': challenge } });
+
+describe('a refusal for scopes', () => {
+  it.each([
+    ['Bearer error="insufficient_scope", scope="read write"', ['read', 'write']],
+    ['DPoP error="insufficient_scope", scope="read"', ['read']],
+    ['Basic realm="x", Bearer error="insufficient_scope", scope="read"', ['read']],
+    ['Bearer error="insufficient_scope"', []],
+    ['Bearer error="insufficient_scope", scope="a\\"b ok"', ['ok']],
+  ])('is read from %s', (challenge, scopes) => {
+    expect(readRequiredScopes(respond(403, challenge))).toEqual(scopes);
+  });
+
+  it.each([
+    [403, 'Bearer error="invalid_token"'],
+    [403, 'Basic error="insufficient_scope"'],
+    [401, 'Bearer error="insufficient_scope", scope="read"'],
+    [403, undefined],
+  ])('is not a %s with %s', (status, challenge) => {
+    expect(readRequiredScopes(respond(status, challenge))).toBeUndefined();
+  });
+
+  it('asks for what is held and what is required, in one (A8-07)', () => {
+    const error = scopeRefusal('https://mcp.example', testCredential({ scopes: ['a', 'b'] }), ['b', 'c']);
+    expect(error).toMatchObject({ required: ['b', 'c'], missing: ['c'], union: ['a', 'b', 'c'] });
+  });
+
+  it('lacks all that is required where nobody knows what is held', () => {
+    expect(scopeRefusal('https://mcp.example', undefined, ['b'])).toMatchObject({
+      missing: ['b'],
+      union: ['b'],
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { newTokenSeconds, TokenMemory } from '../../../src/client/session/token-memory.ts';
+import { startOfTime } from '../support/context.ts';
+import { testCredential } from '../support/credentials.ts';
+
+function setUp() {
+  const clock = { seconds: startOfTime };
+  return { clock, memory: new TokenMemory('https://mcp.example/mcp', () => clock.seconds) };
+}
+
+const token = (accessToken: string, expiresAt = startOfTime + 3600) =>
+  testCredential({ accessToken, expiresAt });
+
+describe('the memory of tokens', () => {
+  it('calls a storm what rejects one new token after the other, and says why that may be (T-186)', () => {
+    const { clock, memory } = setUp();
+    const storms = ['1', '2', '3'].map((name) => memory.reject(memory.obtain(token(name))));
+    expect(storms).toEqual([false, false, true]);
+    expect(() => memory.requireCalm()).toThrow('another audience than https://mcp.example/mcp');
+    clock.seconds += 60;
+    expect(() => memory.requireCalm()).not.toThrow();
+  });
+
+  it('counts a token once, however many requests it had', () => {
+    const { memory } = setUp();
+    const credential = memory.obtain(token('1'));
+    expect(Array.from({ length: 5 }, () => memory.reject(credential))).toEqual(Array(5).fill(false));
+  });
+
+  it('does not count a token that has served for a while', () => {
+    const { clock, memory } = setUp();
+    const rejected = ['1', '2', '3', '4'].map((name) => {
+      const credential = memory.obtain(token(name));
+      clock.seconds += newTokenSeconds;
+      return memory.reject(credential);
+    });
+    expect(rejected).toEqual(Array(4).fill(false));
+  });
+
+  it('takes the first token it meets for an old one', () => {
+    const { memory } = setUp();
+    memory.meet(token('1'));
+    expect(memory.ageOf(token('1'))).toBe(Number.POSITIVE_INFINITY);
+    memory.meet(token('2'));
+    expect(memory.ageOf(token('2'))).toBe(0);
+  });
+
+  it('lets nobody send a token that was given up, for a minute, and another one at once', () => {
+    const { clock, memory } = setUp();
+    expect(memory.giveUp(token('1')).message).toContain('not even a new one');
+    expect(() => memory.meet(token('1'))).toThrow('does not accept');
+    expect(() => memory.meet(token('2'))).not.toThrow();
+    clock.seconds += 60;
+    expect(() => memory.meet(token('1'))).not.toThrow();
+  });
+
+  it('tells a token that came to its end from one that was rejected', () => {
+    const { clock, memory } = setUp();
+    expect(memory.hasEnded()).toBe(false);
+    memory.obtain(token('1', startOfTime + 10));
+    expect(memory.hasEnded()).toBe(false);
+    clock.seconds += 10;
+    expect(memory.hasEnded()).toBe(true);
+    memory.reject(token('1', startOfTime + 10));
+    expect(memory.hasEnded()).toBe(false);
+  });
+});
