@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
+import { refusal } from '../support/active-faults.ts';
+import { examined } from '../support/examine.ts';
+import { headlessLogin } from '../support/login.ts';
+import { type Fault, startServer } from '../support/server.ts';
+
+const url = 'https://client.example/oauth/client.json';
+
+/** The document stands on the web, which no test reaches: its fetch answers for it, all else goes to the real server. */
+function withDocument(document: object): typeof fetch {
+  return async (target, init) =>
+    String(target) === url ? Response.json(document) : globalThis.fetch(target, init);
+}
+
+const sound = { client_id: url, client_name: 'Acme', redirect_uris: ['http://127.0.0.1/back'] };
+
+async function examineDocument(
+  fault: Fault,
+  options: { clientIdMetadataUrl?: string; document?: object } = {},
+) {
+  const server = await startServer({ fault });
+  const { clientIdMetadataUrl = url, document = sound } = options;
+  const report = await examined(server.url, registrationChecks, {
+    active: true,
+    only: ['REG-CIMD-DOCUMENT', 'REG-CIMD-ACCEPTED'],
+    fetch: withDocument(document),
+    login: headlessLogin({ clientIdMetadataUrl }),
+  });
+  return { ...report, server };
+}
+
+/** A server that knows the client by its document. */
+const readsDocuments: Fault = (server) => {
+  server.publish('GET /.well-known/oauth-authorization-server', {
+    client_id_metadata_document_supported: true,
+  });
+  server.change('GET /authorize', (reply, { query }) =>
+    query.get('client_id') === url ? { status: 302, headers: { location: '/login' } } : reply,
+  );
+};
+
+describe('the metadata document of a client (A5-06)', () => {
+  it('passes, and is taken with a port of its own in its own redirect URI (AS-15)', async () => {
+    const { finding, server } = await examineDocument(readsDocuments);
+    expect(finding('REG-CIMD-DOCUMENT').verdict).toBe('pass');
+    expect(finding('REG-CIMD-ACCEPTED').verdict).toBe('pass');
+    const sent = server.requests.find(({ path }) => path === '/authorize');
+    expect(sent?.query.get('redirect_uri')).toBe('http://127.0.0.1:53682/back');
+  });
+
+  it('fails where it names another URL, and what depends on it is skipped', async () => {
+    const { finding } = await examineDocument(readsDocuments, {
+      document: { ...sound, client_id: 'https://x.example/' },
+    });
+    expect(finding('REG-CIMD-DOCUMENT')).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('client_id is not its URL'),
+    });
+    expect(finding('REG-CIMD-ACCEPTED')).toMatchObject({ verdict: 'skip', because: 'REG-CIMD-DOCUMENT' });
+  });
+
+  it('fails at a URL that no document may have', async () => {
+    const { finding } = await examineDocument(readsDocuments, {
+      clientIdMetadataUrl: 'http://client.example/',
+    });
+    expect(finding('REG-CIMD-DOCUMENT')).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('instead of https'),
+    });
+  });
+
+  it('is found refused where the server announces that it reads them', async () => {
+    const { finding } = await examineDocument((server) => {
+      readsDocuments(server);
+      server.change('GET /authorize', () => refusal('invalid_client', 400));
+    });
+    expect(finding('REG-CIMD-ACCEPTED')).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('refused with status 400'),
+    });
+  });
+
+  it('is skipped where the server does not read any, or there is none', async () => {
+    const { finding } = await examineDocument(() => undefined);
+    expect(finding('REG-CIMD-ACCEPTED').verdict).toBe('skip');
+    const server = await startServer();
+    const none = await examined(server.url, registrationChecks, { only: ['REG-CIMD-DOCUMENT'] });
+    expect(none.finding('REG-CIMD-DOCUMENT').verdict).toBe('skip');
+  });
+});
