@@ -6,10 +6,17 @@ import { CliError } from './cli-error.ts';
 import { registerAccount } from './commands/account.ts';
 import { registerCall } from './commands/call.ts';
 import { registerClient } from './commands/client.ts';
+import { registerCompletion } from './commands/completion.ts';
+import { registerConnect } from './commands/connect.ts';
 import { registerLogin } from './commands/login.ts';
+import { registerLogout } from './commands/logout.ts';
+import { registerPrompts } from './commands/prompts.ts';
+import { registerResources } from './commands/resources.ts';
 import { registerServe } from './commands/serve.ts';
 import { registerStdio } from './commands/stdio.ts';
+import { registerToken } from './commands/token.ts';
 import { registerTools } from './commands/tools.ts';
+import { registerWhoami } from './commands/whoami.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -29,8 +36,15 @@ export function buildProgram(): Command {
   registerAccount(program);
   registerClient(program);
   registerLogin(program);
+  registerLogout(program);
+  registerToken(program);
+  registerWhoami(program);
   registerTools(program);
   registerCall(program);
+  registerResources(program);
+  registerPrompts(program);
+  registerConnect(program);
+  registerCompletion(program);
   return program;
 }
 

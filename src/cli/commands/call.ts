@@ -1,69 +1,78 @@
+import type { CallToolResult, Client, Progress } from '@modelcontextprotocol/client';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { type CommandIo, formatJson, printable, printableLine, processIo } from '../output.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
-import { withServer } from './with-server.ts';
+import { type ProgressLine, startProgressLine } from '../progress-line.ts';
+import { type GivenArguments, readArguments, typeArguments } from './call-arguments.ts';
+import { answerElicitation, canAsk } from './call-elicitation.ts';
+import { formatResult } from './call-result.ts';
+import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
 
-function parseArguments(text: string | undefined): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text ?? '{}');
-  } catch {
-    throw new CliError(
-      'The arguments are not JSON.',
-      exitCodes.usage,
-      `Write an object, for example: '{"city":"Bern"}'`,
-    );
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new CliError('The arguments have to be a JSON object.', exitCodes.usage);
-  return value as Record<string, unknown>;
+/** Options of `gatehouse call`, as commander gives them. */
+export interface CallOptions extends ConnectionOptions {
+  json?: boolean;
 }
 
-/** A tool result, as far as it is shown. */
-interface ShownResult {
-  content: readonly ({ type: string } & Record<string, unknown>)[];
-  structuredContent?: unknown;
+function describeProgress(tool: string, { progress, total, message }: Progress): string {
+  const share = total === undefined ? String(progress) : `${progress}/${total}`;
+  return `Calling ${tool} ${share}${message === undefined ? '' : ` ${message}`}`;
+}
+
+/** The tool's schema says which of `key=value` are numbers; it is asked for only where it matters. */
+async function schemaOf(client: Client, tool: string, given: GivenArguments): Promise<unknown> {
+  if (Object.keys(given.texts).length === 0 || !client.getServerCapabilities()?.tools) return undefined;
+  const { tools } = await client.listTools();
+  return tools.find(({ name }) => name === tool)?.inputSchema;
+}
+
+async function callTool(
+  client: Client,
+  tool: string,
+  given: GivenArguments,
+  options: CallOptions,
+  waiting: ProgressLine,
+): Promise<CallToolResult> {
+  const args = typeArguments(given, await schemaOf(client, tool, given));
+  return client.callTool(
+    { name: tool, arguments: args },
+    {
+      ...requestOptions(options),
+      onprogress: (progress) => waiting.say(describeProgress(tool, progress)),
+    },
+  );
 }
 
 /**
- * Writes a tool result for a person: its texts, and one line for anything else.
- * @param result what the tool answered
- * @returns text that is fit for a terminal (T-190)
- */
-export function formatResult(result: ShownResult): string {
-  const parts = result.content.map((block) => {
-    if (block.type === 'text' && typeof block.text === 'string') return printable(block.text);
-    const about = [block.type, block.mimeType, block.uri ?? block.name].filter(
-      (one) => typeof one === 'string',
-    );
-    return `[${printableLine(about.join(' '))}]`;
-  });
-  if (parts.length === 0 && result.structuredContent !== undefined)
-    return formatJson(result.structuredContent);
-  return parts.length === 0 ? '' : `${parts.join('\n').replace(/\n+$/, '')}\n`;
-}
-
-/**
- * `gatehouse call`: calls one tool.
- * @param target URL of the MCP server, the tool, and its arguments as JSON
+ * `gatehouse call`: calls one tool. Progress, and what the server asks in between, are shown on a terminal.
+ * @param target URL of the MCP server, the tool, and its arguments, see `readArguments`
  * @param options `json`: print the whole result as JSON
  * @param io the surroundings
  * @throws CliError
  */
 export async function runCall(
-  target: { url: string; tool: string; json?: string | undefined },
-  options: { json?: boolean },
+  target: { url: string; tool: string; args?: readonly string[] },
+  options: CallOptions,
   io: CommandIo,
 ): Promise<void> {
-  const args = parseArguments(target.json);
-  const result = await withServer(target.url, io, (client) =>
-    client.callTool({ name: target.tool, arguments: args }),
-  );
+  const { url, tool, args = [] } = target;
+  const given = await readArguments(args, io);
+  const waiting = startProgressLine(io, `Calling ${tool}`);
+  const asked: Pick<WithServerOptions, 'capabilities' | 'prepare'> = canAsk(io)
+    ? {
+        capabilities: { elicitation: { form: {}, url: {} } },
+        prepare: (client) => answerElicitation(client, io, waiting),
+      }
+    : {};
+  const result = await withServer(url, io, (client) => callTool(client, tool, given, options, waiting), {
+    ...options,
+    ...asked,
+  }).finally(() => waiting.end());
   io.stdout.write(options.json ? formatJson(result) : formatResult(result));
   if (result.isError)
-    throw new CliError(`The tool ${printableLine(target.tool)} answered with an error.`, exitCodes.toolError);
+    throw new CliError(`The tool ${printableLine(tool)} answered with an error.`, exitCodes.toolError);
 }
 
 /**
@@ -72,18 +81,19 @@ export async function runCall(
  * @param io the surroundings
  */
 export function registerCall(program: Command, io: CommandIo = processIo()): void {
-  program
+  const command = program
     .command('call')
-    .description('call a tool of an MCP server you are logged in to')
+    .description('call a tool of an MCP server')
     .argument('<url>', 'URL of the MCP server')
     .argument('<tool>', 'name of the tool')
-    .argument('[arguments]', 'arguments as a JSON object')
+    .argument('[arguments...]', 'key=value, key:=json, a JSON object, @file.json, or @- for standard input')
     .option('--json', 'print the whole result as JSON')
     .addHelpText(
       'after',
-      `\nExample:\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,
+      `\nExamples:\n  ${programName} call http://localhost:3000/mcp add_note text="Buy milk"\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,
     )
-    .action((url: string, tool: string, json: string | undefined, options: { json?: boolean }) =>
-      runCall({ url, tool, json }, options, io),
+    .action((url: string, tool: string, args: string[], options: CallOptions) =>
+      runCall({ url, tool, args }, options, io),
     );
+  addConnectionOptions(command);
 }

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
-import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { createPaint, type Paint } from '../colour.ts';
+import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
-import { withServer } from './with-server.ts';
+import { startProgressLine } from '../progress-line.ts';
+import { formatFittedTable } from '../table.ts';
+import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { requestOptions, withServer } from './with-server.ts';
 
-/** Longest description shown in the table, in characters. */
-const maxDescription = 60;
+/** Longest description in a table, in characters. */
+const maxDescription = 200;
 
 /** A tool, as far as it is shown. */
 interface ShownTool {
@@ -13,43 +17,73 @@ interface ShownTool {
   inputSchema: Record<string, unknown>;
 }
 
+function describeType(property: unknown): string {
+  const { type, enum: values, const: only } = Object(property) as Record<string, unknown>;
+  if (Array.isArray(values)) return values.map(String).join('|');
+  if (only !== undefined) return String(only);
+  if (Array.isArray(type)) return type.map(String).join('|');
+  return typeof type === 'string' ? type : 'any';
+}
+
 function describeArguments(schema: Record<string, unknown>): string {
   const properties = Object(schema.properties) as Record<string, unknown>;
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   return Object.entries(properties)
-    .map(([name, property]) => {
-      const { type } = Object(property) as Record<string, unknown>;
-      return printableLine(
-        `${name}${required.has(name) ? '' : '?'}: ${typeof type === 'string' ? type : 'any'}`,
-      );
-    })
+    .map(([name, property]) => `${name}${required.has(name) ? '' : '?'}: ${describeType(property)}`)
     .join(', ');
+}
+
+/** @returns the first of a long text */
+export function shortened(text: string, length = maxDescription): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }
 
 /**
  * Writes tools as a table: name, description, arguments; optional arguments have a question mark.
  * @param tools what the server listed
+ * @param options width of the terminal, and colours
  * @returns text that is fit for a terminal (T-190)
  */
-export function formatTools(tools: readonly ShownTool[]): string {
-  const rows = tools.map(({ name, description = '', inputSchema }) => {
-    const text = printableLine(description);
-    const shown = text.length > maxDescription ? `${text.slice(0, maxDescription - 1)}…` : text;
-    return [printableLine(name), shown, describeArguments(inputSchema)];
-  });
-  return formatTable([['NAME', 'DESCRIPTION', 'ARGUMENTS'], ...rows]);
+export function formatTools(
+  tools: readonly ShownTool[],
+  options: { width?: number | undefined; paint: Paint },
+): string {
+  const rows = tools.map(({ name, description = '', inputSchema }) => [
+    name,
+    shortened(description),
+    describeArguments(inputSchema),
+  ]);
+  return formatFittedTable(['NAME', 'DESCRIPTION', 'ARGUMENTS'], rows, options);
+}
+
+/** Options of `gatehouse tools`, as commander gives them. */
+export interface ToolsOptions extends ConnectionOptions {
+  json?: boolean;
 }
 
 /**
  * `gatehouse tools`: lists the tools of an MCP server.
  * @param url URL of the MCP server
- * @param options `json`: print them as JSON
+ * @param options `json`: print `{ "tools": […] }`
  * @param io the surroundings
  * @throws CliError
  */
-export async function runTools(url: string, options: { json?: boolean }, io: CommandIo): Promise<void> {
-  const { tools } = await withServer(url, io, (client) => client.listTools());
-  io.stdout.write(options.json ? formatJson(tools) : formatTools(tools));
+export async function runTools(url: string, options: ToolsOptions, io: CommandIo): Promise<void> {
+  const waiting = startProgressLine(io, `Asking ${url} for its tools`);
+  const { tools } = await withServer(
+    url,
+    io,
+    // The SDK writes to standard output where a server has none of what is asked for.
+    async (client) =>
+      client.getServerCapabilities()?.tools
+        ? client.listTools(undefined, requestOptions(options))
+        : { tools: [] },
+    options,
+  ).finally(() => waiting.end());
+  if (options.json) io.stdout.write(formatJson({ tools }));
+  else if (tools.length === 0) io.stderr.write('The server has no tools.\n');
+  else
+    io.stdout.write(formatTools(tools, { width: io.stdout.columns, paint: createPaint(io.stdout, io.env) }));
 }
 
 /**
@@ -58,11 +92,12 @@ export async function runTools(url: string, options: { json?: boolean }, io: Com
  * @param io the surroundings
  */
 export function registerTools(program: Command, io: CommandIo = processIo()): void {
-  program
+  const command = program
     .command('tools')
-    .description('list the tools of an MCP server you are logged in to')
+    .description('list the tools of an MCP server')
     .argument('<url>', 'URL of the MCP server')
-    .option('--json', 'print them as JSON')
+    .option('--json', 'print them as JSON: { "tools": [...] }')
     .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`)
-    .action((url: string, options: { json?: boolean }) => runTools(url, options, io));
+    .action((url: string, options: ToolsOptions) => runTools(url, options, io));
+  addConnectionOptions(command);
 }

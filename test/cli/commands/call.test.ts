@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { formatResult, registerCall, runCall } from '../../../src/cli/commands/call.ts';
+import { registerCall, runCall } from '../../../src/cli/commands/call.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
 const echo = ({ name, arguments: args }: Record<string, unknown>) => ({
@@ -10,7 +10,7 @@ const echo = ({ name, arguments: args }: Record<string, unknown>) => ({
 describe('gatehouse call', () => {
   it('prints the text of the result', async () => {
     const { mcp, io, written } = await startLoggedIn({ call: echo });
-    await runCall({ url: mcp.url, tool: 'echo', json: '{"a":1}' }, {}, io);
+    await runCall({ url: mcp.url, tool: 'echo', args: ['{"a":1}'] }, {}, io);
     await runCall({ url: mcp.url, tool: 'echo' }, {}, io);
     expect(written.stdout).toBe('echo {"a":1}\necho {}\n');
   });
@@ -28,7 +28,7 @@ describe('gatehouse call', () => {
     'refuses the arguments %s before it sends anything',
     async (json) => {
       const { mcp, io } = await startLoggedIn({ call: echo });
-      await expect(runCall({ url: mcp.url, tool: 'echo', json }, {}, io)).rejects.toMatchObject({
+      await expect(runCall({ url: mcp.url, tool: 'echo', args: [json] }, {}, io)).rejects.toMatchObject({
         exitCode: 2,
       });
       expect(mcp.requests).toEqual([]);
@@ -68,23 +68,5 @@ describe('gatehouse call', () => {
     const error = await runCall({ url: mcp.url, tool: 'echo' }, {}, io).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ exitCode: 3 });
     expect(JSON.stringify([String(error), written])).not.toMatch(/\bat\b|Bearer/);
-  });
-});
-
-describe('a result on a terminal', () => {
-  it('has its texts without escape sequences, and a line for everything else (T-190)', () => {
-    const text = formatResult({
-      content: [
-        { type: 'text', text: 'a\u001b[2Jb\nc\n' },
-        { type: 'image', data: 'AAAA', mimeType: 'image/png' },
-        { type: 'resource_link', uri: 'file:///x\u001b[1m', name: 'n' },
-      ],
-    });
-    expect(text).toBe('ab\nc\n\n[image image/png]\n[resource_link file:///x]\n');
-  });
-
-  it('is its structured content where there is nothing else', () => {
-    expect(JSON.parse(formatResult({ content: [], structuredContent: { a: 1 } }))).toEqual({ a: 1 });
-    expect(formatResult({ content: [] })).toBe('');
   });
 });

@@ -35,17 +35,20 @@ describe('gatehouse tools', () => {
     const program = new Command();
     registerTools(program, io);
     await program.parseAsync(['node', 'gatehouse', 'tools', mcp.url, '--json']);
-    expect(JSON.parse(written.stdout)).toMatchObject(tools);
+    expect(JSON.parse(written.stdout)).toMatchObject({ tools });
   });
 
   it('strips escape sequences from names, descriptions and arguments, and cuts long ones (T-190)', () => {
-    const text = formatTools([
-      {
-        name: 'a\u001b[31m\u202e',
-        description: `one\ntwo\u001b]8;;https://evil\u0007 ${'x'.repeat(200)}`,
-        inputSchema: { properties: { 'b\u001b[0m': { type: 'c\r' } } },
-      },
-    ]);
+    const text = formatTools(
+      [
+        {
+          name: 'a\u001b[31m\u202e',
+          description: `one\ntwo\u001b]8;;https://evil\u0007 ${'x'.repeat(400)}`,
+          inputSchema: { properties: { 'b\u001b[0m': { type: 'c\r' } } },
+        },
+      ],
+      { paint: (_style, text) => text },
+    );
     for (const bad of ['\u001b', '\u0007', '\u202e', '\r', 'evil']) expect(text).not.toContain(bad);
     expect(text.split('\n')[1]).toMatch(/^a {5}one two x+… {2}b\?: c$/);
   });

@@ -35,7 +35,8 @@ describe('gatehouse login, tools and call', () => {
 
     expect((await user.answerOf('whoami')).scopes).toEqual(['notes:read', 'notes:write']);
     const tools = await runGatehouse(['tools', served.mcpUrl, '--json'], { env: user.env });
-    expect((JSON.parse(tools.stdout) as { name: string }[]).map(({ name }) => name)).toContain('add_note');
+    const listed = JSON.parse(tools.stdout) as { tools: { name: string }[] };
+    expect(listed.tools.map(({ name }) => name)).toContain('add_note');
     const table = await runGatehouse(['tools', served.mcpUrl], { env: user.env });
     expect(table.stdout).toMatch(/^search_notes\s+.*query: string/m);
   });

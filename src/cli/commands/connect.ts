@@ -1,0 +1,164 @@
+import { Console } from 'node:console';
+import type { Readable, Writable } from 'node:stream';
+import type { Command } from 'commander';
+import {
+  type Authorizer,
+  type ClientContext,
+  ClientError,
+  type Fetch,
+  InsufficientScopeError,
+  LoginRequiredError,
+  withAuthorization,
+} from '../../client/index.ts';
+import { login, openBridge, openTokenFile, patientFetch, readSurroundings } from '../../client/node/index.ts';
+import { readGivenHeaders, withHeaders } from '../given-headers.ts';
+import { type CommandIo, printableLine, processIo } from '../output.ts';
+import { withTrace } from '../trace.ts';
+import { loginCommand, requireServerUrl } from './client-failure.ts';
+import { tellProgress } from './login-progress.ts';
+import { chooseLoginWay } from './login-way.ts';
+
+/** Options of `gatehouse connect`, as commander gives them. */
+export interface ConnectOptions {
+  header?: string[];
+  trace?: boolean;
+  /** False where nobody may be asked to log in. */
+  login?: boolean;
+  /** False where no browser is opened. */
+  browser?: boolean;
+}
+
+/** Streams of a host, and the surroundings of the command. */
+export interface ConnectIo extends CommandIo {
+  stdin: Readable;
+  stdout: Writable & CommandIo['stdout'];
+}
+
+/** How long what is left over may keep the process alive after the host is gone, in milliseconds. */
+const leftOverMs = 500;
+
+/** Logs in with the person in front of this machine. Nothing can be typed: standard input is the host's. */
+function personAuthorizer(
+  context: ClientContext,
+  url: string,
+  options: ConnectOptions,
+  io: CommandIo,
+  say: (line: string) => void,
+): Authorizer {
+  return async ({ why, scopes }) => {
+    const store = openTokenFile(io.env);
+    const surroundings = readSurroundings(io.env);
+    const way = chooseLoginWay({ browser: options.browser }, surroundings, false);
+    say(
+      why === 'insufficient_scope'
+        ? 'The server asks for more than the login allows'
+        : `Logging in to ${url}`,
+    );
+    const progress = tellProgress(way, surroundings.place, say, io);
+    const { credential } = await login(context, url, { store, scopes, device: way.device }, progress);
+    say('Logged in');
+    return credential;
+  };
+}
+
+/** Whoever reads the errors of a host has to know what to do about a login. */
+function withAdvice(fetch: Fetch, url: string): Fetch {
+  return async (to, init) => {
+    try {
+      return await fetch(to, init);
+    } catch (error) {
+      if (error instanceof LoginRequiredError)
+        throw new LoginRequiredError(error.server, `${error.message} ${loginCommand(url)}`);
+      if (error instanceof InsufficientScopeError)
+        throw new ClientError(error.reason, `${error.message} ${loginCommand(url, error.union)}`);
+      throw error;
+    }
+  };
+}
+
+/**
+ * What a bridge's requests go through: a server that restarts is waited for, headers are added, the login is carried,
+ * and got where there is none.
+ */
+function bridgeFetches(
+  url: string,
+  options: ConnectOptions,
+  io: CommandIo,
+  say: (line: string) => void,
+): { fetch: Fetch; eventStreamFetch?: Fetch } {
+  const headers = readGivenHeaders(options.header ?? [], io.env);
+  const fetch = withHeaders(patientFetch(withTrace(io, options.trace).fetch), url, headers);
+  if (headers.has('authorization')) return { fetch };
+  const context = { fetch, now: io.now };
+  const store = openTokenFile(io.env);
+  const authorizer = options.login === false ? undefined : personAuthorizer(context, url, options, io, say);
+  return {
+    fetch: withAdvice(withAuthorization(context, url, store, { authorizer }), url),
+    eventStreamFetch: withAdvice(
+      withAuthorization(context, url, store, { authorizer, wholeOrigin: true }),
+      url,
+    ),
+  };
+}
+
+/**
+ * `gatehouse connect`: lets a host that speaks only stdio reach an MCP server over HTTP, with a login. Standard output
+ * carries the protocol alone.
+ * @param url URL of the MCP server
+ * @param options what was given on the command line
+ * @param io the host's streams, and the surroundings
+ * @returns resolves when the host is gone; `close` ends it before
+ * @throws CliError
+ * @see MCP transports "stdio" (B1-02, B1-03)
+ */
+export function runConnect(
+  url: string,
+  options: ConnectOptions,
+  io: ConnectIo,
+): { ended: Promise<void>; close(): Promise<void> } {
+  const server = requireServerUrl(url);
+  const say = (line: string): void => void io.stderr.write(`${printableLine(line)}\n`);
+
+  return openBridge({
+    url: server,
+    ...bridgeFetches(server, options, io, say),
+    stdin: io.stdin,
+    stdout: io.stdout,
+    say,
+  });
+}
+
+async function connectProcess(url: string, options: ConnectOptions): Promise<void> {
+  const { stdin, stdout, stderr } = process;
+  // Standard output belongs to the protocol: what code writes to the console must not come between (B1-03).
+  globalThis.console = new Console(stderr);
+  const bridge = runConnect(url, options, { ...processIo(), stdin, stdout });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void bridge.close());
+  await bridge.ended;
+  stdin.destroy();
+  setTimeout(() => process.exit(), leftOverMs).unref();
+}
+
+/**
+ * Adds `gatehouse connect`.
+ * @param program the command line
+ */
+export function registerConnect(program: Command): void {
+  program
+    .command('connect')
+    .description('bridge a host that speaks only stdio to an MCP server, with your login')
+    .argument('<url>', 'URL of the MCP server')
+    .option('--no-login', 'never ask for a login: fail where one is needed')
+    .option('--no-browser', 'only print the URL to open, on standard error')
+    .option(
+      '--header <header>',
+      `add a header: 'Name: env:VARIABLE' or 'Name: @file' (repeatable)`,
+      (value: string, earlier: string[] = []) => [...earlier, value],
+    )
+    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .addHelpText(
+      'after',
+      `\nIn the configuration of a host:\n  "command": "npx", "args": ["mcp-gatehouse", "connect", "https://mcp.example.com/mcp"]`,
+    )
+    .action((url: string, options: ConnectOptions) => connectProcess(url, options));
+}
