@@ -1,0 +1,42 @@
+// ipaddr.js because it knows the special ranges of both families, has no dependencies and is what Express itself uses.
+import ipaddr from 'ipaddr.js';
+
+/** Global unicast: whatever else of IPv6 is not in use on the internet (RFC 4291 section 2.5.4). */
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+/** Public by its range, and yet the metadata service of a cloud (Azure). */
+const metadataAddresses = new Set(['168.63.129.16']);
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+}
+
+/**
+ * Says whether an address is one of the public internet: not private, loopback, link-local, unique local, shared
+ * (CGNAT), multicast, reserved, a tunnel into another range, or the metadata service of a cloud (A12-01, T-067).
+ * @param address IPv4 or IPv6 in any spelling, without brackets; an IPv4-mapped one counts as what it maps
+ * @returns false also for what is no address
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parse(address);
+  if (parsed?.range() !== 'unicast' || metadataAddresses.has(parsed.toString())) return false;
+  return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
+}
+
+/** @returns whether an address is one of this very machine (127.0.0.0/8, ::1) */
+export function isLoopbackAddress(address: string): boolean {
+  return parse(address)?.range() === 'loopback';
+}
+
+/**
+ * Gives the network that an address is counted by: itself, or its /64 for IPv6, of which one customer has at least one.
+ * @param address IPv4 or IPv6, without brackets
+ */
+export function networkOf(address: string): string {
+  const parsed = parse(address);
+  if (!parsed || parsed.kind() === 'ipv4') return parsed?.toString() ?? address;
+  return `${(parsed as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+}
