@@ -28,6 +28,9 @@ export interface ClientStore {
   find(id: string): Promise<ClientRow | undefined>;
   /** Gives all clients, oldest first. */
   list(): Promise<ClientRow[]>;
-  /** Removes the client and what was issued to it; false where there is no such client. */
+  /**
+   * Removes the client, or the client document kept under this id, and what was issued to it; false where there was
+   * nothing of all that.
+   */
   remove(id: string): Promise<boolean>;
 }

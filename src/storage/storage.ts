@@ -1,5 +1,6 @@
 import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
+import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
@@ -8,6 +9,7 @@ import type { NoteStore } from './notes.ts';
 export interface Storage {
   accounts: AccountStore;
   artifacts: ArtifactStore;
+  clientDocuments: ClientDocumentStore;
   clients: ClientStore;
   mcpSessions: McpSessionStore;
   notes: NoteStore;

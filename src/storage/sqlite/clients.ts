@@ -12,6 +12,7 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
   const find = db.prepare<[string], ClientRow>(`SELECT ${columns} FROM clients WHERE id = ?`);
   const list = db.prepare<[], ClientRow>(`SELECT ${columns} FROM clients ORDER BY created_at, id`);
   const remove = db.prepare('DELETE FROM clients WHERE id = ?');
+  const forgetDocument = db.prepare('DELETE FROM client_documents WHERE url = ?');
   const endGrants = db.prepare('DELETE FROM grants WHERE client_id = ?');
   const endArtifacts = db.prepare('DELETE FROM artifacts WHERE client_id = ?');
 
@@ -21,9 +22,8 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
     list: async () => list.all(),
     remove: (id) =>
       writer.write(() => {
-        endGrants.run(id);
-        endArtifacts.run(id);
-        return remove.run(id).changes === 1;
+        const removals = [endGrants, endArtifacts, forgetDocument, remove];
+        return removals.filter((statement) => statement.run(id).changes > 0).length > 0;
       }),
   };
 }

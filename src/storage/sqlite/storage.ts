@@ -2,6 +2,7 @@ import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageUnavailable } from '../storage.ts';
 import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
+import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
 import { checkInstallation } from './installation.ts';
 import { createMcpSessionStore } from './mcp-sessions.ts';
@@ -25,6 +26,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
   return {
     accounts: createAccountStore(db, writer),
     artifacts: createArtifactStore(db, writer),
+    clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),

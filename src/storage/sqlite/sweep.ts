@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { documentKeptSeconds } from '../client-documents.ts';
 import { clientLifetimes } from '../clients.ts';
 import type { Writer } from './writer.ts';
 
@@ -16,7 +17,8 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 }
 
 /**
- * Creates the sweeper of expired grants and artifacts, and then of clients that are no longer used.
+ * Creates the sweeper of expired grants and artifacts, and then of clients and client documents that are no longer
+ * used.
  * @returns a function that removes what expired before a time (epoch seconds) and gives the number of rows
  */
 export function createSweeper(
@@ -32,6 +34,10 @@ export function createSweeper(
     ),
     prepareClientSweep(db, `used_at IS NULL AND created_at < ? - ${clientLifetimes.neverUsedSeconds}`),
     prepareClientSweep(db, `used_at < ? - ${clientLifetimes.afterUseSeconds}`),
+    db.prepare(
+      `DELETE FROM client_documents WHERE url IN (SELECT url FROM client_documents
+         WHERE fetched_at < ? - ${documentKeptSeconds} LIMIT ${batchSize})`,
+    ),
   ];
   return async (nowSeconds) => {
     let removed = 0;
