@@ -42,6 +42,21 @@ export interface DiscoveryOptions {
   challenge?: string | null | undefined;
 }
 
+async function obtainChallenge(
+  walk: DiscoveryWalk,
+  known: string | null | undefined,
+): Promise<FirstChallenge> {
+  if (known === undefined) return askForChallenge(walk);
+  walk.trace.push({
+    purpose: 'challenge',
+    method: 'none',
+    url: walk.server,
+    verdict: 'taken',
+    reason: 'the server has asked for a token already',
+  });
+  return { protected: true, ...readFirstChallenge(known) };
+}
+
 /**
  * Walks from the URL of an MCP server to the authorization server that issues its tokens: 401 challenge, protected
  * resource metadata, authorization server metadata; where there is no protected resource metadata, the 2025-03-26 way.
@@ -71,10 +86,7 @@ export async function discover(
       withoutCode: options.withoutCode,
       chooseAuthorizationServer: options.chooseAuthorizationServer ?? (([first]) => first),
     };
-    const challenge: FirstChallenge =
-      options.challenge === undefined
-        ? await askForChallenge(walk)
-        : { protected: true, ...readFirstChallenge(options.challenge) };
+    const challenge = await obtainChallenge(walk, options.challenge);
     const found = {
       server,
       trace,

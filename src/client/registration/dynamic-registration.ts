@@ -24,21 +24,22 @@ function isNative(redirectUris: readonly string[]): boolean {
 }
 
 /**
- * A secret that has no end is to be marked so (RFC 7591 section 3.2.1). Servers that leave the mark out, and there are
- * many, mean the same.
+ * Overlooks what many servers get wrong and nobody misunderstands: status 200 in place of 201, and a secret without a
+ * word about its end, which then has none.
+ * @see RFC 7591 section 3.2.1
  */
-async function withSecretEnd(response: Response): Promise<Response> {
-  if (!response.ok) return response;
-  const { status, headers } = response;
+async function overlookSlips(response: Response): Promise<Response> {
+  if (response.status !== 200 && response.status !== 201) return response;
+  const { headers } = response;
   const text = await response.text();
   try {
     const client: unknown = JSON.parse(text);
     if (typeof client === 'object' && client !== null && 'client_secret' in client)
-      return Response.json({ client_secret_expires_at: 0, ...client }, { status, headers });
+      return Response.json({ client_secret_expires_at: 0, ...client }, { status: 201, headers });
   } catch {
     // What is no JSON is judged where the standard is.
   }
-  return new Response(text, { status, headers });
+  return new Response(text, { status: 201, headers });
 }
 
 /** @returns the registration, or why the server refused (RFC 7591 section 3.2) */
@@ -55,7 +56,7 @@ async function register(
       redirect_uris: [...redirectUris],
     };
     const response = await oauth.dynamicClientRegistrationRequest(as, wanted, exchangeOptions(context));
-    const client = await oauth.processDynamicClientRegistrationResponse(await withSecretEnd(response));
+    const client = await oauth.processDynamicClientRegistrationResponse(await overlookSlips(response));
     const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
     const method = client.token_endpoint_auth_method;
     return {
@@ -70,6 +71,18 @@ async function register(
   } catch (thrown) {
     return readRefusal(thrown, 'registration endpoint');
   }
+}
+
+/** What is left to a client that is not registered, in the order of the specification (A5-01). */
+function waysOut(as: UsableAuthorizationServer): string {
+  const byHand = `Ask its operator for a client id with the redirect URI ${loopbackRedirectUris[0]} (any port) and give it at the login.`;
+  return as.client_id_metadata_document_supported
+    ? `${byHand} Or give the URL of a client metadata document, which this server reads.`
+    : byHand;
+}
+
+function refused(as: UsableAuthorizationServer, why: string): ClientError {
+  return new ClientError('registration_refused', `${why} ${waysOut(as)}`);
 }
 
 /** A public client, unless the server takes only clients that authenticate (RFC 8414 section 2). */
@@ -96,7 +109,7 @@ export async function registerDynamically(
   if (as.registration_endpoint === undefined)
     throw new ClientError(
       'no_registration',
-      `The authorization server ${as.issuer} does not register clients by itself. Ask its operator for a client id with the redirect URI ${loopbackRedirectUris[0]} (any port) and give it at the login.`,
+      `The authorization server ${as.issuer} does not register clients by itself. ${waysOut(as)}`,
     );
   const { redirectUri, registeredRedirectUris = loopbackRedirectUris, clientName = 'Gatehouse' } = options;
   const metadata = {
@@ -112,9 +125,8 @@ export async function registerDynamically(
   const first = await register(context, as, metadata, registeredRedirectUris);
   if ('clientId' in first) return first;
   const isExact = registeredRedirectUris.length === 1 && registeredRedirectUris[0] === redirectUri;
-  if (first.error !== 'invalid_redirect_uri' || isExact)
-    throw new ClientError('registration_refused', first.message);
+  if (first.error !== 'invalid_redirect_uri' || isExact) throw refused(as, first.message);
   const second = await register(context, as, metadata, [redirectUri]);
   if ('clientId' in second) return second;
-  throw new ClientError('registration_refused', second.message);
+  throw refused(as, second.message);
 }

@@ -51,6 +51,20 @@ describe('discovery', () => {
     expect((await discover(testContext(), mcp.url)).dpopRequired).toBe(true);
   });
 
+  it('begins with a challenge that came already, and does not ask for another', async () => {
+    const as = await startAuthorizationServer({ client_id_metadata_document_supported: true });
+    const mcp = await startMcpServer(as);
+    const challenge = `Bearer scope="a b", resource_metadata="${mcp.origin}/elsewhere.json"`;
+    mcp.routes['GET /elsewhere.json'] = {
+      json: { resource: mcp.url, authorization_servers: [as.origin] },
+    };
+    const found = await discover(testContext(), mcp.url, { challenge });
+    expect(found.challengedScopes).toEqual(['a', 'b']);
+    expect(found.authorizationServer.client_id_metadata_document_supported).toBe(true);
+    expect(mcp.asked()).toEqual(['GET /elsewhere.json']);
+    expect(found.trace[0]).toMatchObject({ purpose: 'challenge', method: 'none', verdict: 'taken' });
+  });
+
   it('sends MCP-Protocol-Version with every request and never a token (A2-06)', async () => {
     const as = await startAuthorizationServer();
     const mcp = await startMcpServer(as);

@@ -86,6 +86,24 @@ describe('dynamic registration', () => {
     expect(registration.clientSecretExpiresAt).toBeUndefined();
   });
 
+  it('takes an answer with status 200 for a registration', async () => {
+    const { as, context, found } = await setUp();
+    as.routes['POST /register'] = { status: 200, json: { client_id: 'c' } };
+    const registration = await registerDynamically(context, found.authorizationServer, { redirectUri });
+    expect(registration.clientId).toBe('c');
+  });
+
+  it('that is refused says how to get in without (A5-01, A5-05)', async () => {
+    const { as, context, found } = await setUp({ client_id_metadata_document_supported: true });
+    as.routes['POST /register'] = { status: 403, json: { error: 'access_denied' } };
+    await expect(
+      registerDynamically(context, found.authorizationServer, { redirectUri }),
+    ).rejects.toMatchObject({
+      reason: 'registration_refused',
+      message: expect.stringMatching(/Ask its operator for a client id.*client metadata document/),
+    });
+  });
+
   it.each([
     ['no JSON', { status: 201, text: 'welcome' }],
     ['no client id', { status: 201, json: { client_secret: 's' } }],

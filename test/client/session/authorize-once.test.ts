@@ -5,9 +5,11 @@ import {
   type Credential,
   createMemoryStore,
 } from '../../../src/client/index.ts';
+import { createTokenFile } from '../../../src/client/node/index.ts';
 import { authorizeOnce } from '../../../src/client/session/authorize-once.ts';
 import { startOfTime } from '../support/context.ts';
 import { testCredential } from '../support/credentials.ts';
+import { testFolder } from '../support/folder.ts';
 
 const server = 'https://mcp.example/mcp';
 const need: AuthorizationNeed = { server, why: 'rejected', challenge: null };
@@ -83,5 +85,23 @@ describe('an authorization', () => {
       ),
     );
     expect(most).toBe(1);
+  });
+
+  it('runs once for two programs on one token file: the second takes what the first got (T-188)', async () => {
+    const folder = testFolder();
+    let calls = 0;
+    const logIn = () => {
+      const store = createTokenFile(folder);
+      const authorizer: Authorizer = async () => {
+        calls++;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        const credential = testCredential({ accessToken: `new-${calls}` });
+        await store.saveCredential(server, credential);
+        return credential;
+      };
+      return authorizeOnce(store, need, undefined, authorizer, now);
+    };
+    const credentials = await Promise.all([logIn(), logIn()]);
+    expect(credentials.map(({ accessToken }) => accessToken)).toEqual(['new-1', 'new-1']);
   });
 });
