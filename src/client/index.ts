@@ -63,6 +63,7 @@ export {
   type RegistrationOptions,
 } from './registration/registration.ts';
 export { isClientKnown } from './registration/registration-check.ts';
+export { canonicalServerUrl } from './server-url.ts';
 export { createAuthProvider } from './session/auth-provider.ts';
 export type { AuthorizationNeed, Authorizer } from './session/authorizer.ts';
 export { type AuthorizationOptions, withAuthorization } from './session/session.ts';

@@ -23,6 +23,7 @@ export interface LoginCommandOptions {
   dpop?: boolean;
   allowOrigin?: string[];
   store?: Sealing;
+  trace?: boolean;
   json?: boolean;
 }
 
@@ -88,5 +89,7 @@ export function addLoginOptions(command: Command): Command {
         'keep logins sealed by the keychain, in plain text readable by you only, or sealed where possible (default: GATEHOUSE_STORE, else auto)',
       ).choices(sealings),
     )
+    .optionsGroup('Output:')
+    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
     .option('--json', 'print what was logged in to as JSON');
 }

@@ -5,6 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
+import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin } from './login-hint.ts';
@@ -33,7 +34,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     options.grant === undefined ? chooseLoginWay(options, surroundings, isTerminal(io.stdin)) : undefined;
   const client = await readGivenClient(options, io);
   const scopes = options.scope?.split(' ').filter((one) => one !== '');
-  const context: ClientContext = { fetch: io.fetch, now: io.now };
+  const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
   say(`Asking ${server} how to log in`);
   if (way === undefined) {
     const made = await loginMachine(context, server, options, { store, client, scopes });

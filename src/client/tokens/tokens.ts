@@ -74,6 +74,9 @@ async function renew(
     if (error !== 'invalid_grant' && error !== 'invalid_client')
       throw new ClientError('token_refused', message);
     await store.forgetCredential(current);
+    // What is still there is newer: the user has logged in meanwhile, or somebody else was faster (CL-1).
+    const newer = await store.findCredential(server);
+    if (newer !== undefined) return newer;
   } catch (failure) {
     if (failure instanceof ClientError && stillAlive) return current;
     throw failure;

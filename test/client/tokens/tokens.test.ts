@@ -57,6 +57,17 @@ describe('a credential', () => {
     expect(redeemed()).toHaveLength(2);
   });
 
+  it('that is refused gives way to the login the user made meanwhile (CL-1)', async () => {
+    const { as, context, store, credential } = await setUp();
+    const newer = { ...credential, accessToken: 'newer', refreshToken: 'newer' };
+    as.routes['POST /token'] = () => {
+      void store.saveCredential(server, newer);
+      return { status: 400, json: { error: 'invalid_grant' } };
+    };
+    expect(await freshCredential(context, store, server, 'at')).toEqual(newer);
+    expect(await store.findCredential(server)).toEqual(newer);
+  });
+
   it('that never said when it ends is used until it is rejected (A9-05)', async () => {
     const { context, store, credential, redeemed } = await setUp({ expiresAt: undefined });
     context.clock.seconds += 10 * 365 * 86_400;

@@ -1,0 +1,58 @@
+import { type ClientContext, ClientError, holderOf, revokeCredential } from '../../client/index.ts';
+import type { KeptLogin, TokenFile } from '../../client/node/index.ts';
+
+/** What became of a login: ended by its issuer, or only forgotten here, and why. */
+export interface Ending {
+  server: string;
+  revoked: boolean;
+  why: string | null;
+}
+
+/** Refusals after which the issuer knows nothing of the login any more, or never will. */
+const final = new Set<ClientError['reason']>(['token_refused', 'client_unknown', 'bad_key']);
+
+/**
+ * Ends a login at its issuer and forgets it. Where the issuer says no, it is forgotten all the same; where no answer
+ * comes, it is kept, so that it can be ended later.
+ * @param login what should end
+ * @param store where it is kept
+ * @param options `local`: only forget it; `context`: where the request goes through
+ * @throws ClientError where no answer came
+ * @see RFC 7009 section 2.1
+ */
+export async function endLogin(
+  { server, credential }: KeptLogin,
+  store: TokenFile,
+  { local, context }: { local?: boolean | undefined; context: ClientContext },
+): Promise<Ending> {
+  const forget = async (revoked: boolean, why: string | null): Promise<Ending> => {
+    await store.forgetCredential(credential);
+    return { server, revoked, why };
+  };
+  if (local) return forget(false, 'you asked for it to be forgotten here only');
+  const { issuer } = credential.authorizationServer;
+  const holder = holderOf(credential, await store.findRegistration(issuer));
+  if (holder === undefined) return forget(false, 'the client it was made with is no longer known here');
+  try {
+    const revoked = await revokeCredential(context, credential, holder);
+    return await forget(revoked, revoked ? null : `${issuer} has no way to end a login before its time`);
+  } catch (error) {
+    if (error instanceof ClientError && final.has(error.reason)) return forget(false, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Drops the clients of issuers at which no login is left.
+ * @param ended logins that were ended
+ * @param store where the clients are kept
+ */
+export async function forgetClients(ended: readonly KeptLogin[], store: TokenFile): Promise<void> {
+  const left = new Set(
+    (await store.listLogins()).map(({ credential }) => credential.authorizationServer.issuer),
+  );
+  for (const { credential } of ended) {
+    const { issuer } = credential.authorizationServer;
+    if (!left.has(issuer)) await store.forgetRegistration(issuer, credential.clientId);
+  }
+}

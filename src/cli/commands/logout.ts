@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { openTokenFile, type TokenFile } from '../../client/node/index.ts';
+import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
+import { withTrace } from '../trace.ts';
+import { explainFailure } from './client-failure.ts';
+import { type Ending, endLogin, forgetClients } from './end-login.ts';
+import { requireLogin } from './kept-login.ts';
+
+/** Options of `gatehouse logout`, as commander gives them. */
+export interface LogoutOptions {
+  all?: boolean;
+  local?: boolean;
+  trace?: boolean;
+  json?: boolean;
+}
+
+async function chooseLogins(url: string | undefined, { all }: LogoutOptions, store: TokenFile) {
+  if ((url === undefined) === (all !== true))
+    throw new CliError('Name the server to log out of, or --all, and not both.', exitCodes.usage);
+  return url === undefined ? store.listLogins() : [await requireLogin(store, url)];
+}
+
+/**
+ * `gatehouse logout`: ends logins at their authorization servers and forgets them here. A login whose server cannot be
+ * reached is kept, so that it can be ended later.
+ * @param url URL of the MCP server; undefined with `all`
+ * @param options `all`: every login and its client; `local`: forget only
+ * @param io the surroundings
+ * @throws CliError
+ * @see RFC 7009 section 2.1
+ */
+export async function runLogout(
+  url: string | undefined,
+  options: LogoutOptions,
+  io: CommandIo,
+): Promise<void> {
+  const { fetch, now } = withTrace(io, options.trace);
+  const context = { fetch, now };
+  const endings: Ending[] = [];
+  let failure: unknown;
+  try {
+    const store = openTokenFile(io.env);
+    const logins = await chooseLogins(url, options, store);
+    for (const login of logins) {
+      try {
+        endings.push(await endLogin(login, store, { local: options.local, context }));
+      } catch (error) {
+        failure ??= explainFailure(error, login.server);
+      }
+    }
+    if (options.all) await forgetClients(logins, store);
+    if (logins.length === 0) io.stderr.write('There was no login.\n');
+  } catch (error) {
+    throw explainFailure(error, url ?? '');
+  }
+  for (const { server, why } of endings)
+    io.stderr.write(
+      `${printableLine(`Logged out of ${server}${why === null ? '' : `, only here: ${why}`}`)}\n`,
+    );
+  if (options.json) io.stdout.write(formatJson({ loggedOut: endings }));
+  if (failure instanceof CliError)
+    throw new CliError(
+      `${failure.message} The login is still kept.`,
+      failure.exitCode,
+      'To forget it here without ending it there: --local',
+    );
+  if (failure !== undefined) throw failure;
+}
+
+/**
+ * Adds `gatehouse logout`.
+ * @param program the command line
+ * @param io the surroundings
+ */
+export function registerLogout(program: Command, io: CommandIo = processIo()): void {
+  program
+    .command('logout')
+    .description('end a login at its authorization server, and forget it')
+    .argument('[url]', 'URL of the MCP server')
+    .option('--all', 'end every login, and forget the clients registered for them')
+    .option('--local', 'only forget it here; whoever has the token can go on using it')
+    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .option('--json', 'print what was logged out of as JSON')
+    .addHelpText(
+      'after',
+      `\nExamples:\n  ${programName} logout http://localhost:3000/mcp\n  ${programName} logout --all`,
+    )
+    .action((url: string | undefined, options: LogoutOptions) => runLogout(url, options, io));
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { endLogin, forgetClients } from '../../../src/cli/commands/end-login.ts';
+import { createTokenFile } from '../../../src/client/node/index.ts';
+import { testContext } from '../../client/support/context.ts';
+import { testCredential, testRegistration } from '../../client/support/credentials.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { startAuthorizationServer } from '../../client/support/protected-server.ts';
+
+const server = 'https://mcp.example/mcp';
+
+async function setUp(overrides: Parameters<typeof testCredential>[0] = {}) {
+  const as = await startAuthorizationServer();
+  const store = createTokenFile(testFolder());
+  await store.saveRegistration(testRegistration({ issuer: as.origin }));
+  const credential = testCredential({ issuer: as.origin, ...overrides });
+  await store.saveCredential(server, credential);
+  const end = () => endLogin({ server, credential }, store, { context: testContext() });
+  return { as, store, credential, end };
+}
+
+describe('a login ends', () => {
+  it('at its issuer, with its refresh token (A9-04)', async () => {
+    const { as, store, end } = await setUp();
+    expect(await end()).toEqual({ server, revoked: true, why: null });
+    expect(new URLSearchParams(as.requests[0]?.body).get('token')).toBe('rt');
+    expect(await store.findCredential(server)).toBeUndefined();
+  });
+
+  it('here, where the issuer cannot end it, or refuses', async () => {
+    const none = await setUp({ authorizationServer: { issuer: 'https://a', token_endpoint: 'https://a/t' } });
+    await none.store.saveRegistration(testRegistration({ issuer: 'https://a' }));
+    expect(await none.end()).toMatchObject({ revoked: false, why: expect.stringContaining('no way to end') });
+    const refused = await setUp();
+    refused.as.routes['POST /revoke'] = { status: 401, json: { error: 'invalid_client' } };
+    expect(await refused.end()).toMatchObject({ revoked: false, why: expect.stringContaining('refused') });
+    expect(await refused.store.findCredential(server)).toBeUndefined();
+  });
+
+  it('here, where its client is another one by now: nothing is sent (A5-10)', async () => {
+    const { as, end } = await setUp({ clientId: 'earlier' });
+    expect(await end()).toMatchObject({ revoked: false, why: expect.stringContaining('no longer known') });
+    expect(as.requests).toEqual([]);
+  });
+
+  it('not where no answer comes', async () => {
+    const { as, store, end } = await setUp();
+    as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
+    await expect(end()).rejects.toMatchObject({ reason: 'unreachable' });
+    expect(await store.findCredential(server)).toBeDefined();
+  });
+});
+
+describe('a client is forgotten', () => {
+  it('only where no login of its issuer is left', async () => {
+    const { as, store, credential } = await setUp();
+    await forgetClients([{ server, credential }], store);
+    expect(await store.findRegistration(as.origin)).toBeDefined();
+    await store.forgetCredential(credential);
+    await forgetClients([{ server, credential }], store);
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+  });
+});

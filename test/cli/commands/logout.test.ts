@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { runLogout } from '../../../src/cli/commands/logout.ts';
+import { testCredential } from '../../client/support/credentials.ts';
+import { startLoggedIn, testIo } from '../support/client-commands.ts';
+
+async function setUp() {
+  const set = await startLoggedIn();
+  set.as.refreshTokens.add('rt');
+  await set.store.saveCredential(
+    set.mcp.url,
+    testCredential({ issuer: set.as.origin, resource: set.mcp.url }),
+  );
+  return set;
+}
+
+describe('gatehouse logout', () => {
+  it('ends the login at its authorization server and forgets it, not its client', async () => {
+    const { as, mcp, store, io, written } = await setUp();
+    await runLogout(mcp.url, {}, io);
+    expect([as.refreshTokens.size, await store.findCredential(mcp.url)]).toEqual([0, undefined]);
+    expect(await store.findRegistration(as.origin)).toBeDefined();
+    expect(written).toEqual({ stdout: '', stderr: `Logged out of ${mcp.url}\n` });
+  });
+
+  it('--all ends every login and forgets the clients as well', async () => {
+    const { as, store, io, written } = await setUp();
+    const other = testCredential({ issuer: as.origin, resource: 'https://b.example' });
+    await store.saveCredential('https://b.example', other);
+    await runLogout(undefined, { all: true, json: true }, io);
+    expect([await store.listLogins(), await store.findRegistration(as.origin)]).toEqual([[], undefined]);
+    expect(JSON.parse(written.stdout).loggedOut).toHaveLength(2);
+    await runLogout(undefined, { all: true }, io);
+    expect(written.stderr).toContain('There was no login.');
+  });
+
+  it('--local forgets only, and says so', async () => {
+    const { as, mcp, store, io, written } = await setUp();
+    await runLogout(mcp.url, { local: true }, io);
+    expect(await store.findCredential(mcp.url)).toBeUndefined();
+    expect(as.requests).toEqual([]);
+    expect(written.stderr).toContain('only here: you asked for it');
+  });
+
+  it('keeps a login that cannot be ended now', async () => {
+    const { as, mcp, store, io, written } = await setUp();
+    as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
+    await expect(runLogout(mcp.url, { json: true }, io)).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining('The login is still kept.'),
+      hint: expect.stringContaining('--local'),
+    });
+    expect(await store.findCredential(mcp.url)).toBeDefined();
+    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [] });
+  });
+
+  it.each([
+    ['neither a server nor --all', undefined, {}, 2],
+    ['both', 'https://mcp.example', { all: true }, 2],
+    ['a server without a login', 'https://mcp.example', {}, 3],
+  ])('with %s ends with exit code %#', async (_, url, options, exitCode) => {
+    await expect(runLogout(url, options, testIo().io)).rejects.toMatchObject({ exitCode });
+  });
+});
