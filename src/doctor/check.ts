@@ -10,7 +10,8 @@ export type Section =
   | 'login'
   | 'token'
   | 'machine'
-  | 'proxy';
+  | 'proxy'
+  | 'clients';
 
 /** One question about a server. */
 export interface Check {

@@ -1,0 +1,85 @@
+import type { ClientProfile } from '../profile.ts';
+import { publicClientBody, sdkV1Behaviour } from '../sdk-behaviour.ts';
+
+const version = '2026-11-22';
+const builtOnSdk = {
+  says: 'discovery, resource, issuer and PKCE as the TypeScript SDK v1 does them',
+  grounds: 'inferred',
+  from: 'https://www.npmjs.com/package/@modelcontextprotocol/sdk',
+} as const;
+
+/** Claude Code, the command line. */
+export const claudeCode: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'claude-code',
+  title: 'Claude Code',
+  version,
+  observed: '2.1',
+  runsOn: 'machine',
+  registration: ['metadata_document', 'dynamic'],
+  metadataDocument: { url: 'https://claude.ai/oauth/claude-code-client-metadata', needsNone: false },
+  registrationBody: {
+    ...publicClientBody,
+    redirect_uris: ['http://localhost:3118/callback'],
+    application_type: 'native',
+  },
+  redirectUri: 'http://localhost:3118/callback',
+  facts: [
+    builtOnSdk,
+    {
+      says: 'its metadata document lists http://localhost/callback and http://127.0.0.1/callback without ports; logins use a port',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-code/issues/42301',
+    },
+    {
+      says: 'registers http://localhost:3118/callback with application_type native',
+      grounds: 'report',
+      from: 'https://github.com/elmohq/elmo/pull/684',
+    },
+    {
+      says: 'host and path of the redirect URI are fixed, the port is not',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-code/issues/66511',
+    },
+  ],
+};
+
+/** Connectors of claude.ai, Claude Desktop and the apps: all ask from Anthropic's network. */
+export const claudeAi: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'claude-ai',
+  title: 'claude.ai connectors',
+  version,
+  observed: 'unknown',
+  runsOn: 'cloud',
+  userAgent: 'Claude-User',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
+  },
+  redirectUri: 'https://claude.ai/api/mcp/auth_callback',
+  facts: [
+    builtOnSdk,
+    {
+      says: 'callback https://claude.ai/api/mcp/auth_callback, client name Claude; requests come from Anthropic',
+      grounds: 'documentation',
+      from: 'https://support.claude.com/en/articles/11503834-building-custom-connectors-via-remote-mcp-servers',
+    },
+    {
+      says: 'the port must be 443',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-ai-mcp/issues/85',
+    },
+    {
+      says: 'bot rules for the user agent Claude-User block it after the login',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-ai-mcp/issues/438',
+    },
+    {
+      says: 'takes client ID metadata documents too; which one is not known here, so it is tried with dynamic registration',
+      grounds: 'documentation',
+      from: 'https://claude.com/docs/connectors/building/authentication',
+    },
+  ],
+};

@@ -1,0 +1,135 @@
+import type { ClientProfile } from '../profile.ts';
+import { publicClientBody, sdkV1Behaviour } from '../sdk-behaviour.ts';
+
+const version = '2026-11-22';
+
+/** MCP Inspector, connected directly from its page. */
+export const inspector: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'inspector',
+  title: 'MCP Inspector (direct)',
+  version,
+  observed: '1.x, main',
+  runsOn: 'page',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    client_uri: 'https://github.com/modelcontextprotocol/inspector',
+    redirect_uris: ['http://localhost:6274/oauth/callback', 'http://localhost:6274/oauth/callback/debug'],
+  },
+  redirectUri: 'http://localhost:6274/oauth/callback',
+  facts: [
+    {
+      says: 'registers two callbacks of its page, as a public client, with the TypeScript SDK v1',
+      grounds: 'source',
+      from: 'https://github.com/modelcontextprotocol/inspector/blob/006abfb83ae6d2a8f1361a039f41d54429966a88/client/src/lib/auth.ts',
+    },
+    {
+      says: 'a page reads only what CORS lets it read',
+      grounds: 'report',
+      from: 'https://github.com/modelcontextprotocol/inspector/issues/817',
+    },
+  ],
+};
+
+/** mcp-remote, the bridge for hosts that speak stdio only. */
+export const mcpRemote: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'mcp-remote',
+  title: 'mcp-remote',
+  version,
+  observed: '0.15.1',
+  runsOn: 'machine',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    client_uri: 'https://github.com/modelcontextprotocol/mcp-cli',
+    redirect_uris: ['http://localhost:5598/oauth/callback'],
+  },
+  redirectUri: 'http://localhost:5598/oauth/callback',
+  facts: [
+    {
+      says: 'one loopback redirect URI with a port; none as its method where the server lists it or lists nothing',
+      grounds: 'source',
+      from: 'https://github.com/punkpeye/mcp-remote/blob/12bab623ec787c6813c0b15c7ac18c00c6cfa168/src/lib/node-oauth-client-provider.ts',
+    },
+    {
+      says: 'discovery, resource, issuer and PKCE as the TypeScript SDK v1, on which it is built',
+      grounds: 'inferred',
+      from: 'https://github.com/punkpeye/mcp-remote',
+    },
+  ],
+};
+
+/** Gemini CLI. */
+export const geminiCli: ClientProfile = {
+  name: 'gemini-cli',
+  title: 'Gemini CLI',
+  version,
+  observed: 'main, 2026',
+  runsOn: 'machine',
+  resourcePlaces: ['by the challenge', 'with the path', 'at the root'],
+  challengeDecides: false,
+  resource: 'exact',
+  issuer: 'unchecked',
+  issuerAtRoot: true,
+  pkce: 'unread',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    redirect_uris: ['http://localhost:7777/oauth/callback'],
+    scope: '',
+  },
+  redirectUri: 'http://localhost:7777/oauth/callback',
+  facts: [
+    {
+      says: 'compares resource byte for byte with scheme, host and path of the URL',
+      grounds: 'source',
+      from: 'https://github.com/google-gemini/gemini-cli/blob/04fbf50725b94cef0a8f37be6436bd0a84dafc9b/packages/core/src/mcp/oauth-utils.ts',
+    },
+    {
+      says: 'looks for metadata of an issuer with a path at the root as well; compares no issuer',
+      grounds: 'source',
+      from: 'https://github.com/google-gemini/gemini-cli/blob/04fbf50725b94cef0a8f37be6436bd0a84dafc9b/packages/core/src/mcp/oauth-utils.ts',
+    },
+    {
+      says: 'registers http://localhost:7777/oauth/callback with an empty scope',
+      grounds: 'source',
+      from: 'https://github.com/google-gemini/gemini-cli/blob/0467592364ba09be2aa9391e4d9fe27a913f3fa3/packages/core/src/mcp/oauth-provider.ts',
+    },
+  ],
+};
+
+/** GitHub Copilot CLI. */
+export const copilotCli: ClientProfile = {
+  ...sdkV1Behaviour,
+  name: 'copilot-cli',
+  title: 'GitHub Copilot CLI',
+  version,
+  observed: '1.0.86',
+  runsOn: 'machine',
+  issuer: 'exact',
+  registration: ['dynamic'],
+  registrationBody: {
+    ...publicClientBody,
+    redirect_uris: ['http://127.0.0.1:53682/'],
+  },
+  redirectUri: 'http://127.0.0.1:53682/',
+  facts: [
+    {
+      says: 'compares the issuer strictly: a slash stops it',
+      grounds: 'report',
+      from: 'https://github.com/github/copilot-cli/issues/4606',
+    },
+    {
+      says: 'redirect URI http://127.0.0.1:<any port>/',
+      grounds: 'report',
+      from: 'https://github.com/github/copilot-cli/issues/4901',
+    },
+    {
+      says: 'discovery, resource and PKCE as the TypeScript SDK v1 does them',
+      grounds: 'inferred',
+      from: 'https://www.npmjs.com/package/@modelcontextprotocol/sdk',
+    },
+  ],
+};

@@ -1,0 +1,50 @@
+import type { Check } from '../check.ts';
+import type { Judgement } from '../finding.ts';
+import type { ClientProfile } from './profile.ts';
+import { replay } from './replay.ts';
+import type { ReplayStep } from './replay-step.ts';
+
+/** Says what of a profile is known and what is concluded, for those who doubt a verdict. */
+export function describeProfile({ title, version, observed, facts }: ClientProfile): string {
+  const grounds = facts.map(({ says, grounds: how, from }) => `- ${says} (${how}: ${from})`);
+  return [`${title} ${observed}, described on ${version}:`, ...grounds].join('\n');
+}
+
+function judge(profile: ClientProfile, steps: readonly ReplayStep[], active: boolean): Judgement {
+  const last = steps.at(-1);
+  const evidence = steps.flatMap((step) => step.evidence ?? []);
+  const inferred = profile.facts.some(({ grounds }) => grounds === 'inferred')
+    ? ' (part of this is inferred)'
+    : '';
+  if (last?.kind === 'stops')
+    return {
+      verdict: 'fail',
+      saw: `${profile.title} stops at ${last.name}: ${last.saw} ${last.clause}${inferred}.`,
+      fix: last.fix,
+      evidence: last.evidence ?? evidence,
+    };
+  if (last === undefined || last.kind === 'unknown')
+    return {
+      verdict: 'unknown',
+      saw: `${profile.title}: ${last?.name ?? 'nothing'} could not be seen. ${last?.saw ?? ''}`,
+      evidence,
+    };
+  if (last.kind === 'inside')
+    return { verdict: 'pass', saw: `${profile.title} gets in. ${last.saw}`, evidence };
+  const how = active ? `${last.name}: ${last.saw}` : last.saw;
+  return { verdict: 'pass', saw: `${profile.title} gets to the login page (${how})${inferred}.`, evidence };
+}
+
+/**
+ * One check for each client: would it get in? Registrations are tried in an active examination only.
+ * @param chosen the clients, see `chooseProfiles`
+ */
+export function profileChecks(chosen: readonly ClientProfile[]): readonly Check[] {
+  return chosen.map((profile) => ({
+    id: `CLIENT-${profile.name.toUpperCase()}`,
+    section: 'clients',
+    title: `${profile.title} gets to the login page`,
+    clause: `Observed behaviour of ${profile.title} ${profile.observed}, ${profile.version}`,
+    judge: async (subject) => judge(profile, await replay(profile, subject), subject.active),
+  }));
+}
