@@ -7,6 +7,7 @@ import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { createTextSeal } from './crypto/text-seal.ts';
 import { createMcpEndpoint } from './mcp/index.ts';
+import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
 import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
@@ -55,6 +56,15 @@ const sweepIntervalMs = 60_000;
 /** Longer than the idle time of proxies in front, so that they, not we, close idle connections. */
 const keepAliveTimeoutMs = 75_000;
 
+/** Documents are fetched from addresses that were checked, past any proxy: where one is demanded, that must not happen. */
+function checkNoProxyDemanded(): void {
+  const proxy = demandedProxy(process);
+  if (proxy !== undefined)
+    throw new SettingsRefused([
+      `clients.metadataDocuments.enabled: documents of clients are fetched directly, but Node.js was told to use the proxy in ${proxy}; set it to false, or start without NODE_USE_ENV_PROXY and --use-env-proxy`,
+    ]);
+}
+
 /**
  * Puts the parts together: authorization server, resource server and MCP endpoint under one public URL.
  * @throws SettingsRefused naming every problem
@@ -70,6 +80,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     logger.warn(
       'publicUrl is https, so a proxy is in front, but trustedProxies is empty: all clients count as one address. List the proxy there.',
     );
+
+  const { metadataDocuments } = settings.clients;
+  if (metadataDocuments.enabled) checkNoProxyDemanded();
+  for (const [name, value] of Object.entries(settings.dangerously))
+    if (value) logger.warn(`dangerously.${name} is on: this installation is for development alone`);
 
   const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
   const { baselineScopes } = protectedServer;
@@ -87,10 +102,22 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       interactionSeconds: settings.login.pageSeconds,
     },
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
+    ...(metadataDocuments.enabled
+      ? {
+          clientDocuments: {
+            ...metadataDocuments,
+            dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback,
+          },
+        }
+      : undefined),
     limits: {
       registrations: settings.limits.registrations,
       authorizations: settings.limits.authorizations,
       tokenFailures: settings.limits.tokenFailures,
+      documents: {
+        perAddress: settings.limits.metadataDocuments,
+        perTarget: settings.limits.metadataDocumentsPerHost,
+      },
       logins: {
         perAddress: settings.limits.loginsPerAddress,
         perAccountAndAddress: settings.limits.loginsPerAccountAndAddress,

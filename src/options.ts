@@ -1,6 +1,7 @@
 import leven from 'leven';
 import proxyAddr from 'proxy-addr';
 import { z } from 'zod';
+import { canonicalHostPattern } from './oauth/host-pattern.ts';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { logLevels } from './observability/logger.ts';
 
@@ -40,6 +41,13 @@ const proxy = z.string().refine(
   { error: 'must be an address, a CIDR range, loopback, linklocal or uniquelocal' },
 );
 
+const hostPattern = z.string().transform((value, context) => {
+  const canonical = canonicalHostPattern(value);
+  if (canonical === undefined)
+    context.addIssue({ code: 'custom', message: 'must be a host such as app.example.com, or *.example.com' });
+  return canonical ?? value;
+});
+
 const origin = z.string().refine((value) => URL.parse(value)?.origin === value, {
   error: 'must be an origin such as https://app.example.com, without a path or a slash at its end',
 });
@@ -58,8 +66,7 @@ const publicUrl = z
     'Where clients reach this server: every URL it publishes begins with it. Also the issuer of its tokens.',
   );
 
-/** Every setting, with its default and what it does. The config file, the library and the reference share it. */
-export const settingsSchema = z.strictObject({
+const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
   listen: z
     .strictObject({
@@ -100,6 +107,34 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({})
     .describe('Lifetimes of what is issued.'),
+  clients: z
+    .strictObject({
+      metadataDocuments: z
+        .strictObject({
+          enabled: z
+            .boolean()
+            .default(true)
+            .describe(
+              'whether a client may be known by the https URL of a document about itself, which this server then fetches',
+            ),
+          allowedHosts: z
+            .array(hostPattern)
+            .prefault([])
+            .describe(
+              'hosts whose documents are taken, such as claude.ai or *.example.com (the hosts below it); any where none is named',
+            ),
+          deniedHosts: z
+            .array(hostPattern)
+            .prefault([])
+            .describe(
+              'hosts whose documents are never taken; what their clients were given ends when they refresh',
+            ),
+        })
+        .prefault({})
+        .describe('client ID metadata documents'),
+    })
+    .prefault({})
+    .describe('How clients become known.'),
   login: z
     .strictObject({
       sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser'),
@@ -114,6 +149,8 @@ export const settingsSchema = z.strictObject({
       tokenFailures: limit(300, 60, 'refused requests of an address to the token endpoint'),
       loginsPerAccountAndAddress: limit(10, 900, 'failed logins of an account from one address'),
       loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),
+      metadataDocuments: limit(60, 600, 'unknown client documents fetched because of an address'),
+      metadataDocumentsPerHost: limit(120, 600, 'client documents fetched from one host or network'),
       loginsPerAddress: limit(100, 900, 'failed logins of an address, whatever the account'),
     })
     .prefault({})
@@ -168,6 +205,29 @@ export const settingsSchema = z.strictObject({
     })
     .prefault({})
     .describe('The log: one JSON line an event.'),
+  dangerously: z
+    .strictObject({
+      fetchFromLoopback: z
+        .boolean()
+        .default(false)
+        .describe('fetches client documents from this very machine as well'),
+    })
+    .prefault({})
+    .describe(
+      'What makes an installation unsafe, for development alone: refused unless publicUrl is on localhost, and logged at each start.',
+    ),
+});
+
+/** Every setting, with its default and what it does. The config file, the library and the reference share it. */
+export const settingsSchema = settings.superRefine(({ publicUrl: url, dangerously }, context) => {
+  const dangers = Object.entries(dangerously).filter(([, value]) => value);
+  if (url === undefined || isLoopbackHost(new URL(url).hostname)) return;
+  for (const [name] of dangers)
+    context.addIssue({
+      code: 'custom',
+      path: ['dangerously', name],
+      message: 'is for development: leave it out, or use a publicUrl on localhost',
+    });
 });
 
 /** Settings as written: everything may be left out. */

@@ -11,6 +11,7 @@ export type AuditEvent =
   | 'consent.granted'
   | 'consent.denied'
   | 'client.registered'
+  | 'client.document_refused'
   | 'token.issued'
   | 'token.reuse_detected'
   | 'token.refused'

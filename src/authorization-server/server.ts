@@ -3,11 +3,17 @@ import compose from 'koa-compose';
 import type { KeySet } from '../crypto/keys.ts';
 import { createPasswordHasher } from '../crypto/password.ts';
 import { createSealedBox } from '../crypto/sealed-box.ts';
+import { isLoopbackAddress, isPublicAddress } from '../net/address.ts';
+import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';
 import { createAuditLog } from './audit.ts';
+import type { DocumentLimits } from './client-documents/budgets.ts';
+import { createClientDocuments } from './client-documents/client-documents.ts';
+import { buildDocumentFeature } from './client-documents/engine-feature.ts';
+import { createHostPolicy, type HostPolicyOptions } from './client-documents/host-policy.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
@@ -52,8 +58,19 @@ export interface AuthorizationServerOptions {
   lifetimes: Lifetimes;
   /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
   refreshGraceSeconds: number;
-  /** How often an address may register clients, begin authorizations, fail at the token endpoint, and log in wrongly. */
-  limits: { registrations: Limit; authorizations: Limit; tokenFailures: Limit; logins: LoginLimits };
+  /** Whose client ID metadata documents are taken; nobody's where this is undefined. */
+  clientDocuments?: HostPolicyOptions & {
+    /** Also fetches from this very machine: for development. */
+    dangerouslyFromLoopback: boolean;
+  };
+  /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
+  limits: {
+    registrations: Limit;
+    authorizations: Limit;
+    tokenFailures: Limit;
+    logins: LoginLimits;
+    documents: DocumentLimits;
+  };
   logger: Logger;
   /** Epoch seconds. */
   now: () => number;
@@ -66,6 +83,9 @@ export interface AuthorizationServer {
   /** Access tokens, for the resource server in the same process. */
   accessTokens: IssuedAccessTokens;
 }
+
+/** Bounds of a fetch of a client document (T-071). */
+const documentBounds = { maxBytes: 5 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } as const;
 
 /** An endpoint: its methods, and every step of a request to it in order. */
 interface Endpoint {
@@ -85,12 +105,28 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const audit = createAuditLog(logger);
   const adapter = { artifacts, clients, box, now, refreshGraceSeconds };
   const renderError = createErrorRenderer();
+  const documents =
+    options.clientDocuments &&
+    createClientDocuments({
+      store: storage.clientDocuments,
+      box,
+      fetch: createGuardedFetch({
+        ...documentBounds,
+        mayConnect: options.clientDocuments.dangerouslyFromLoopback
+          ? (address) => isPublicAddress(address) || isLoopbackAddress(address)
+          : isPublicAddress,
+      }),
+      isHostAllowed: createHostPolicy(options.clientDocuments),
+      limits: limits.documents,
+      now,
+    });
   const configuration = buildConfiguration({
     issuer,
     keys,
     accounts,
     resources,
     lifetimes,
+    documents: buildDocumentFeature(documents, audit),
     renderError,
     now,
     adapter,

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { ClientDocumentError } from '../client-documents/engine-feature.ts';
 import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
 import { type ErrorPage, renderError } from '../views/error.ts';
 
@@ -17,6 +18,11 @@ const explanations: Record<string, { title: string; message: string; hint: strin
     title: 'This login cannot go back to the app',
     message: 'The app asked to send you to an address that it did not register.',
     hint: 'In the app, remove this server and add it again. If that does not help, tell whoever makes the app.',
+  },
+  client_document: {
+    title: 'This app could not be looked up',
+    message: 'The app is described by a document at its own site, and that document could not be used.',
+    hint: 'Please try again in a moment. If that does not help, tell whoever runs this server or makes the app.',
   },
   access_denied: {
     title: 'Access was not given',
@@ -69,6 +75,21 @@ export function answerWithErrorPage(
   ctx.body = renderError({ ...words, code: error.code, requestId: ctx.state.requestId, ...overrides });
 }
 
+/** Answers where the document that describes a client was not taken: the engine's refusal, for a person. */
+export function answerWithDocumentError(ctx: Context, error: ClientDocumentError): void {
+  const description = error.error_description;
+  answerWithErrorPage(
+    ctx,
+    error.statusCode,
+    { code: error.error, description },
+    { explanation: 'client_document', ...(description ? { message: sentence(description) } : undefined) },
+  );
+}
+
+function sentence(description: string): string {
+  return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
+}
+
 /**
  * Creates the engine's `renderError`: what cannot be told to the client is told to the person. Only where people come
  * by; the other endpoints answer JSON whatever they are asked for (RFC 6749 section 5.2).
@@ -79,6 +100,7 @@ export function createErrorRenderer(): NonNullable<Configuration['renderError']>
       ctx.body = { error: out.error, error_description: out.error_description };
       return;
     }
+    if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
     const expired = error.name === 'SessionNotFound';
     answerWithErrorPage(
       ctx,

@@ -2,6 +2,7 @@ import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider'
 import type { KeySet } from '../../crypto/keys.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
+import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
@@ -27,6 +28,8 @@ export interface ConfigurationOptions {
   adapter: AdapterOptions;
   resources: ResourceRegistry;
   lifetimes: Lifetimes;
+  /** How clients that are described by documents are got. */
+  documents: ReturnType<typeof buildDocumentFeature>;
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -59,10 +62,12 @@ const clientDefaults: Partial<ClientMetadata> = {
  */
 export function buildConfiguration(options: ConfigurationOptions): Configuration {
   const { issuer, keys, accounts, resources, lifetimes, renderError, now } = options;
+  const { feature: clientIdMetadataDocument, ...outgoing } = options.documents;
   const secure = issuer.startsWith('https:');
 
   return {
     adapter: createAdapters(options.adapter),
+    ...outgoing,
     jwks: { keys: keys.signing as JWK[] },
     cookies: {
       keys: keys.cookies,
@@ -128,6 +133,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
+      clientIdMetadataDocument,
       registration: {
         enabled: true,
         issueRegistrationAccessToken: false,

@@ -1,7 +1,8 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
-import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { ClientDocumentError } from '../client-documents/engine-feature.ts';
+import { answerWithDocumentError, answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
@@ -119,6 +120,7 @@ export function createInteractions(
           code: 'invalid_request',
           description: error.message,
         });
+      if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
       if (error instanceof errors.SessionNotFound) {
         ctx.remove('Location');
         return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });

@@ -1,7 +1,7 @@
 import { displayText } from './display-text.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** What a page may say about a client: all of it the client said itself, and every text in it may be hostile. */
+/** What a page may say about a client: all of it the client said itself, or the document its id is the URL of; every text in it may be hostile. */
 export interface ClientSummary {
   name: string;
   clientId: string;

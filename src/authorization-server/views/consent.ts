@@ -35,10 +35,25 @@ function renderAccount(page: ConsentPage): Markup {
 </div>`;
 }
 
+/**
+ * How far it is known who asks. A document at a site proves that the site vouches for what it says, redirect hosts
+ * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077).
+ */
 function renderIdentity(client: ClientSummary, target: RedirectTarget): Markup {
+  const publisher = httpsHost(client.clientId);
+  const name = quotedClientName(client);
+  const goesTo = markup`Your approval goes to <strong>${target.words}</strong>`;
+  if (publisher !== undefined && target.caution === undefined)
+    return markup`<div class="notice">
+<p><strong>Described by ${publisher}:</strong> that site calls the app ${name}. ${goesTo}, which it names for this.</p>
+</div>`;
+  const claim =
+    publisher === undefined
+      ? markup`the app chose the name ${name} itself`
+      : markup`the app says it is ${name}, described by <strong>${publisher}</strong>. Any app on this device can say that`;
   const caution = target.caution !== undefined && markup`<p>${target.caution}</p>`;
   return markup`<div class="notice caution">
-<p><strong>Not checked:</strong> the app chose the name ${quotedClientName(client)} itself. Your approval goes to <strong>${target.words}</strong> – only that is certain.</p>
+<p><strong>Not checked:</strong> ${claim}. ${goesTo} – only that is certain.</p>
 ${caution}</div>`;
 }
 

@@ -72,10 +72,29 @@ describe('renderConsent', () => {
   });
 
   it('warns that a name was not checked and says what is certain (A5-09, T-060)', () => {
-    const html = renderConsent({ ...page, redirectUri: 'https://evil.example/cb' });
+    const registered = { ...page.client, clientId: 'client_1' };
+    const html = renderConsent({ ...page, client: registered, redirectUri: 'https://evil.example/cb' });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
     expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
   });
+
+  it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
+    const html = renderConsent({ ...page, redirectUri: 'https://app.claude.ai/cb' });
+    expect(html).toContain('<strong>Described by claude.ai:</strong> that site calls the app');
+    expect(html).toContain('Your approval goes to <strong>app.claude.ai</strong>, which it names for this');
+    expect(html).not.toContain('Not checked:');
+  });
+
+  it.each(['http://localhost:49152/callback', 'cursor://auth'])(
+    'says of a document with the redirect %s that any app on the device can use it (T-077)',
+    (redirectUri) => {
+      const html = renderConsent({ ...page, redirectUri });
+      expect(html).toContain('<strong>Not checked:</strong> the app says it is');
+      expect(html).toContain('described by <strong>claude.ai</strong>. Any app on this device can say that.');
+      expect(html).toContain('only that is certain');
+      expect(html).toContain('Only continue if you just started this login');
+    },
+  );
 
   it('shows the host of the client identifier and the redirect host, both (T-077)', () => {
     const html = renderConsent(page);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { normalizeRegistration } from '../../../src/authorization-server/endpoints/registration-request.ts';
+import { normalizeRegistration } from '../../src/authorization-server/client-metadata.ts';
 
 function normal(metadata: Record<string, unknown>): Record<string, unknown> {
   return normalizeRegistration({ redirect_uris: ['https://app.example.com/cb'], ...metadata });

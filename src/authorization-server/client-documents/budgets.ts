@@ -1,0 +1,48 @@
+import { networkOf } from '../../net/address.ts';
+import { createLimiter, type Limit } from '../limits.ts';
+import { DocumentRefused } from './document-refused.ts';
+
+/** How often documents are fetched on behalf of others. */
+export interface DocumentLimits {
+  /** Documents unknown here that one network address may have fetched. */
+  perAddress: Limit;
+  /** Fetches from one host, and from one network, whoever is behind them. */
+  perTarget: Limit;
+}
+
+/**
+ * Creates the budgets that keep us from being an amplifier: anybody may name any URL, and each makes a request to its
+ * host (T-076). Documents that were good before have a budget of their own, so that a flood of invented URLs at a host
+ * does not lock out those who use its true ones.
+ */
+export function createBudgets({ perAddress, perTarget }: DocumentLimits) {
+  const ofAddress = createLimiter(perAddress);
+  const ofUnknown = createLimiter(perTarget);
+  const ofKnown = createLimiter(perTarget);
+
+  function refuse(retryAfterSeconds: number, from: string): never {
+    throw new DocumentRefused(
+      `too many descriptions of apps were asked for ${from}; try again in ${retryAfterSeconds} seconds`,
+      { retryAfterSeconds, isOurLimit: true },
+    );
+  }
+
+  return {
+    /** Counts a fetch of an unknown document on the account of who asked. @throws DocumentRefused beyond the budget */
+    async takeForAddress(address: string): Promise<void> {
+      const wait = await ofAddress.take(address);
+      if (wait > 0) refuse(wait, 'from this address');
+    },
+    /**
+     * Counts a fetch on the account of its host and of every network the host is in, so that many names for one machine
+     * are one target. @throws DocumentRefused beyond the budget
+     */
+    async takeForTarget(host: string, addresses: readonly string[], isKnown: boolean): Promise<void> {
+      const limiter = isKnown ? ofKnown : ofUnknown;
+      for (const target of new Set([host, ...addresses.map(networkOf)])) {
+        const wait = await limiter.take(target);
+        if (wait > 0) refuse(wait, 'at this host');
+      }
+    },
+  };
+}

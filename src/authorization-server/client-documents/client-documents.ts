@@ -1,0 +1,138 @@
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { FetchRefused } from '../../net/fetch-refused.ts';
+import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
+import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/client-documents.ts';
+import type { Metadata } from '../client-metadata.ts';
+import { payloadContext } from '../engine/adapter.ts';
+import { createBudgets, type DocumentLimits } from './budgets.ts';
+import { parseDocument } from './document.ts';
+import { DocumentRefused } from './document-refused.ts';
+import { checkDocumentUrl } from './document-url.ts';
+import { freshnessBounds, freshSeconds } from './freshness.ts';
+
+/** What the documents of clients are got with. */
+export interface ClientDocumentsOptions {
+  store: ClientDocumentStore;
+  box: SealedBox;
+  fetch: GuardedFetch;
+  /** Whether documents of a host are taken. */
+  isHostAllowed: (host: string) => boolean;
+  limits: DocumentLimits;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Clients that are described by a document at their own URL. */
+export interface ClientDocuments {
+  /**
+   * Gives the metadata of a client: as it was fetched while that is fresh, else fetched now.
+   * @param clientId the URL of the document
+   * @param address who asks, as far as that is known
+   * @throws DocumentRefused
+   */
+  find(clientId: string, address: string | undefined): Promise<Metadata>;
+  /** Gives what was fetched last, and fetches nothing; undefined where nothing was. */
+  recall(clientId: string): Promise<Metadata | undefined>;
+}
+
+/** Documents kept at once (T-075). */
+const maxDocuments = 2_000;
+
+/** Answers of a host that is in trouble: they say nothing about the document. */
+const troubles = new Set([408, 429, 500, 502, 503, 504]);
+
+const kind = 'ClientDocument';
+
+/**
+ * Creates the documents. One that is used is fetched again when it is no longer fresh; where its host is in trouble, what
+ * it said within the last 24 hours goes on (RFC 5861 section 4), so that an outage there logs nobody out here. Refusals
+ * are not kept. Of many who ask for one document at once, one fetches it (T-075).
+ */
+export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
+  const { store, box, fetch, isHostAllowed, limits, now } = options;
+  const budgets = createBudgets(limits);
+  const underWay = new Map<string, Promise<Metadata>>();
+
+  const open = ({ url, payload }: ClientDocumentRow): Metadata =>
+    JSON.parse(box.open(payload, payloadContext(kind, url)));
+
+  async function keep(url: string, metadata: Metadata, fetchedAt: number, freshUntil: number): Promise<void> {
+    const payload = box.seal(JSON.stringify(metadata), payloadContext(kind, url));
+    await store.put({ url, payload, fetchedAt, freshUntil }, maxDocuments);
+  }
+
+  async function download(url: URL, isKnown: boolean): Promise<FetchedDocument> {
+    try {
+      return await fetch(url, (addresses) => budgets.takeForTarget(url.hostname, addresses, isKnown));
+    } catch (cause) {
+      if (!(cause instanceof FetchRefused)) throw cause;
+      throw new DocumentRefused(
+        cause.message,
+        cause.mayPass
+          ? { cause, retryAfterSeconds: freshnessBounds.atLeast, isOurLimit: cause.fault === 'busy' }
+          : { cause },
+      );
+    }
+  }
+
+  async function fetchAnew(url: string, isKnown: boolean): Promise<Metadata> {
+    const { status, headers, body } = await download(new URL(url), isKnown);
+    if (status !== 200)
+      throw new DocumentRefused(
+        `its server answered with status ${status}, not 200`,
+        troubles.has(status) ? { retryAfterSeconds: freshnessBounds.atLeast } : {},
+      );
+    if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+      throw new DocumentRefused('it is not served as application/json');
+    const metadata = parseDocument(url, body);
+    const fetchedAt = now();
+    await keep(url, metadata, fetchedAt, fetchedAt + freshSeconds(headers, fetchedAt));
+    return metadata;
+  }
+
+  /** What a document that cannot be fetched again said before, for as long as that counts. */
+  async function goOnWith(row: ClientDocumentRow, refusal: unknown): Promise<Metadata> {
+    const ends = row.fetchedAt + freshnessBounds.atMost;
+    if (!(refusal instanceof DocumentRefused)) throw refusal;
+    if (refusal.retryAfterSeconds === undefined) await store.remove(row.url);
+    if (refusal.retryAfterSeconds === undefined || now() >= ends || row.fetchedAt > now()) throw refusal;
+    const metadata = open(row);
+    await keep(row.url, metadata, row.fetchedAt, Math.min(ends, now() + freshnessBounds.atLeast));
+    return metadata;
+  }
+
+  async function renew(
+    url: string,
+    row: ClientDocumentRow | undefined,
+    address: string | undefined,
+  ): Promise<Metadata> {
+    if (!row && address !== undefined) await budgets.takeForAddress(address);
+    try {
+      return await fetchAnew(url, row !== undefined);
+    } catch (refusal) {
+      if (!row) throw refusal;
+      return goOnWith(row, refusal);
+    }
+  }
+
+  return {
+    async find(clientId, address) {
+      const fault = checkDocumentUrl(clientId);
+      if (fault) throw new DocumentRefused(`a client_id that is a URL ${fault}`);
+      if (!isHostAllowed(new URL(clientId).hostname))
+        throw new DocumentRefused('descriptions of apps from this host are not taken here');
+      const row = await store.find(clientId);
+      // A row from the future is of a clock that was set back, and of unknown age.
+      if (row && row.fetchedAt <= now() && now() < row.freshUntil) return open(row);
+      const running = underWay.get(clientId);
+      if (running) return running;
+      const renewal = renew(clientId, row, address).finally(() => underWay.delete(clientId));
+      underWay.set(clientId, renewal);
+      return renewal;
+    },
+    async recall(clientId) {
+      const row = await store.find(clientId);
+      return row && open(row);
+    },
+  };
+}

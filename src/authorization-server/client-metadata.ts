@@ -1,0 +1,141 @@
+import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../oauth/redirect-uri.ts';
+
+/** Limits of client metadata (T-058, T-060). */
+const limits = { redirectUris: 10, nameCharacters: 200 } as const;
+
+/** Members a client may set about itself; everything else is dropped, so that nothing privileged gets in (T-063). */
+const acceptedMembers = [
+  'redirect_uris',
+  'client_name',
+  'client_uri',
+  'contacts',
+  'tos_uri',
+  'policy_uri',
+  'software_id',
+  'software_version',
+  'application_type',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+] as const;
+
+const supportedGrantTypes = new Set(['authorization_code', 'refresh_token']);
+
+const supportedAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'];
+
+/** Where clients name methods they could use as well; ChatGPT does (rpMetadataChoices of OpenID Connect RP Metadata Choices 1.0). */
+const authMethodLists = ['token_endpoint_auth_methods_supported', 'token_endpoint_auth_methods'] as const;
+
+/** Client metadata as it came (RFC 7591 section 2). */
+export type Metadata = Record<string, unknown>;
+
+/** Metadata that is refused (RFC 7591 section 3.2.2). */
+export interface MetadataRefusal {
+  status: number;
+  error: 'invalid_redirect_uri' | 'invalid_client_metadata' | 'invalid_request';
+  description: string;
+}
+
+/** Refuses metadata whose `redirect_uris` is not a short list of URIs that may be registered (T-058). */
+export function checkRedirectUris(metadata: Metadata): MetadataRefusal | undefined {
+  const refuse = (description: string): MetadataRefusal => ({
+    status: 400,
+    error: 'invalid_redirect_uri',
+    description,
+  });
+  const uris = metadata.redirect_uris;
+  if (!Array.isArray(uris) || uris.length === 0)
+    return refuse('redirect_uris must be an array with at least one URI');
+  if (uris.length > limits.redirectUris)
+    return refuse(`at most ${limits.redirectUris} redirect_uris are accepted`);
+  for (const [index, uri] of uris.entries()) {
+    const fault = checkRedirectUri(uri);
+    if (fault) return refuse(`redirect_uris[${index}] is refused: ${fault.replaceAll('_', ' ')}`);
+  }
+  return undefined;
+}
+
+/** Refuses a `client_name` that is no text or a very long one; none at all is fine (T-060). */
+export function checkName(metadata: Metadata): MetadataRefusal | undefined {
+  const name = metadata.client_name;
+  if (name === undefined || (typeof name === 'string' && name.length <= limits.nameCharacters))
+    return undefined;
+  return {
+    status: 400,
+    error: 'invalid_client_metadata',
+    description: `client_name must be a string of at most ${limits.nameCharacters} characters`,
+  };
+}
+
+/** The methods a client could use beside the one it prefers. */
+function otherAuthMethods(metadata: Metadata): unknown[] {
+  return authMethodLists.flatMap((list) => metadata[list] ?? []);
+}
+
+/** @returns whether a client could use a method: it prefers it or has it in a list; one that names none at all uses `none` */
+export function namesAuthMethod(metadata: Metadata, method: string): boolean {
+  const named = [metadata.token_endpoint_auth_method ?? [], ...otherAuthMethods(metadata)].flat();
+  return named.length === 0 ? method === 'none' : named.includes(method);
+}
+
+/**
+ * The authentication method of a registration. A client that prefers one we do not have, holds no keys for it, and
+ * names `none` among those it could use, is a public client (RFC 7591 sections 2 and 3.2.1).
+ */
+function chooseAuthMethod(metadata: Metadata): unknown {
+  const asked = metadata.token_endpoint_auth_method ?? 'none';
+  if (typeof asked !== 'string' || supportedAuthMethods.includes(asked)) return asked;
+  const hasKeys = metadata.jwks !== undefined || metadata.jwks_uri !== undefined;
+  return !hasKeys && otherAuthMethods(metadata).includes('none') ? 'none' : asked;
+}
+
+/** Refuses metadata that leaves no authentication method we have. */
+export function checkAuthMethod(metadata: Metadata): MetadataRefusal | undefined {
+  const method = chooseAuthMethod(metadata);
+  if (typeof method === 'string' && supportedAuthMethods.includes(method)) return undefined;
+  return {
+    status: 400,
+    error: 'invalid_client_metadata',
+    description: `token_endpoint_auth_method must be one of ${supportedAuthMethods.join(', ')}`,
+  };
+}
+
+/**
+ * The `application_type` under which the engine takes the redirect URIs: `native` for apps, whose loopback ports may
+ * differ, `web` for sites and for https on loopback, which the engine refuses to native clients.
+ */
+export function inferApplicationType(uris: readonly string[]): 'native' | 'web' {
+  if (uris.some(isPrivateUseRedirect)) return 'native';
+  const loopback = uris.filter(isLoopbackRedirect);
+  const plain = loopback.filter((uri) => URL.parse(uri)?.protocol === 'http:');
+  return plain.length > 0 && plain.length === loopback.length ? 'native' : 'web';
+}
+
+function isStringArray(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+/** Gives of a list of grant types those we have, the code's always among them; undefined for what is no list (T-063). */
+export function normalizeGrantTypes(asked: unknown): string[] | undefined {
+  if (!isStringArray(asked)) return undefined;
+  const kept = asked.filter((type) => supportedGrantTypes.has(type));
+  return kept.includes('authorization_code') ? kept : ['authorization_code', ...kept];
+}
+
+/**
+ * Brings a registration into the form the engine takes: only members a client may set; `application_type` inferred
+ * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
+ * grant types reduced to those we have. RFC 7591 section 2 lets a server replace what a client asked for.
+ * @param metadata what the client sent, redirect URIs already checked
+ */
+export function normalizeRegistration(metadata: Metadata): Metadata {
+  const accepted: Metadata = {};
+  for (const member of acceptedMembers)
+    if (Object.hasOwn(metadata, member)) accepted[member] = metadata[member];
+  accepted.application_type = inferApplicationType(accepted.redirect_uris as string[]);
+  accepted.token_endpoint_auth_method = chooseAuthMethod(metadata);
+  const grantTypes = normalizeGrantTypes(accepted.grant_types);
+  if (grantTypes) accepted.grant_types = grantTypes;
+  if (isStringArray(accepted.response_types)) accepted.response_types = ['code'];
+  return accepted;
+}
