@@ -47,7 +47,8 @@ export function readOutcome(answer: Answer, endpoint: string, redirectUri: strin
   if (status >= 500) return { kind: 'broken', ...seen };
   if (status >= 400) return { kind: 'refused', ...seen };
   if (status < 300) return { kind: 'page', ...seen };
-  const place = URL.parse(headers.get('location') ?? '', endpoint);
+  const location = headers.get('location');
+  const place = location === null ? null : URL.parse(location, endpoint);
   if (place === null) return { kind: 'refused', ...seen };
   const asked = URL.parse(redirectUri);
   const isBack = asked !== null && place.origin === asked.origin && place.pathname === asked.pathname;

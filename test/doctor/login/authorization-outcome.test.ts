@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/doctor/ask.ts';
+import { describeOutcome, isGoingOn, readOutcome } from '../../../src/doctor/login/authorization-outcome.ts';
+
+const endpoint = 'https://as.example/authorize';
+const redirectUri = 'http://127.0.0.1:53682/callback';
+
+function outcome(status: number, location?: string) {
+  const headers = new Headers(location === undefined ? {} : { location });
+  const answer: Answer = {
+    kind: 'answered',
+    method: 'GET',
+    url: endpoint,
+    evidence: [7],
+    status,
+    headers,
+    text: '',
+    truncated: false,
+  };
+  return readOutcome(answer, endpoint, redirectUri);
+}
+
+describe('what the authorization endpoint did', () => {
+  it.each([
+    [302, `${redirectUri}?code=c&state=s`, 'code', 'came back with a code'],
+    [303, `${redirectUri}?error=access_denied`, 'error', 'came back to the client with "access_denied"'],
+    [302, '/login?return=x', 'onward', 'was sent on to "https://as.example/login"'],
+    [302, '/error?error=bad', 'refused', 'was refused with status 302'],
+    [302, undefined, 'refused', 'was refused with status 302'],
+    [200, undefined, 'page', 'was answered with a page (status 200)'],
+    [401, undefined, 'refused', 'was refused with status 401'],
+    [503, undefined, 'broken', 'was answered with status 503'],
+  ])('%s to %s is read as %s', (status, location, kind, words) => {
+    const found = outcome(status, location);
+    expect(found.kind).toBe(kind);
+    expect(describeOutcome(found)).toContain(words);
+    expect(found.evidence).toEqual([7]);
+  });
+
+  it('is nothing where no answer came', () => {
+    const silence: Answer = {
+      kind: 'unanswered',
+      method: 'GET',
+      url: endpoint,
+      evidence: [],
+      reason: 'timed_out',
+      why: 'no answer in time',
+    };
+    expect(describeOutcome(readOutcome(silence, endpoint, redirectUri))).toBe(
+      'got no answer: no answer in time',
+    );
+  });
+});
+
+describe('whether it went on', () => {
+  const login = outcome(302, '/interaction/1234567890abcdef1234');
+
+  it('shows by the way that good requests go, whatever ids are in it', () => {
+    expect(isGoingOn(outcome(302, '/interaction/ffff567890abcdef1234'), login)).toBe(true);
+    expect(isGoingOn(outcome(302, '/problem'), login)).toBeUndefined();
+  });
+
+  it('cannot be told of a page where good requests get none, nor of a broken server', () => {
+    expect(isGoingOn(outcome(200), login)).toBeUndefined();
+    expect(isGoingOn(outcome(200), outcome(200))).toBe(true);
+    expect(isGoingOn(outcome(500), login)).toBeUndefined();
+  });
+
+  it('is certain with a code, and with a refusal', () => {
+    expect(isGoingOn(outcome(302, `${redirectUri}?code=c`), login)).toBe(true);
+    expect(isGoingOn(outcome(400), login)).toBe(false);
+    expect(isGoingOn(outcome(302, `${redirectUri}?error=e`), login)).toBe(false);
+  });
+});

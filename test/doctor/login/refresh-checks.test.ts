@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { atGrant, expectFound, type FaultCase, refusal } from '../support/active-faults.ts';
+import { examineActively, headlessLogin } from '../support/login.ts';
+
+const faults: FaultCase[] = [
+  [
+    'a refresh token is not redeemed',
+    atGrant('refresh_token', () => refusal('invalid_grant')),
+    'LOGIN-REFRESH',
+    'fail',
+    /A refresh right after the login was refused with status 400, "invalid_grant"/,
+  ],
+  [
+    'refresh tokens are not rotated (AS-1)',
+    (server) => {
+      server.rules.rotatesRefreshTokens = false;
+    },
+    'LOGIN-ROTATION',
+    'warn',
+    /gave the same refresh token again/,
+  ],
+  [
+    'reuse is not detected (T-043)',
+    (server) => {
+      server.rules.detectsReuse = false;
+    },
+    'LOGIN-REUSE',
+    'fail',
+    /still redeemed 0\.\d seconds after its use/,
+  ],
+  [
+    'reuse is refused, but the login goes on',
+    (server) => {
+      const used = new Set<string>();
+      server.rules.detectsReuse = false;
+      atGrant('refresh_token', (reply, { body }) => {
+        const token = new URLSearchParams(body).get('refresh_token') ?? '';
+        if (used.has(token)) return refusal('invalid_grant');
+        used.add(token);
+        return reply;
+      })(server);
+    },
+    'LOGIN-REUSE',
+    'warn',
+    /the newest refresh token of the login still works/,
+  ],
+];
+
+describe('refreshing', () => {
+  it.each(faults)('is found wrong where %s', async (...fault) => expectFound(fault));
+
+  it('measures the grace window by when the used token is refused', async () => {
+    const login = headlessLogin({ reuseAfterSeconds: [0, 0.1, 0.3] });
+    const report = await examineActively(
+      (server) => {
+        server.rules.refreshGraceMs = 200;
+      },
+      { login, only: ['LOGIN-REUSE'] },
+    );
+    expect(report.finding('LOGIN-REUSE')).toMatchObject({
+      verdict: 'pass',
+      saw: expect.stringMatching(/^The grace window ends between 0\.1 and 0\.[3-9] seconds after the use/),
+    });
+  });
+
+  it('says that there is no grace window', async () => {
+    const report = await examineActively(
+      (server) => {
+        server.rules.refreshGraceMs = 0;
+      },
+      { only: ['LOGIN-REUSE'] },
+    );
+    expect(report.finding('LOGIN-REUSE')).toMatchObject({
+      verdict: 'pass',
+      saw: expect.stringContaining('There is no grace window'),
+    });
+  });
+
+  it('is rehearsed with 20 requests at once, which redeem one refresh token once (A9-05)', async () => {
+    const report = await examineActively(undefined, { only: ['LOGIN-PARALLEL-REFRESH'] });
+    expect(report.finding('LOGIN-PARALLEL-REFRESH')).toMatchObject({
+      verdict: 'pass',
+      saw: expect.stringContaining('20 were served with 1 access token(s), by 1 request(s)'),
+    });
+  });
+});
