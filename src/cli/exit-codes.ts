@@ -8,6 +8,8 @@ export const exitCodes = {
   toolError: 5,
   unreachable: 6,
   cannotServe: 7,
+  faultsFound: 8,
+  notExamined: 9,
 } as const;
 
 /** One of {@link exitCodes}. */
@@ -23,4 +25,6 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   5: 'the tool answered with an error',
   6: 'the server cannot be reached, or does not follow the protocol',
   7: 'the server cannot start, or its data cannot be opened',
+  8: 'the doctor found faults',
+  9: 'the doctor could not examine the server: it was not reached, or the examination was stopped',
 };

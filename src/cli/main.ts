@@ -8,6 +8,7 @@ import { registerCall } from './commands/call.ts';
 import { registerClient } from './commands/client.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerConnect } from './commands/connect.ts';
+import { registerDoctor } from './commands/doctor.ts';
 import { registerLogin } from './commands/login.ts';
 import { registerLogout } from './commands/logout.ts';
 import { registerPrompts } from './commands/prompts.ts';
@@ -41,6 +42,7 @@ export function buildProgram(): Command {
   registerWhoami(program);
   registerTools(program);
   registerCall(program);
+  registerDoctor(program);
   registerResources(program);
   registerPrompts(program);
   registerConnect(program);

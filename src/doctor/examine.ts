@@ -13,6 +13,8 @@ export interface Report {
   startedAt: number;
   /** Whether clients could be registered and logins made. */
   active: boolean;
+  /** Whether it was ended early. */
+  stopped: boolean;
   /** In the order in which the checks ran. */
   findings: readonly Finding[];
   /** Everything that went over the wire, without secrets. `Finding.evidence` has their numbers. */
@@ -116,6 +118,7 @@ export async function examine(options: ExamineOptions): Promise<Report> {
     url: options.url,
     startedAt,
     active: options.active ?? false,
+    stopped: signal.aborted,
     findings: [...findings.values()].filter(({ id }) => asked.has(id) || causes.has(id)),
     exchanges: examination.exchanges,
   };

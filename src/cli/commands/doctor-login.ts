@@ -1,0 +1,61 @@
+import { openLoginAgent, openTokenFile, readSurroundings } from '../../client/node/index.ts';
+import type { LoginMeans } from '../../doctor/login/login-means.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandIo } from '../output.ts';
+import { isTerminal } from '../terminal.ts';
+import type { DoctorCommandOptions } from './doctor-options.ts';
+import { tellProgress } from './login-progress.ts';
+import { chooseLoginWay, type LoginWay } from './login-way.ts';
+import { pasteTerminal } from './paste-terminal.ts';
+
+/** How a person is reached; undefined where nobody is here. */
+function wayToUser(options: DoctorCommandOptions, io: CommandIo): LoginWay | undefined {
+  try {
+    return chooseLoginWay(options, readSurroundings(io.env), isTerminal(io.stdin));
+  } catch (error) {
+    if (error instanceof CliError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * What an examination may use to log in: the user's kept logins to look at, and with `--active` the user themselves.
+ * @param options what was given on the command line
+ * @param io the surroundings
+ * @param say writes one line to standard error
+ */
+export function doctorLogin(
+  options: DoctorCommandOptions,
+  io: CommandIo,
+  say: (line: string) => void,
+): LoginMeans {
+  const { clientId, clientMetadataUrl, clientName, otherResource, callbackPort } = options;
+  const means: LoginMeans = {
+    kept: openTokenFile(io.env, options.store),
+    ...(clientId === undefined ? {} : { given: { clientId } }),
+    ...(clientMetadataUrl === undefined ? {} : { clientIdMetadataUrl: clientMetadataUrl }),
+    ...(clientName === undefined ? {} : { clientName }),
+    ...(otherResource === undefined ? {} : { otherResource }),
+  };
+  const way = options.active ? wayToUser(options, io) : undefined;
+  if (way === undefined) return means;
+  const progress = tellProgress(way, readSurroundings(io.env).place, say, io);
+  return {
+    ...means,
+    async withAgent(work) {
+      const agent = await openLoginAgent(
+        { fetch: io.fetch, now: io.now },
+        {
+          open: (url) => progress.open(url, agent.redirectUri),
+          paste: way.paste ? pasteTerminal(io, say) : undefined,
+          callbackPort,
+        },
+      );
+      try {
+        return await work(agent);
+      } finally {
+        await agent.close();
+      }
+    },
+  };
+}

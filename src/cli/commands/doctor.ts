@@ -1,0 +1,220 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { allChecks } from '../../doctor/all-checks.ts';
+import type { Check } from '../../doctor/check.ts';
+import { chooseChecks } from '../../doctor/choice.ts';
+import { examine, type Report } from '../../doctor/examine.ts';
+import { countConsents } from '../../doctor/login/consents.ts';
+import { thisMachine } from '../../doctor/machine/machine.ts';
+import { toBundle } from '../../doctor/report/bundle.ts';
+import { toJsonReport } from '../../doctor/report/json-report.ts';
+import { toJunit } from '../../doctor/report/junit.ts';
+import { findCauses, outcomeOf } from '../../doctor/report/outcome.ts';
+import { tokenAtHand } from '../../doctor/token/token-at-hand.ts';
+import { CliError } from '../cli-error.ts';
+import { createPaint } from '../colour.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
+import { packageVersion } from '../package-version.ts';
+import { programName } from '../program-name.ts';
+import { startProgressLine } from '../progress-line.ts';
+import { formatFittedTable } from '../table.ts';
+import { doctorLogin } from './doctor-login.ts';
+import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
+import { formatReport, summarize } from './doctor-text.ts';
+
+/** A report without a terminal is not broken into lines narrower than this. */
+const defaultWidth = 100;
+
+/** The checks of this run, without those of what stands in front unless they are asked for. */
+function checksOf(
+  options: DoctorCommandOptions,
+  io: CommandIo,
+  onWait: (secondsLeft: number) => void,
+): readonly Check[] {
+  const wantsProxy = options.proxy || options.list || options.only?.some((id) => id.startsWith('PROXY-'));
+  return allChecks({
+    machine: thisMachine(io.env),
+    callbackPort: options.callbackPort,
+    proxy: wantsProxy
+      ? {
+          onWait,
+          ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
+          accessToken: async (subject) => {
+            const token = await tokenAtHand(subject);
+            return token.kind === 'held' ? token.accessToken : undefined;
+          },
+        }
+      : undefined,
+  });
+}
+
+function list(checks: readonly Check[], options: DoctorCommandOptions, io: CommandIo): void {
+  const rows = checks.map(({ id, section, title, clause, active }) => ({
+    id,
+    section,
+    title,
+    clause,
+    active: active ?? false,
+  }));
+  io.stdout.write(
+    options.json
+      ? formatJson({ schema: 1, checks: rows })
+      : formatFittedTable(
+          ['ID', 'RULE', 'CLAUSE', 'NEEDS'],
+          rows.map(({ id, title, clause, section, active }) => [
+            id,
+            title,
+            clause,
+            active ? '--active' : section === 'proxy' ? '--proxy' : '',
+          ]),
+          {
+            width: io.stdout.isTTY ? (io.stdout.columns ?? defaultWidth) : undefined,
+            paint: createPaint(io.stdout, io.env),
+          },
+        ),
+  );
+}
+
+/** @throws CliError exit code 2 for ids that do not exist */
+function requireKnownIds(checks: readonly Check[], options: DoctorCommandOptions): readonly Check[] {
+  try {
+    return chooseChecks(checks, options).running;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CliError(error.message, exitCodes.usage, `All checks: ${programName} doctor --list`);
+  }
+}
+
+function write(report: Report, options: DoctorCommandOptions, io: CommandIo): void {
+  const threshold = options.failOn ?? 'fail';
+  if (options.junit) io.stdout.write(toJunit(report, threshold));
+  else if (options.json)
+    io.stdout.write(formatJson(toJsonReport(report, { version: packageVersion(), threshold })));
+  else {
+    const width = io.stdout.isTTY ? (io.stdout.columns ?? defaultWidth) : defaultWidth;
+    io.stdout.write(
+      formatReport(report, { paint: createPaint(io.stdout, io.env), width, isVerbose: options.verbose }),
+    );
+  }
+}
+
+async function writeBundle(file: string, report: Report, options: DoctorCommandOptions): Promise<void> {
+  const bundle = toBundle(report, {
+    version: packageVersion(),
+    threshold: options.failOn ?? 'fail',
+    environment: { node: process.versions.node, platform: process.platform },
+  });
+  await writeFile(file, formatJson(bundle), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`The bundle cannot be written to ${file}: ${error.code}.`, exitCodes.usage);
+  });
+}
+
+/**
+ * `gatehouse doctor`: examines an MCP server and says why clients do not get in. The report goes to standard output,
+ * progress to standard error.
+ * @param url URL of the MCP server, as clients are given it
+ * @param options what was given on the command line
+ * @param io the surroundings
+ * @throws CliError exit code 8 where faults were found, 9 where the server could not be examined
+ */
+export async function runDoctor(
+  url: string | undefined,
+  options: DoctorCommandOptions,
+  io: CommandIo,
+): Promise<void> {
+  const progress = { line: undefined as ReturnType<typeof startProgressLine> | undefined };
+  const checks = checksOf(options, io, (left) =>
+    progress.line?.say(`Watching a silent stream, ${left} s to go`),
+  );
+  if (options.list) return list(checks, options, io);
+  if (url === undefined)
+    throw new CliError(
+      'Give the URL of an MCP server.',
+      exitCodes.usage,
+      `For example: ${programName} doctor http://localhost:3000/mcp`,
+    );
+  const running = requireKnownIds(checks, options);
+  const say = (line: string): void => {
+    progress.line?.pause();
+    io.stderr.write(`${printableLine(line)}\n`);
+  };
+  const login = doctorLogin(options, io, say);
+  const consents = options.active && login.withAgent ? countConsents(running) : 0;
+  if (consents > 0)
+    say(
+      `You will be asked to consent ${consents === 1 ? 'once' : 'twice'}. What that gives is taken back at the end.`,
+    );
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort();
+  process.once('SIGINT', interrupt);
+  progress.line = startProgressLine(io, `Examining ${url}`);
+  try {
+    const report = await examine({
+      url,
+      fetch: io.fetch,
+      now: io.now,
+      checks,
+      login,
+      only: options.only,
+      skip: options.skip,
+      active: options.active ?? false,
+      ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
+      signal: stop.signal,
+      onCheck: ({ title }, at, count) => progress.line?.say(`${at}/${count} ${title}`),
+    });
+    progress.line.end();
+    write(report, options, io);
+    if (options.bundle !== undefined) {
+      await writeBundle(options.bundle, report, options);
+      say(`The bundle is in ${options.bundle}. It holds no tokens; look through it before you give it away.`);
+    }
+    conclude(report, options);
+  } finally {
+    progress.line.end();
+    process.removeListener('SIGINT', interrupt);
+  }
+}
+
+/** @throws CliError unless the report is sound */
+function conclude(report: Report, options: DoctorCommandOptions): void {
+  const outcome = outcomeOf(report, options.failOn ?? 'fail');
+  if (outcome === 'sound') return;
+  const causes = findCauses(report.findings).map(({ finding }) => finding.id);
+  if (outcome === 'faults')
+    throw new CliError(
+      `Faults were found. ${causes.length > 0 ? `Mend first: ${causes.slice(0, 3).join(', ')}` : summarize(report)}`,
+      exitCodes.faultsFound,
+    );
+  throw new CliError(
+    report.stopped ? 'The examination was stopped.' : `The server could not be examined: ${causes[0]}.`,
+    exitCodes.notExamined,
+  );
+}
+
+const help = `
+Examples:
+  ${programName} doctor https://mcp.example.com/mcp             what can be seen without a login
+  ${programName} doctor --active https://mcp.example.com/mcp    registers, logs in, and cleans up behind itself
+  ${programName} doctor --only PRM-RESOURCE https://mcp.example.com/mcp
+  ${programName} doctor --junit --fail-on warn https://mcp.example.com/mcp > doctor.xml
+
+Verdicts: pass, warn (some clients stop), fail (clients stop), skip (nothing to look at, or because of
+another), unknown (nobody can tell from here; never counted as pass).
+Exit codes: 0 no faults, 8 faults were found, 9 the server could not be examined.`;
+
+/**
+ * Adds `gatehouse doctor`.
+ * @param program the command line
+ * @param io the surroundings
+ */
+export function registerDoctor(program: Command, io: CommandIo = processIo()): void {
+  addDoctorOptions(
+    program
+      .command('doctor')
+      .description('say why a client does not get in: examine an MCP server, its login and this machine')
+      .argument('[url]', 'URL of the MCP server, as clients are given it'),
+  )
+    .addHelpText('after', help)
+    .action((url: string | undefined, options: DoctorCommandOptions) => runDoctor(url, options, io));
+}

@@ -1,0 +1,34 @@
+import type { Check } from './check.ts';
+import { loginChecks, spendingLoginChecks } from './login/login-checks.ts';
+import type { Machine } from './machine/machine.ts';
+import { machineChecks } from './machine/machine-checks.ts';
+import { passiveChecks } from './passive-checks.ts';
+import { proxyChecks } from './proxy/proxy-checks.ts';
+import type { ProxyOptions } from './proxy/proxy-options.ts';
+import { registrationChecks } from './registration/registration-checks.ts';
+import { tokenChecks } from './token/token-checks.ts';
+
+/** What the checks look at besides the server. */
+export interface CheckOptions {
+  machine: Machine;
+  /** The callback port the user fixed. */
+  callbackPort?: number | undefined;
+  /** Means for the checks of what stands in front; they are left out where this is absent, as they take a minute. */
+  proxy?: ProxyOptions | undefined;
+}
+
+/**
+ * All checks in the order in which they run: what needs no login first, what spends tokens last.
+ * @param options what they look at besides the server
+ */
+export function allChecks({ machine, callbackPort, proxy }: CheckOptions): readonly Check[] {
+  return [
+    ...passiveChecks,
+    ...machineChecks(machine, callbackPort === undefined ? {} : { callbackPort }),
+    ...registrationChecks,
+    ...loginChecks,
+    ...tokenChecks,
+    ...(proxy ? proxyChecks(proxy) : []),
+    ...spendingLoginChecks,
+  ];
+}

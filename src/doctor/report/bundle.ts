@@ -1,0 +1,29 @@
+import { type Exchange, toCurl } from '../../client/index.ts';
+import type { Report } from '../examine.ts';
+import { type JsonReport, toJsonReport } from './json-report.ts';
+import type { Threshold } from './outcome.ts';
+
+/** Everything a bug report needs, without secrets: what was found, and each exchange with the command that repeats it. */
+export interface Bundle extends Omit<JsonReport, 'exchanges'> {
+  kind: 'gatehouse-doctor-bundle';
+  /** What this program ran on. */
+  environment: { node: string; platform: string };
+  exchanges: readonly (Exchange & { curl: string })[];
+}
+
+/**
+ * Writes a report with its exchanges as one object. They were recorded without secrets (T-191).
+ * @param report what was found
+ * @param options version of this program, what counts as a fault, and what it ran on
+ */
+export function toBundle(
+  report: Report,
+  options: { version: string; threshold: Threshold; environment: Bundle['environment'] },
+): Bundle {
+  return {
+    kind: 'gatehouse-doctor-bundle',
+    ...toJsonReport(report, options),
+    environment: options.environment,
+    exchanges: report.exchanges.map((exchange) => ({ ...exchange, curl: toCurl(exchange) })),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Report } from '../examine.ts';
+import type { Finding } from '../finding.ts';
+import { outcomeOf, type Threshold } from './outcome.ts';
+
+/** What XML 1.0 cannot hold, not even escaped (its section 2.2). */
+const notInXml = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+function xml(text: string): string {
+  const entities: Record<string, string> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    '\n': '&#10;',
+  };
+  return text.replace(notInXml, '').replace(/[&<>"\n]/g, (character) => entities[character] ?? character);
+}
+
+/** How a finding counts in a test report. */
+function kindOf(finding: Finding, threshold: Threshold): 'passed' | 'failure' | 'error' | 'skipped' {
+  if (outcomeOf({ findings: [finding], stopped: false }, threshold) !== 'sound')
+    return finding.verdict === 'unknown' ? 'error' : 'failure';
+  return finding.verdict === 'skip' || finding.verdict === 'unknown' ? 'skipped' : 'passed';
+}
+
+function testCase(finding: Finding, threshold: Threshold): string {
+  const { id, section, title, clause, verdict, saw, fix, because } = finding;
+  const kind = kindOf(finding, threshold);
+  const message = xml(`${verdict}: ${saw}`);
+  const details = xml(
+    [
+      saw,
+      `Rule: ${clause}`,
+      ...(fix ? [`Fix: ${fix}`] : []),
+      ...(because ? [`Because of ${because}`] : []),
+    ].join('\n'),
+  );
+  const inner =
+    kind === 'passed'
+      ? verdict === 'warn'
+        ? `<system-out>${message}</system-out>`
+        : ''
+      : kind === 'skipped'
+        ? `<skipped message="${message}"/>`
+        : `<${kind} type="${id}" message="${message}">${details}</${kind}>`;
+  return `    <testcase classname="doctor.${section}" name="${xml(`${id}: ${title}`)}">${inner}</testcase>`;
+}
+
+/**
+ * Writes a report as JUnit XML, a test suite for each section, so that a pipeline shows it.
+ * @param report what was found
+ * @param threshold what counts as a failure; what does not is passed with its sentence as output, or skipped
+ */
+export function toJunit(report: Report, threshold: Threshold): string {
+  const sections = [...new Set(report.findings.map(({ section }) => section))];
+  const suites = sections.map((section) => {
+    const findings = report.findings.filter((finding) => finding.section === section);
+    const count = (kind: string): number =>
+      findings.filter((finding) => kindOf(finding, threshold) === kind).length;
+    return [
+      `  <testsuite name="${section}" tests="${findings.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}" hostname="${xml(URL.parse(report.url)?.host ?? '')}">`,
+      ...findings.map((finding) => testCase(finding, threshold)),
+      '  </testsuite>',
+    ].join('\n');
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gatehouse doctor">\n${suites.join('\n')}\n</testsuites>\n`;
+}

@@ -1,0 +1,70 @@
+import type { Report } from '../examine.ts';
+import type { Finding, Verdict } from '../finding.ts';
+
+/** What makes an examination end with a fault. */
+export const thresholds = ['fail', 'warn', 'unknown'] as const;
+
+/** From which verdict on an examination counts as failed: `warn` includes `fail`, `unknown` includes both. */
+export type Threshold = (typeof thresholds)[number];
+
+/** What an examination came to as a whole. */
+export type Outcome = 'sound' | 'faults' | 'not_examined';
+
+/** Checks without which nothing else can be seen. */
+const reaching = new Set([
+  'REACH-URL',
+  'REACH-DNS',
+  'REACH-TCP',
+  'REACH-TLS',
+  'REACH-TLS-VERSION',
+  'REACH-ANSWER',
+]);
+
+/**
+ * Says what an examination came to.
+ * @param report what was found
+ * @param threshold what counts as a fault
+ * @returns `not_examined` where the server was not reached, or the examination was stopped
+ */
+export function outcomeOf(
+  { findings, stopped }: Pick<Report, 'findings' | 'stopped'>,
+  threshold: Threshold,
+): Outcome {
+  if (stopped || findings.some(({ id, verdict }) => verdict === 'fail' && reaching.has(id)))
+    return 'not_examined';
+  const counted = thresholds.slice(0, thresholds.indexOf(threshold) + 1);
+  return findings.some(({ verdict }) => counted.some((one) => one === verdict)) ? 'faults' : 'sound';
+}
+
+/** How many findings have each verdict. */
+export function countVerdicts(findings: readonly Finding[]): Readonly<Record<Verdict, number>> {
+  const counts: Record<Verdict, number> = { pass: 0, warn: 0, fail: 0, skip: 0, unknown: 0 };
+  for (const { verdict } of findings) counts[verdict]++;
+  return counts;
+}
+
+/** A finding that is not explained by another, and what it explains. */
+export interface Cause {
+  finding: Finding;
+  /** Ids of findings that name it. */
+  explains: readonly string[];
+}
+
+/**
+ * What is to be mended, in the order in which it helps: failures before warnings, those that explain most first.
+ * @param findings of one report
+ */
+export function findCauses(findings: readonly Finding[]): readonly Cause[] {
+  const bad = findings.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn');
+  return bad
+    .filter(({ because }) => because === undefined || !bad.some(({ id }) => id === because))
+    .map((finding) => ({
+      finding,
+      explains: findings.filter(({ because }) => because === finding.id).map(({ id }) => id),
+    }))
+    .sort(
+      (a, b) =>
+        Number(b.finding.verdict === 'fail') - Number(a.finding.verdict === 'fail') ||
+        b.explains.length - a.explains.length,
+    );
+}
