@@ -8,7 +8,10 @@ import {
 
 /** What a person and a model at a host answer in tests. */
 const answers = {
-  elicitation: { action: 'accept' as const, content: { name: 'Ada' } },
+  elicitation: {
+    action: 'accept' as const,
+    content: { name: 'Ada', username: 'Ada', email: 'ada@example.com' },
+  },
   sampling: { role: 'assistant' as const, model: 'm', content: { type: 'text' as const, text: 'thought' } },
   roots: { roots: [{ uri: 'file:///work' }] },
 };

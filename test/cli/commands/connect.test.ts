@@ -1,0 +1,61 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { runConnect } from '../../../src/cli/commands/connect.ts';
+import { startLoggedIn, testIo } from '../support/client-commands.ts';
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+};
+
+/** Runs the command for a host that only initializes. */
+async function initialized(
+  url: string,
+  options: Parameters<typeof runConnect>[1],
+  io: ReturnType<typeof testIo>['io'],
+) {
+  const stdin = new PassThrough();
+  const stdout = new PassThrough();
+  const bridge = runConnect(url, options, { ...io, stdin, stdout });
+  stdin.end(`${JSON.stringify(initialize)}\n`);
+  await bridge.ended;
+  const line = String(stdout.read()).split('\n')[0] ?? '';
+  return JSON.parse(line) as { result?: object; error?: { message: string } };
+}
+
+describe('gatehouse connect', () => {
+  it('carries the login that is kept, and writes only what the server answers', async () => {
+    const { mcp, io, written } = await startLoggedIn();
+    expect(await initialized(mcp.url, {}, io)).toMatchObject({
+      result: { serverInfo: { name: 'scripted' } },
+    });
+    expect(mcp.requests[0]?.headers.authorization).toBe('Bearer at');
+    expect(written).toEqual({ stdout: '', stderr: '' });
+  });
+
+  it('says to the host which command logs in, where nobody may be asked', async () => {
+    const { mcp } = await startLoggedIn();
+    const { io } = testIo();
+    const { error } = await initialized(mcp.url, { login: false }, io);
+    expect(error?.message).toMatch(/^You are not logged in .*Run: .*gatehouse login http/);
+  });
+
+  it('sends a given Authorization header in place of a login', async () => {
+    const { mcp, as } = await startLoggedIn();
+    as.accessTokens.add('given');
+    const { io } = testIo({ env: { AUTH: 'Bearer given' } });
+    const answer = await initialized(mcp.url, { header: ['Authorization: env:AUTH'] }, io);
+    expect(answer.result).toBeDefined();
+    expect(mcp.requests[0]?.headers.authorization).toBe('Bearer given');
+  });
+
+  it('refuses what is no URL', () => {
+    const { io } = testIo();
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
+    expect(() => runConnect('ftp://x', {}, { ...io, ...streams })).toThrow(
+      expect.objectContaining({ exitCode: 2 }),
+    );
+  });
+});

@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { withCommandConnection } from '../../../src/client/node/index.ts';
+import { repository } from '../../support/program.ts';
+import { testFolder } from '../support/folder.ts';
+
+const clientInfo = { name: 'test', version: '1' };
+
+/** A program that serves one tool over stdio, made with SDK v2, for hosts of every revision or up to 2025-11-25. */
+function program(): string {
+  const file = join(testFolder(), 'server.mjs');
+  const sdk = (path: string): string =>
+    JSON.stringify(join(repository, 'node_modules/@modelcontextprotocol', path));
+  writeFileSync(
+    file,
+    `import { McpServer } from ${sdk('server/dist/index.mjs')};
+import { serveStdio } from ${sdk('server/dist/stdio.mjs')};
+serveStdio(() => {
+  const server = new McpServer({ name: 'local', version: '1' });
+  server.registerTool('env', {}, () => ({ content: [{ type: 'text', text: process.argv[2] + process.env.OF_TEST }] }));
+  return server;
+});`,
+  );
+  return file;
+}
+
+describe('a server that is a program', () => {
+  it('is started with its arguments and its environment, and ends with the work (B1-05, B1-09)', async () => {
+    const seen = await withCommandConnection(
+      {
+        command: [process.execPath, program(), "it's "],
+        env: { PATH: process.env.PATH, OF_TEST: 'here', NOT_SET: undefined },
+        clientInfo,
+      },
+      async (client) => [client.getProtocolEra(), (await client.callTool({ name: 'env' })).content],
+    );
+    expect(seen).toEqual(['modern', [{ type: 'text', text: "it's here" }]]);
+  });
+
+  it('that cannot be started is said to be none', async () => {
+    const connected = withCommandConnection(
+      { command: ['/no/such/program'], env: {}, clientInfo },
+      async () => 1,
+    );
+    await expect(connected).rejects.toMatchObject({
+      reason: 'unreachable',
+      message: '/no/such/program cannot be started: there is no such program.',
+    });
+  });
+});
