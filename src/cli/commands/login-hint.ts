@@ -12,6 +12,30 @@ const wrongPlace = new Set<ClientError['reason']>([
   'redirected',
 ]);
 
+function namedScopes(found: DiscoveredServer | undefined): readonly string[] {
+  const { protectedResource, authorizationServer } = found ?? {};
+  return protectedResource?.scopes_supported ?? authorizationServer?.scopes_supported ?? [];
+}
+
+/**
+ * Warns of scopes that a server does not name. It may know them all the same, but a slip of the pen is likelier.
+ * @param found what discovery found
+ * @param scopes what the user asks for
+ * @returns a sentence, or undefined
+ * @see RFC 9728 section 2 `scopes_supported` (A8-06)
+ */
+export function warnOfScopes(found: DiscoveredServer, scopes: readonly string[] = []): string | undefined {
+  const named = new Set([
+    ...namedScopes(found),
+    ...(found.authorizationServer.scopes_supported ?? []),
+    ...(found.challengedScopes ?? []),
+  ]);
+  const strange = scopes.filter((scope) => !named.has(scope));
+  return named.size === 0 || strange.length === 0
+    ? undefined
+    : `This server does not name the scope ${strange.join(' ')}. It names: ${namedScopes(found).join(' ') || [...named].join(' ')}`;
+}
+
 /**
  * Says what to try where a login failed: another URL, or scopes the server knows.
  * @param error what stopped it
@@ -28,8 +52,7 @@ export async function hintAtLogin(
 ): Promise<string | undefined> {
   if (!(error instanceof ClientError)) return undefined;
   if (error.message.includes('"invalid_scope"')) {
-    const known =
-      found?.protectedResource?.scopes_supported ?? found?.authorizationServer.scopes_supported ?? [];
+    const known = namedScopes(found);
     if (known.length > 0) return `Scopes this server names: ${known.join(' ')}`;
   }
   if (found !== undefined || !wrongPlace.has(error.reason)) return undefined;

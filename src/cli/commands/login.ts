@@ -8,7 +8,7 @@ import { isTerminal } from '../terminal.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
-import { hintAtLogin } from './login-hint.ts';
+import { hintAtLogin, warnOfScopes } from './login-hint.ts';
 import { loginMachine } from './login-machine.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
 import { describeIssuer, tellProgress } from './login-progress.ts';
@@ -59,6 +59,8 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     discovered: (found) => {
       run.found = found;
       progress.discovered?.(found);
+      const warning = warnOfScopes(found, scopes);
+      if (warning !== undefined) say(warning);
     },
   });
 }

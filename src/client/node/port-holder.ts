@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 
 /** A process that listens on a port. */
@@ -35,8 +36,9 @@ async function holderByProc(port: number): Promise<PortHolder | undefined> {
     for (const descriptor of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
       const link = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
       if (!links.has(link)) continue;
-      const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
-      return { pid: Number(pid), name: name.trim() || 'a program' };
+      // Its arguments may hold secrets, and the name of its first thread says little.
+      const [program = ''] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+      return { pid: Number(pid), name: basename(program) || 'a program' };
     }
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hintAtLogin } from '../../../src/cli/commands/login-hint.ts';
+import { hintAtLogin, warnOfScopes } from '../../../src/cli/commands/login-hint.ts';
 import { ClientError, type DiscoveredServer } from '../../../src/client/index.ts';
 import { startServer } from '../../client/support/scripted-server.ts';
 
@@ -34,4 +34,26 @@ describe('a hint at a login that failed', () => {
       expect(server.requests).toEqual([]);
     },
   );
+});
+
+describe('a warning of scopes', () => {
+  const server = {
+    authorizationServer: { scopes_supported: ['openid', 'offline_access'] },
+    protectedResource: { scopes_supported: ['read'] },
+    challengedScopes: ['challenged'],
+  } as unknown as DiscoveredServer;
+
+  it('names those the server does not, and those it does', () => {
+    expect(warnOfScopes(server, ['read', 'bogus'])).toBe(
+      'This server does not name the scope bogus. It names: read',
+    );
+  });
+
+  it.each([
+    ['for what it names anywhere', server, ['read', 'openid', 'challenged']],
+    ['where none are asked for', server, undefined],
+    ['where it names none', { authorizationServer: {} } as DiscoveredServer, ['bogus']],
+  ])('is not given %s (A8-06)', (_, of, scopes) => {
+    expect(warnOfScopes(of, scopes)).toBeUndefined();
+  });
 });

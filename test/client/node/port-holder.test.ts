@@ -9,7 +9,7 @@ describe('the holder of a port', () => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as { port: number };
-      expect(await findPortHolder(port)).toEqual({ pid: process.pid, name: expect.stringMatching(/\S/) });
+      expect(await findPortHolder(port)).toEqual({ pid: process.pid, name: expect.stringMatching(/node/) });
       await new Promise((resolve) => server.close(resolve));
       expect(await findPortHolder(port)).toBeUndefined();
     },

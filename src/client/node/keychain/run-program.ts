@@ -63,7 +63,7 @@ export function runProgram(
 export function complaint(command: string, { code, stderr }: ProgramResult): KeychainError {
   const [line = ''] = stderr
     .split('\n')
-    .map((one) => one.trim())
+    .map((one) => one.replace(`${command}:`, '').trim())
     .filter((one) => one !== '');
   return new KeychainError(`${command} ended with ${code}${line === '' ? '' : `: ${line.slice(0, 200)}`}`);
 }
