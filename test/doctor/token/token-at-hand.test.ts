@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { type Credential, createMemoryStore } from '../../../src/client/index.ts';
+import { firstSession } from '../../../src/doctor/login/session.ts';
+import { tokenAtHand } from '../../../src/doctor/token/token-at-hand.ts';
+import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
+import { examined } from '../support/examine.ts';
+import { headlessLogin } from '../support/login.ts';
+import { startServer } from '../support/server.ts';
+import { subjectOf } from '../support/subject.ts';
+
+/** A store with a login at the server, made by an examination of it. */
+async function keptLogin(over: Partial<Credential> = {}) {
+  const { subject, server } = await subjectOf();
+  const session = await subject.fact(firstSession);
+  if (session.kind === 'missing') throw new Error(session.judgement.saw);
+  const kept = createMemoryStore();
+  const credential: Credential = {
+    authorizationServer: session.found.authorizationServer,
+    resource: server.url,
+    clientId: session.client.clientId,
+    accessToken: session.held.accessToken,
+    refreshToken: session.held.refreshToken ?? '',
+    ...over,
+  };
+  await kept.saveCredential(server.url, credential);
+  return { kept, server, credential };
+}
+
+describe('the token that is looked at', () => {
+  it('is that of the examination’s login, with the time it came', async () => {
+    const { subject } = await subjectOf();
+    const token = await tokenAtHand(subject);
+    expect(token).toMatchObject({ kind: 'held', resource: subject.url });
+    expect(token.kind === 'held' && Math.abs((token.receivedAt ?? 0) - Date.now() / 1000)).toBeLessThan(5);
+  });
+
+  it('is that of a kept login without --active; nothing is renewed, revoked or changed', async () => {
+    const { kept, server, credential } = await keptLogin();
+    const before = server.requests.length;
+    const report = await examined(server.url, tokenChecks, { login: { kept } });
+    const passed = report.findings.filter(({ verdict }) => verdict === 'pass').map(({ id }) => id);
+    expect(passed).toEqual([
+      'TOKEN-CLAIMS',
+      'TOKEN-AUDIENCE',
+      'TOKEN-CLOCK',
+      'TOKEN-ACCEPTED',
+      'TOKEN-SESSION',
+    ]);
+    const paths = new Set(server.requests.slice(before).map(({ path }) => path));
+    expect([...paths]).toEqual(['/mcp']);
+    expect(await kept.findCredential(server.url)).toEqual(credential);
+  });
+
+  it('is missing where the kept one has ended: it is not renewed behind the user’s back', async () => {
+    const { kept, server } = await keptLogin({ expiresAt: 1 });
+    const { finding } = await examined(server.url, tokenChecks, { login: { kept } });
+    expect(finding('TOKEN-ACCEPTED')).toMatchObject({
+      verdict: 'skip',
+      saw: expect.stringContaining('has ended'),
+    });
+    expect(server.asked().filter((line) => line === 'POST /token')).toHaveLength(1);
+  });
+
+  it('is missing without a login, and the report says how to get one', async () => {
+    const server = await startServer();
+    const { finding } = await examined(server.url, tokenChecks, { login: { kept: createMemoryStore() } });
+    expect(finding('TOKEN-AUDIENCE')).toMatchObject({
+      verdict: 'skip',
+      saw: expect.stringContaining('--active'),
+    });
+  });
+
+  it('is the kept one where an active examination has nobody to log in', async () => {
+    const { kept, server } = await keptLogin();
+    const { finding } = await examined(server.url, tokenChecks, { active: true, login: { kept } });
+    expect(finding('TOKEN-ACCEPTED').verdict).toBe('pass');
+    expect(headlessLogin({ kept }).kept).toBe(kept);
+  });
+});
