@@ -1,4 +1,4 @@
-import { missingScopes } from '../../oauth/scope.ts';
+import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import type { AuthorizationNeed, Authorizer } from './authorizer.ts';
 
@@ -18,7 +18,7 @@ function meets(
 
 /**
  * Runs an authorizer once for all that wait for the same, in this process and in others on the same store: whoever
- * comes later takes the credential that the first one got.
+ * comes later takes the credential that the first one got. Where that allows too little, they ask for its scopes too.
  * @param store where credentials are kept
  * @param need why a credential is needed
  * @param used the credential that does not do; undefined where there was none
@@ -42,7 +42,12 @@ export function authorizeOnce(
   const flight = store
     .exclusively(JSON.stringify(['authorization', need.server]), async () => {
       const held = await store.findCredential(need.server);
-      return held !== undefined && meets(need, held, used, now()) ? held : authorizer(need);
+      if (held === undefined) return authorizer(need);
+      if (meets(need, held, used, now())) return held;
+      const { scopes } = need;
+      return authorizer(
+        scopes === undefined ? need : { ...need, scopes: scopeUnion(held.scopes ?? [], scopes) },
+      );
     })
     .finally(() => flights.delete(key));
   flights.set(key, flight);

@@ -79,14 +79,16 @@ export class LoginSession {
   }
 
   /**
-   * Takes note that the server took a credential.
+   * Takes note that the server took a credential. Where it goes on doing so for a while, the logins before have helped.
    * @param used the credential
    * @param operation what it was taken for; undefined where the server took it, but for less
    */
   accept(used: Credential | undefined, operation: (() => string) | undefined): void {
     if (used === undefined) return;
-    if (this.#tokens.ageOf(used) >= newTokenSeconds) this.#authorizations.delete(anyOperation);
     if (operation !== undefined) this.#scopes.accept(operation);
+    if (this.#authorizations.size === 0 || this.#tokens.ageOf(used) < newTokenSeconds) return;
+    this.#authorizations.delete(anyOperation);
+    if (operation !== undefined) this.#authorizations.delete(operation());
   }
 
   /**

@@ -7,17 +7,25 @@ import type { Credential } from '../stores/credential-store.ts';
 const schemes = ['bearer', 'dpop'];
 
 /**
- * Reads whether a response says that the token is good, but for less.
+ * Reads whether a response says that the token is good, but for less. Some servers say so with a 401: that counts where
+ * the token does lack the scopes.
  * @param response its body is not touched
+ * @param used the credential of the request
  * @returns the scopes it asks for; undefined for any other response
  * @see RFC 6750 section 3.1 (A8-07)
  */
-export function readRequiredScopes({ status, headers }: Response): string[] | undefined {
-  if (status !== 403) return undefined;
+export function readRequiredScopes(
+  { status, headers }: Response,
+  used: Credential | undefined,
+): string[] | undefined {
+  if (status !== 403 && status !== 401) return undefined;
   const challenge = parseChallenges(headers.get('www-authenticate') ?? '').find(
     ({ scheme, parameters }) => schemes.includes(scheme) && parameters.error === 'insufficient_scope',
   );
-  return challenge && parseScope(challenge.parameters.scope).filter(isScopeToken);
+  if (challenge === undefined) return undefined;
+  const required = parseScope(challenge.parameters.scope).filter(isScopeToken);
+  const lacks = used !== undefined && missingScopes(used.scopes ?? [], required).length > 0;
+  return status === 403 || lacks ? required : undefined;
 }
 
 /**

@@ -83,7 +83,7 @@ export function withAuthorization(
     for (;;) {
       const response = await send(to, init, used);
       const challenge = response.headers.get('www-authenticate');
-      const required = readRequiredScopes(response);
+      const required = readRequiredScopes(response, used);
       if (response.status !== 401 && required === undefined) {
         session.accept(used, operation);
         return response;

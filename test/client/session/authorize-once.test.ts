@@ -69,15 +69,19 @@ describe('an authorization', () => {
     expect(calls()).toBe(1);
   });
 
-  it('is not run by two at the same time, who share a store and need different scopes', async () => {
+  it('is not run by two at the same time, and the second keeps the scopes that the first got (A8-07)', async () => {
     const { store } = setUp();
+    const asked: unknown[] = [];
     let running = 0;
     let most = 0;
     const authorizer: Authorizer = async ({ scopes }) => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setImmediate(resolve));
       running--;
-      return testCredential({ scopes: [...(scopes ?? [])] });
+      asked.push(scopes);
+      const credential = testCredential({ accessToken: `${asked.length}`, scopes: [...(scopes ?? [])] });
+      await store.saveCredential(server, credential);
+      return credential;
     };
     await Promise.all(
       ['read', 'write'].map((scope) =>
@@ -85,6 +89,7 @@ describe('an authorization', () => {
       ),
     );
     expect(most).toBe(1);
+    expect(asked).toEqual([['read'], ['read', 'write']]);
   });
 
   it('runs once for two programs on one token file: the second takes what the first got (T-188)', async () => {

@@ -227,6 +227,45 @@ describe('a session whose token allows too little', () => {
     expect(mcp.requests).toHaveLength(4);
   });
 
+  it('asks again later, where asking has helped for a while', async () => {
+    const { as, mcp, context, send, needs, logIn, issued } = await setUp();
+    const answer = mcp.routes['POST /mcp'];
+    await logIn();
+    const demand = (): void => {
+      let isFirst = true;
+      mcp.routes['POST /mcp'] = (request) => {
+        if (!isFirst) return typeof answer === 'function' ? answer(request) : {};
+        isFirst = false;
+        const challenge = `Bearer error="insufficient_scope", scope="scope-${needs.length}"`;
+        return { status: 403, headers: { 'www-authenticate': challenge }, text: '' };
+      };
+    };
+    issued.expiresIn = 86_400;
+    for (let round = 1; round <= 5; round++) {
+      demand();
+      expect((await send(mcp.url, call('save'))).status).toBe(200);
+      context.clock.seconds += 60;
+      expect((await send(mcp.url, call('save'))).status).toBe(200);
+    }
+    expect(needs).toHaveLength(5);
+    expect(as.requests).toEqual([]);
+  });
+
+  it('takes a 401 for scopes as what it is (A8-07)', async () => {
+    const { as, mcp, send, needs, logIn } = await setUp();
+    await logIn();
+    const answer = mcp.routes['POST /mcp'];
+    mcp.routes['POST /mcp'] = (request) => {
+      if (request.headers.authorization !== 'Bearer at')
+        return typeof answer === 'function' ? answer(request) : {};
+      const challenge = 'Bearer error="insufficient_scope", scope="write"';
+      return { status: 401, headers: { 'www-authenticate': challenge }, text: '' };
+    };
+    expect((await send(mcp.url, call('save'))).status).toBe(200);
+    expect(needs.map(({ why }) => why)).toEqual(['insufficient_scope']);
+    expect(as.requests).toEqual([]);
+  });
+
   it('does not ask for scopes that it holds already (A8-08)', async () => {
     const { mcp, send, needs, logIn, refuseScope } = await setUp();
     await logIn({ scopes: ['write'] });

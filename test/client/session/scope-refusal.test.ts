@@ -13,16 +13,26 @@ describe('a refusal for scopes', () => {
     ['Bearer error="insufficient_scope"', []],
     ['Bearer error="insufficient_scope", scope="a\\"b ok"', ['ok']],
   ])('is read from %s', (challenge, scopes) => {
-    expect(readRequiredScopes(respond(403, challenge))).toEqual(scopes);
+    expect(readRequiredScopes(respond(403, challenge), undefined)).toEqual(scopes);
   });
 
   it.each([
     [403, 'Bearer error="invalid_token"'],
     [403, 'Basic error="insufficient_scope"'],
-    [401, 'Bearer error="insufficient_scope", scope="read"'],
+    [401, 'Bearer error="invalid_token", scope="read"'],
+    [400, 'Bearer error="insufficient_scope", scope="read"'],
     [403, undefined],
   ])('is not a %s with %s', (status, challenge) => {
-    expect(readRequiredScopes(respond(status, challenge))).toBeUndefined();
+    expect(readRequiredScopes(respond(status, challenge), testCredential())).toBeUndefined();
+  });
+
+  it.each([
+    ['lacks them', testCredential({ scopes: ['write'] }), ['read']],
+    ['is said to have them', testCredential({ scopes: ['read'] }), undefined],
+    ['is none', undefined, undefined],
+  ])('is a 401 that names scopes, which some servers send, where the token %s', (_, used, scopes) => {
+    const challenge = 'Bearer error="insufficient_scope", scope="read"';
+    expect(readRequiredScopes(respond(401, challenge), used)).toEqual(scopes);
   });
 
   it('asks for what is held and what is required, in one (A8-07)', () => {
