@@ -24,7 +24,7 @@ const faults: FaultCase[] = [
     /With client_secret_post and a wrong secret a request was refused with status 400, "invalid_grant"/,
   ],
   [
-    'Basic credentials are not decoded (A8-11)',
+    'Basic credentials are not decoded',
     (server) =>
       server.change('POST /token', (reply, { headers }) => {
         const credentials = atob(headers.authorization?.slice(6) ?? '');

@@ -20,7 +20,7 @@ const faults: FaultCase[] = [
     /gave the same refresh token again/,
   ],
   [
-    'reuse is not detected (T-043)',
+    'reuse is not detected',
     (server) => {
       server.rules.detectsReuse = false;
     },

@@ -31,7 +31,7 @@ const faults: FaultCase[] = [
     /with a port of its own was refused with status 400/,
   ],
   [
-    'no PKCE is demanded (A6-01)',
+    'no PKCE is demanded',
     (server) => {
       server.rules.requiresPkce = false;
     },
@@ -49,7 +49,7 @@ const faults: FaultCase[] = [
     /code_challenge_method "plain" came back with a code/,
   ],
   [
-    'codes are sent to redirect URIs that nobody registered (T-002)',
+    'codes are sent to redirect URIs that nobody registered',
     (server) => {
       server.rules.checksRedirectUri = false;
     },

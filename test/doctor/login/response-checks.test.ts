@@ -15,7 +15,7 @@ function comingBack(edit: (back: URL) => void): Fault {
 
 const faults: FaultCase[] = [
   [
-    'drops the state (A6-04)',
+    'drops the state',
     (server) => {
       server.rules.returnsState = false;
     },
@@ -38,7 +38,7 @@ const faults: FaultCase[] = [
     /has 2 states/,
   ],
   [
-    'names its issuer with a slash more (A6-09)',
+    'names its issuer with a slash more',
     (server) => {
       server.rules.issOfResponse = (issuer) => `${issuer}/`;
     },
@@ -47,7 +47,7 @@ const faults: FaultCase[] = [
     /they differ at character \d+: expected the end, found "\/"/,
   ],
   [
-    'announces iss and sends none (A6-08)',
+    'announces iss and sends none',
     (server) => {
       server.rules.issOfResponse = () => null;
     },

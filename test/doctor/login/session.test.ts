@@ -47,7 +47,7 @@ describe('the first login', () => {
     expect(readCode({ ...consent, query })).toMatchObject({ judgement: { because: 'LOGIN-STATE' } });
   });
 
-  it('is not tried with bearer tokens where only tokens bound to a key are taken (A13-11)', async () => {
+  it('is not tried with bearer tokens where only tokens bound to a key are taken', async () => {
     const { subject, server } = await subjectOf((one) =>
       one.publish('GET /.well-known/oauth-protected-resource/mcp', {
         dpop_bound_access_tokens_required: true,

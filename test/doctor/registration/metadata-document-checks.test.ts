@@ -40,7 +40,7 @@ const readsDocuments: Fault = (server) => {
   );
 };
 
-describe('the metadata document of a client (A5-06)', () => {
+describe('the metadata document of a client', () => {
   it('passes, and is taken with a port of its own in its own redirect URI (AS-15)', async () => {
     const { finding, server } = await examineDocument(readsDocuments);
     expect(finding('REG-CIMD-DOCUMENT').verdict).toBe('pass');

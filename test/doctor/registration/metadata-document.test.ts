@@ -23,7 +23,7 @@ function answer(document: unknown, over: Partial<Answered> = {}): Answered {
   };
 }
 
-describe('the URL of a client ID metadata document (A5-06)', () => {
+describe('the URL of a client ID metadata document', () => {
   it.each([
     ['https://client.example/client.json', []],
     ['http://client.example/client.json', ['has the scheme "http:" instead of https']],
@@ -37,7 +37,7 @@ describe('the URL of a client ID metadata document (A5-06)', () => {
   });
 });
 
-describe('a client ID metadata document (A5-06)', () => {
+describe('a client ID metadata document', () => {
   it('passes with its own URL, a name and redirect URIs', () => {
     expect(metadataDocumentFaults(url, answer(sound))).toEqual([]);
   });

@@ -34,7 +34,7 @@ const faults: FaultCase[] = [
   ],
 ];
 
-describe('registering a native client (A5-04, A5-05)', () => {
+describe('registering a native client', () => {
   it.each(faults)('finds that %s', async (...fault) => expectFound(fault));
 
   it('says of a refused registration what it explains', async () => {

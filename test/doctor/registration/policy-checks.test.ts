@@ -5,7 +5,7 @@ import type { Fault } from '../support/server.ts';
 
 const faults: FaultCase[] = [
   [
-    'an http redirect URI on a public host is registered (A6-02)',
+    'an http redirect URI on a public host is registered',
     (server) => {
       server.rules.refusesPlainHttpRedirects = false;
     },

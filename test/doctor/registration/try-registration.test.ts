@@ -63,7 +63,7 @@ describe('a registration', () => {
     expect(finding('REG-LOOPBACK-PORT').saw).toContain('what this examination registers stays');
   });
 
-  it('sends its management token to the origin of the registration endpoint only (T-183)', async () => {
+  it('sends its management token to the origin of the registration endpoint only', async () => {
     const elsewhere: string[] = [];
     const { server } = await examineActively(
       (sound) => {

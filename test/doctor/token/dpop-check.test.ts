@@ -47,7 +47,7 @@ function withDpop(over: Partial<DpopRules> = {}): Fault {
 
 const only = ['TOKEN-DPOP'];
 
-describe('tokens that are bound to a key (A13-09)', () => {
+describe('tokens that are bound to a key', () => {
   it('pass where a new proof is accepted, and neither an old proof nor none', async () => {
     const { finding } = await examineActively(withDpop(), { only });
     expect(finding('TOKEN-DPOP')).toMatchObject({ verdict: 'pass' });

@@ -19,7 +19,7 @@ const issuesForAll: Fault = (server) => {
 const only = ['TOKEN-OTHER-AUDIENCE'];
 
 describe('a token for another resource', () => {
-  it('is found accepted (A7-05)', () =>
+  it('is found accepted', () =>
     expectFound([
       '',
       (server) => {

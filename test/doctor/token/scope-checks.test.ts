@@ -48,7 +48,7 @@ const faults: FaultCase[] = [
     /It has no resource_metadata/,
   ],
   [
-    'the scopes that were named do not help (A8-08)',
+    'the scopes that were named do not help',
     (server) => {
       withReadOnlyTools(server);
       server.change('POST /mcp', (reply, { body }) =>
@@ -72,7 +72,7 @@ const faults: FaultCase[] = [
 describe('a token with too few scopes', () => {
   it.each(faults)('is found badly served where %s', async (...fault) => expectFound(fault));
 
-  it('passes where it is told what it needs, and that helps (A8-07)', async () => {
+  it('passes where it is told what it needs, and that helps', async () => {
     const report = await examineActively(withReadOnlyTools);
     expect(report.bad()).toEqual([]);
     expect(report.finding('TOKEN-SCOPE-CHALLENGE').verdict).toBe('pass');

@@ -27,7 +27,7 @@ function namesAll(server: TestServer): void {
 const scopesAsked = (asked: readonly string[]) => asked.map((url) => new URL(url).searchParams.get('scope'));
 
 describe('an operation beyond the token', () => {
-  it('met by the first login makes the second ask for the union (A8-07)', async () => {
+  it('met by the first login makes the second ask for the union', async () => {
     const login = headlessLogin();
     const { subject } = await subjectOf(withReadOnlyTools, { login });
     expect(await subject.fact(scopeRefusal)).toMatchObject({ kind: 'refused', by: 'first' });
