@@ -34,7 +34,8 @@ export async function loadInteraction(provider: Provider, ctx: Context, uid: str
 
 /**
  * Reads what the client asked for out of an interaction.
- * @throws errors.SessionNotFound where the client was removed meanwhile
+ * @throws errors.SessionNotFound where the client was removed meanwhile, errors.InvalidRedirectUri where it took the
+ *   redirect URI back
  */
 export async function readRequest(
   provider: Provider,
@@ -45,6 +46,8 @@ export async function readRequest(
   const { client_id: clientId, redirect_uri: redirectUri, resource, scope } = interaction.params;
   const client = await provider.Client.find(String(clientId));
   if (!client) throw new errors.SessionNotFound('the client was removed');
+  // The engine looked when the request came; a document may say something else by now (T-075).
+  if (!client.redirectUriAllowed(String(redirectUri))) throw new errors.InvalidRedirectUri();
   const first = Array.isArray(resource) ? resource[0] : resource;
   const target = (typeof first === 'string' ? resources.find(first) : undefined) ?? resources.default;
   const known = new Set([...Object.keys(target.scopes), ...identityScopes]);

@@ -121,6 +121,8 @@ export function createInteractions(
           description: error.message,
         });
       if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
+      if (error instanceof errors.InvalidRedirectUri)
+        return answerWithErrorPage(ctx, 400, { code: error.error });
       if (error instanceof errors.SessionNotFound) {
         ctx.remove('Location');
         return answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthorizationServerMetadata } from '../../../src/oauth/metadata.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
@@ -9,6 +9,20 @@ async function read(url: string): Promise<{ response: Response; document: Author
   const response = await fetch(url, { redirect: 'manual' });
   return { response, document: (await response.json()) as AuthorizationServerMetadata };
 }
+
+describe('metadata of a server', () => {
+  it.each([
+    [true, true],
+    [false, undefined],
+  ])('that takes documents of clients: %s, says so: %s (A4-07)', async (enabled, said) => {
+    const gatehouse = await startGatehouse({ clients: { metadataDocuments: { enabled } } });
+    onTestFinished(() => gatehouse.stop());
+    for (const name of ['oauth-authorization-server', 'openid-configuration']) {
+      const { document } = await read(`${gatehouse.url}/.well-known/${name}`);
+      expect(document.client_id_metadata_document_supported).toBe(said);
+    }
+  });
+});
 
 describe.each([
   ['is an origin', ''],
