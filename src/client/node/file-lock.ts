@@ -1,4 +1,5 @@
-import { readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
 
@@ -8,14 +9,29 @@ export const staleLockMs = 30_000;
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
-/** @returns whether this call made the file; false where it was there already */
+/** What file systems without hard links answer. */
+const noLinks = new Set<unknown>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+/**
+ * Makes a file with its content at once: a process that is killed meanwhile leaves no lock that names nobody.
+ * @returns whether this call made it; false where it was there already
+ */
 async function create(file: string, content: string): Promise<boolean> {
+  if (await stat(file).catch(() => undefined)) return false;
+  const draft = `${file}.${randomUUID()}`;
+  const options = { flag: 'wx', mode: 0o600 };
   try {
-    await writeFile(file, content, { flag: 'wx', mode: 0o600 });
+    await writeFile(draft, content, options);
+    await link(draft, file).catch(async (error: unknown) => {
+      if (!noLinks.has(codeOf(error))) throw error;
+      await writeFile(file, content, options);
+    });
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
 }
 

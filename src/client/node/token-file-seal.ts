@@ -6,8 +6,8 @@ import { openText, parseSealedText, type SealedText, sealingKeyBytes, sealText }
 
 /**
  * How a token file is kept: `keychain` seals it with a key of the operating system's keychain, and fails without one;
- * `plain` leaves it readable to its owner; `auto` seals it where there is a keychain. A file that is sealed stays so
- * under `auto`: it never becomes plain unless that is chosen (CL-13).
+ * `plain` leaves it readable to its owner; `auto` seals it where there is a keychain. Under `auto` a file that is sealed
+ * stays so, and one for which `plain` was chosen stays plain (CL-13).
  */
 export type Sealing = 'keychain' | 'plain' | 'auto';
 
@@ -25,6 +25,21 @@ export interface TokenFileSeal {
   /** Why the keychain could not be used; undefined where it was not tried, or could. */
   whyPlain(): string | undefined;
 }
+
+/** Marks a plain file for which that was chosen: it is not sealed by and by. */
+const chosen = { sealing: 'plain' } as const;
+
+function isChosenPlain(text: string | undefined): boolean {
+  try {
+    const { sealing } = Object(JSON.parse(text ?? '')) as Record<string, unknown>;
+    return sealing === chosen.sealing;
+  } catch {
+    return false;
+  }
+}
+
+const markChosen = (content: string): string =>
+  `${JSON.stringify({ ...chosen, ...(JSON.parse(content) as object) }, null, 2)}\n`;
 
 /**
  * Opens and seals the text of one token file.
@@ -85,8 +100,9 @@ export function createTokenFileSeal(file: string, keychain: Keychain, sealing?: 
     },
     close: async (content, before) => {
       const box = before === undefined ? undefined : parseSealedText(before);
-      const stays = sealing === undefined && box === undefined;
-      if (sealing === 'plain' || stays || (failure !== undefined && box === undefined)) return content;
+      if (sealing === 'plain' || (sealing !== 'keychain' && isChosenPlain(before)))
+        return markChosen(content);
+      if (box === undefined && (sealing === undefined || failure !== undefined)) return content;
       try {
         return await seal(content, box);
       } catch (error) {

@@ -38,13 +38,26 @@ describe('a token file is sealed with a key of the keychain (A9-04, CL-13)', () 
 
   it('where it was plain, with the first write', async () => {
     const { open, text } = setUp('auto');
-    await open({ sealing: 'plain' }).saveCredential(server, testCredential());
+    await open({ sealing: undefined }).saveCredential(server, testCredential());
     expect(text()).toContain('"accessToken": "at"');
     await open().findCredential(server);
     expect(text()).toContain('"accessToken": "at"');
     await open().saveRegistration(testRegistration());
     expect(text()).not.toContain('accessToken');
     expect((await open().findCredential(server))?.accessToken).toBe('at');
+  });
+
+  it('but not where plain text was chosen, until another choice', async () => {
+    const { open, text } = setUp('auto');
+    await open({ sealing: 'plain' }).saveCredential(server, testCredential());
+    for (const sealing of ['auto', undefined] as const) {
+      await open({ sealing }).saveRegistration(testRegistration());
+      expect(text()).toContain('"accessToken": "at"');
+    }
+    await open({ sealing: 'keychain' }).saveRegistration(testRegistration());
+    expect(text()).not.toContain('accessToken');
+    await open().saveRegistration(testRegistration());
+    expect(text()).not.toContain('accessToken');
   });
 
   it('or becomes plain again, where that is chosen', async () => {
