@@ -86,7 +86,7 @@ describe('a host that is not public', () => {
     ['all of this host', '0.0.0.0'],
     ['the metadata service of a cloud', '169.254.169.254'],
     ['a private address', '10.0.0.1'],
-  ])('by its address, %s, is sent not one byte (T-067, A12-01)', async (_what, hostname) => {
+  ])('by its address, %s, is sent not one byte (T-067, A12-01, A12-02)', async (_what, hostname) => {
     const url = new URL(`https://${hostname}:${port}/client.json`);
     expect(await faultOf(guarded()(url))).toBe('not_public');
     expect(connections).toBe(0);
