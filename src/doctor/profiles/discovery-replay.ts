@@ -1,5 +1,6 @@
 import { isLocalAddress } from '../../client/local-address.ts';
 import { describeDifference, quote } from '../../client/quote.ts';
+import { fallbackEndpoints } from '../../oauth/default-endpoints.ts';
 import { resourceCovers } from '../../oauth/resource-indicator.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { ask } from '../ask.ts';
@@ -107,19 +108,6 @@ export async function replayResource(
   const evidence = asked.flatMap(({ answer }) => answer.evidence);
   if (found?.published.kind !== 'document') {
     const list = asked.map(({ url, answer }) => `${url} (${describeAnswer(answer)})`).join(', ');
-    if (challenged !== undefined && profile.challengeDecides)
-      return {
-        steps: [
-          {
-            name,
-            kind: 'stops',
-            saw: `The challenge names ${quote(challenged)}, which holds no metadata${list === '' ? '' : `: ${list}`}.`,
-            clause: 'RFC 9728 section 5.1',
-            fix: 'Name the place where the metadata stands, on the origin of the server.',
-            evidence,
-          },
-        ],
-      };
     return {
       steps: [
         {
@@ -219,6 +207,11 @@ export async function replayIssuer(
   const found = places.find(({ published }) => published.kind === 'document');
   const evidence = places.flatMap(({ answer }) => answer.evidence);
   if (found?.published.kind !== 'document') {
+    if (profile.withoutMetadata === 'default_endpoints')
+      return {
+        steps: [{ name, kind: 'goes_on', saw: 'None: it takes /authorize, /token and /register.', evidence }],
+        taken: { issuer, members: { ...fallbackEndpoints(issuer) } },
+      };
     const list = places.map(({ url, answer }) => `${url} (${describeAnswer(answer)})`).join(', ');
     return {
       steps: [

@@ -28,7 +28,7 @@ export interface ClientProfile {
   userAgent?: string;
   /** In which order metadata of the resource is looked for. */
   resourcePlaces: readonly ResourcePlaceName[];
-  /** Whether a challenge that names a place is the last word. */
+  /** Whether a challenge that names a place is the only one that is asked. Without metadata the origin is taken. */
   challengeDecides: boolean;
   /** How `resource` is compared: byte for byte, as parsed URLs, as the same URL or one above it. */
   resource: 'exact' | 'url' | 'covers';
@@ -36,6 +36,8 @@ export interface ClientProfile {
   issuer: 'exact' | 'exact_or_slash' | 'unchecked';
   /** Whether metadata of an issuer with a path is also looked for at the root. */
   issuerAtRoot: boolean;
+  /** What it does where an authorization server has no metadata: it takes /authorize, /token and /register there, or stops. */
+  withoutMetadata: 'default_endpoints' | 'stops';
   /** What it makes of `code_challenge_methods_supported`. */
   pkce: 'must_list' | 'if_listed' | 'unread';
   /** In the order of its choice. */

@@ -50,14 +50,14 @@ function discovered(
   };
 }
 
-/** Whether the authorization endpoint goes on with the redirect URI of a login. */
-async function replayRedirect(
+/** Whether the authorization endpoint goes on with the request of a login. */
+async function replayRequest(
   profile: ClientProfile,
   subject: Subject,
   found: DiscoveredServer,
   client: Registration,
 ): Promise<ReplayStep> {
-  const name = 'redirect URI';
+  const name = 'authorization request';
   const outcome = await sendAuthorization(subject, found, client, { redirect_uri: profile.redirectUri });
   const { evidence } = outcome;
   const saw = `The request with ${profile.redirectUri} ${describeOutcome(outcome)}.`;
@@ -65,12 +65,15 @@ async function replayRedirect(
   const isBad =
     outcome.kind === 'refused' || (outcome.kind === 'error' && outcome.error !== 'login_required');
   if (!isBad) return { name, kind: 'goes_on', saw, evidence };
+  const isTarget = outcome.kind === 'error' && outcome.error === 'invalid_target';
   return {
     name,
     kind: 'stops',
     saw,
-    clause: 'RFC 8252 section 7.3',
-    fix: 'Accept any port of a loopback redirect URI, localhost, 127.0.0.1 and [::1] alike.',
+    clause: isTarget ? 'RFC 8707 section 2' : 'RFC 8252 section 7.3',
+    fix: isTarget
+      ? `Have the authorization server issue tokens for ${quote(found.resource)}, the resource that is published.`
+      : 'Accept any port of a loopback redirect URI, localhost, 127.0.0.1 and [::1] alike.',
     evidence,
   };
 }
@@ -112,7 +115,7 @@ export async function replayRegistration(
       redirectUris: [profile.redirectUri],
       source: 'metadata_document',
     };
-    return [offered, await replayRedirect(profile, subject, found, client)];
+    return [offered, await replayRequest(profile, subject, found, client)];
   }
   if (!subject.active)
     return [{ name, kind: 'goes_on', saw: 'by dynamic registration, which is tried with --active only' }];
@@ -147,5 +150,5 @@ export async function replayRegistration(
       },
     ];
   const registered: ReplayStep = { name, kind: 'goes_on', saw: 'by dynamic registration', evidence };
-  return [registered, await replayRedirect(profile, subject, found, attempt.client)];
+  return [registered, await replayRequest(profile, subject, found, attempt.client)];
 }

@@ -9,7 +9,7 @@ export type ReplayStepName =
   | 'PKCE'
   | 'CORS'
   | 'registration'
-  | 'redirect URI';
+  | 'authorization request';
 
 /** What a client makes of one step: goes on, stops, or nobody can tell from here. */
 export type ReplayStep = { name: ReplayStepName; evidence?: readonly number[] } & (

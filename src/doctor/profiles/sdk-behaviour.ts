@@ -7,6 +7,7 @@ export const sdkV1Behaviour = {
   resource: 'covers',
   issuer: 'unchecked',
   issuerAtRoot: false,
+  withoutMetadata: 'default_endpoints',
   pkce: 'if_listed',
 } as const satisfies Partial<ClientProfile>;
 

@@ -50,6 +50,7 @@ export const vscode: ClientProfile = {
   resource: 'url',
   issuer: 'unchecked',
   issuerAtRoot: false,
+  withoutMetadata: 'default_endpoints',
   pkce: 'unread',
   registration: ['metadata_document', 'dynamic'],
   metadataDocument: { url: 'https://vscode.dev/oauth/client-metadata.json', needsNone: false },
@@ -70,6 +71,11 @@ export const vscode: ClientProfile = {
       says: 'compares resource as parsed URLs: a slash or a path more or less is refused',
       grounds: 'source',
       from: `${vscodeSource} fetchResourceMetadata`,
+    },
+    {
+      says: 'takes /authorize, /token and /register where there is no metadata',
+      grounds: 'source',
+      from: `${vscodeSource} getDefaultMetadataForUrl`,
     },
     {
       says: 'registers https and loopback redirect URIs together, with application_type native',

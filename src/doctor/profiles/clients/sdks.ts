@@ -19,7 +19,7 @@ export const sdkV1: ClientProfile = {
   redirectUri: 'http://localhost:8090/callback',
   facts: [
     {
-      says: 'asks the place the challenge names and no other; else with the path, then the root',
+      says: 'asks the place the challenge names and no other; else with the path, then the root; where it finds nothing, it takes the origin for the authorization server, and its default endpoints',
       grounds: 'source',
       from: 'https://www.npmjs.com/package/@modelcontextprotocol/sdk/v/1.32.2 dist/esm/client/auth.js discoverMetadataWithFallback',
     },

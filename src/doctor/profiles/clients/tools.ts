@@ -73,6 +73,7 @@ export const geminiCli: ClientProfile = {
   resource: 'exact',
   issuer: 'unchecked',
   issuerAtRoot: true,
+  withoutMetadata: 'stops',
   pkce: 'unread',
   registration: ['dynamic'],
   registrationBody: {

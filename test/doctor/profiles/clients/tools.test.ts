@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import {
+  copilotCli,
+  geminiCli,
+  inspector,
+  mcpRemote,
+} from '../../../../src/doctor/profiles/clients/tools.ts';
+
+describe('tools', () => {
+  it('come back to loopback', () => {
+    for (const { redirectUri } of [copilotCli, geminiCli, inspector, mcpRemote])
+      expect(['localhost', '127.0.0.1']).toContain(new URL(redirectUri).hostname);
+  });
+
+  it('differ: a page, a byte for byte comparison, a strict issuer', () => {
+    expect(inspector.runsOn).toBe('page');
+    expect(geminiCli).toMatchObject({ resource: 'exact', issuerAtRoot: true });
+    expect(copilotCli.issuer).toBe('exact');
+    expect(mcpRemote.issuer).toBe('unchecked');
+  });
+});
