@@ -21,6 +21,8 @@ export interface ModernServer {
   /** Headers of the last request of each method. */
   headers: Map<string, Record<string, unknown>>;
   notify: ServerNotifier;
+  /** Cuts every connection. */
+  cut(): void;
   /** Calls of `wait` that were given up by their client. */
   cancelled(): number;
 }
@@ -125,6 +127,7 @@ export async function startModernServer(legacy: 'reject' | 'stateless' = 'reject
     asked,
     headers,
     notify: handler.notify,
+    cut: () => server.closeAllConnections(),
     cancelled: () => cancelled,
   };
 }

@@ -65,6 +65,37 @@ describe('a host of 2026-07-28 with a server of the same', () => {
     await vi.waitFor(() => expect(changed).toHaveBeenCalledOnce());
     await subscription.close();
   });
+
+  it('is subscribed again after the connection broke, without noticing (B1-06, C5-03)', async () => {
+    const { client, server, heard } = await connected();
+    const changed = vi.fn();
+    client.setNotificationHandler('notifications/tools/list_changed', changed);
+    const subscription = await client.listen({ toolsListChanged: true });
+    server.cut();
+    await vi.waitFor(
+      () => {
+        server.notify.toolsChanged();
+        expect(changed).toHaveBeenCalled();
+      },
+      { timeout: 5_000 },
+    );
+    expect(server.asked.filter((one) => one === 'subscriptions/listen')).toHaveLength(2);
+    const acknowledged = heard.filter(
+      (one) => 'method' in one && one.method === 'notifications/subscriptions/acknowledged',
+    );
+    expect(acknowledged).toHaveLength(1);
+    await subscription.close();
+  });
+
+  it('gets what it asks for again where the connection broke, and an error for a call (B5-14)', async () => {
+    const { client, server } = await connected();
+    const call = client.callTool({ name: 'wait' });
+    await vi.waitFor(() => expect(server.asked).toContain('tools/call'));
+    server.cut();
+    await expect(call).rejects.toThrow();
+    expect(server.asked.filter((one) => one === 'tools/call')).toHaveLength(1);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  });
 });
 
 describe('a host of 2026-07-28 with an older server', () => {

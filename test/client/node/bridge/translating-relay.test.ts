@@ -70,6 +70,22 @@ describe('a host up to 2025-11-25 with a server of 2026-07-28 alone', () => {
     });
   });
 
+  it('is subscribed again after the connection broke (C5-03)', async () => {
+    const { client, server } = await connected();
+    const changed = vi.fn();
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed());
+    await vi.waitFor(() => expect(server.asked).toContain('subscriptions/listen'));
+    server.cut();
+    await vi.waitFor(
+      () => {
+        server.notify.toolsChanged();
+        expect(changed).toHaveBeenCalled();
+      },
+      { timeout: 5_000 },
+    );
+    expect(server.asked.filter((one) => one === 'subscriptions/listen').length).toBeGreaterThan(1);
+  });
+
   it('gets the errors of the server as they are', async () => {
     const { client } = await connected();
     await expect(client.callTool({ name: 'none' })).rejects.toMatchObject({ code: -32602 });
