@@ -296,7 +296,7 @@ const faults: readonly FaultCase[] = [
     fault: (server) => server.publish(protectedResourceAtRoot, { scopes_supported: ['everything'] }),
     id: 'PRM-AGREE',
     verdict: 'warn',
-    names: () => ['"scopes_supported"', '["everything"]'],
+    names: () => ['"scopes_supported"', 'everything'],
   },
   {
     what: 'pages cannot read the metadata',

@@ -77,6 +77,14 @@ function describeEvidence({ evidence = [] }: Finding, { exchanges }: Report): st
   return `${shown.join('; ')}${more > 0 ? `; ${more} more` : ''}`;
 }
 
+/** Most findings that are named under what explains them. */
+const maxExplained = 5;
+
+function describeExplained(ids: readonly string[]): string {
+  const more = ids.length - maxExplained;
+  return `${ids.slice(0, maxExplained).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 function formatCause({ finding, explains }: Cause, report: Report, look: TextLook): string {
   const { paint, width } = look;
   const { id, title, verdict, saw, clause, fix, hints = [] } = finding;
@@ -87,7 +95,7 @@ function formatCause({ finding, explains }: Cause, report: Report, look: TextLoo
     detail('Rule', clause, look),
     ...(fix === undefined ? [] : [detail('Fix', fix, look)]),
     ...hints.map(({ product, lines }) => verbatim(product, lines, look)),
-    ...(explains.length === 0 ? [] : [detail('Explains', explains.join(', '), look)]),
+    ...(explains.length === 0 ? [] : [detail('Explains', describeExplained(explains), look)]),
     ...(evidence === '' ? [] : [detail('Evidence', evidence, look)]),
     verbatim('Verify', verifyCommand(finding, report.url, report), look),
     '',
@@ -121,11 +129,10 @@ function linesOf(findings: readonly Finding[], isVerbose: boolean): readonly Lin
 }
 
 function formatLine({ verdict, ids, text }: Line, idWidth: number, look: TextLook): string {
-  const [id = ''] = ids;
-  const indent = 11 + idWidth;
-  const named = ids.length === 1 ? text : `${text} So are ${ids.slice(1).join(', ')}.`;
-  const shown = wrapped(named, indent, look.width);
-  return `${mark(verdict, look)} ${id.padEnd(idWidth)} ${verdict === 'skip' ? look.paint('dim', shown) : shown}`;
+  const name = ids.length === 1 ? (ids[0] ?? '') : `${ids.length} checks`;
+  const named = ids.length > 1 && look.isVerbose ? `${text} (${ids.join(', ')})` : text;
+  const shown = wrapped(named, 11 + idWidth, look.width);
+  return `${mark(verdict, look)} ${name.padEnd(idWidth)} ${verdict === 'skip' ? look.paint('dim', shown) : shown}`;
 }
 
 /** One sentence of counts: `57 checks: 50 passed, 1 failed`. */

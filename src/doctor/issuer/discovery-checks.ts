@@ -134,7 +134,7 @@ const agree: Check = {
         const [here, there] = [JSON.stringify(taken.members[name]), JSON.stringify(members[name])];
         if (here !== there)
           return warn(
-            `"${name}" is ${here ?? 'missing'} at ${taken.url}, and ${there ?? 'missing'} at ${url}. Which one counts depends on the client.`,
+            `"${name}" is ${quote(taken.members[name] ?? 'missing')} at ${taken.url}, and ${quote(members[name] ?? 'missing')} at ${url}. Which one counts depends on the client.`,
             'Serve the same members at all places.',
             { evidence },
           );

@@ -182,11 +182,11 @@ const cache: Check = {
       return pass(
         control === ''
           ? 'The 401 has no Cache-Control, and 401 is not kept without.'
-          : `Cache-Control: ${control}`,
+          : `Cache-Control: ${quote(control)}`,
       );
     return warn(
       hit === undefined
-        ? `The 401 has Cache-Control: ${control}, so that caches may keep it.`
+        ? `The 401 has Cache-Control: ${quote(control)}, so that caches may keep it.`
         : `The 401 came from a cache (${quote(hit)}).`,
       'Send Cache-Control: no-store with 401, and take the MCP endpoint out of the cache of the CDN.',
     );

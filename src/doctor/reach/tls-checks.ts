@@ -7,17 +7,16 @@ const secondsInDay = 86_400;
 /** Certificates that end sooner are warned about, in days. */
 const soonDays = 14;
 
+const remedyForUnknownIssuer =
+  'Use a certificate of a public authority. For one of your own set NODE_EXTRA_CA_CERTS to its file, for each client; behind a proxy that opens TLS, to the file of the proxy.';
+
 /** What to do about a certificate that is not trusted. */
 const remedies: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'Renew the certificate.',
   CERT_NOT_YET_VALID: 'Correct the clock of this machine, or of the one that issued the certificate.',
   ERR_TLS_CERT_ALTNAME_INVALID: 'Use a certificate for this host name, or the host name of the certificate.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'Send the intermediate certificates too (nginx: ssl_certificate with the full chain, not the leaf alone).',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `Send the intermediate certificates too (nginx: ssl_certificate with the full chain, not the leaf alone). ${remedyForUnknownIssuer}`,
 };
-
-const remedyForUnknownIssuer =
-  'Use a certificate of a public authority. For one of your own set NODE_EXTRA_CA_CERTS to its file, for each client; behind a proxy that opens TLS, to the file of the proxy.';
 
 /** Clients trust the certificate. */
 const trusted: Check = {

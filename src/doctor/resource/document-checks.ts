@@ -1,3 +1,4 @@
+import { quote } from '../../client/quote.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
@@ -81,9 +82,9 @@ const linked: Check = {
     const challenged = refusal && challengedMetadata(refusal);
     if (challenged === undefined) return skip('The challenge names no place.');
     const place = (await subject.fact(resourcePlaces)).find(({ url }) => url === challenged);
-    if (place?.published.kind === 'document') return pass(`${challenged} holds it.`);
+    if (place?.published.kind === 'document') return pass(`${quote(challenged)} holds it.`);
     return fail(
-      `The challenge names ${challenged}, which holds no document: ${place ? describeAnswer(place.answer) : 'not asked'}. Many clients ask no other place.`,
+      `The challenge names ${quote(challenged)}, which holds no document: ${place ? describeAnswer(place.answer) : 'not asked'}. Many clients ask no other place.`,
       'Correct resource_metadata in the challenge, or publish the document there.',
     );
   },
@@ -116,7 +117,7 @@ const agree: Check = {
       );
       if (name !== undefined)
         return warn(
-          `"${name}" is ${JSON.stringify(taken.members[name])} at ${taken.place.url}, and ${JSON.stringify(other.members[name])} at ${other.url}. Which one counts depends on the client.`,
+          `"${name}" is ${quote(taken.members[name] ?? 'missing')} at ${taken.place.url}, and ${quote(other.members[name] ?? 'missing')} at ${other.url}. Which one counts depends on the client.`,
           'Serve one document at all places.',
         );
     }
@@ -163,9 +164,9 @@ const cache: Check = {
     const ages = [...control.matchAll(/\b(?:s-maxage|max-age)=(\d+)/gi)].map(([, age]) => Number(age));
     const age = Math.max(0, ...ages);
     if (age <= longestAge)
-      return pass(control === '' ? 'It has no Cache-Control.' : `Cache-Control: ${control}`);
+      return pass(control === '' ? 'It has no Cache-Control.' : `Cache-Control: ${quote(control)}`);
     return warn(
-      `Cache-Control: ${control} keeps the document for ${Math.round(age / 86_400)} days; after a change clients go on to the old authorization server.`,
+      `Cache-Control: ${quote(control)} keeps the document for ${Math.round(age / 86_400)} days; after a change clients go on to the old authorization server.`,
       `Send max-age of an hour or so.`,
     );
   },

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { passiveChecks } from '../../../src/doctor/passive-checks.ts';
+import { connectionChecks } from '../../../src/doctor/reach/connection-checks.ts';
+import { examined } from '../support/examine.ts';
+import { startServer } from '../support/server.ts';
+
+async function bad(url: string) {
+  const report = await examined(url, passiveChecks);
+  return { report, bad: report.bad() };
+}
+
+describe('a server that is not reached', () => {
+  it.each([
+    ['mcp.example.com/mcp', 'no http or https URL'],
+    ['ftp://mcp.example.com/', 'no http or https URL'],
+    ['http://ada:secret@127.0.0.1:1024/mcp', 'user name or password'],
+    ['http://127.0.0.1:1024/mcp#tools', 'fragment'],
+  ])('for its URL is found: %s', async (url, why) => {
+    const { report, bad: found } = await bad(url);
+    expect(found).toEqual(['fail REACH-URL']);
+    expect(report.finding('REACH-URL').saw).toContain(why);
+    expect(report.finding('PRM-FOUND')).toMatchObject({ verdict: 'skip', because: 'REACH-URL' });
+    expect(report.exchanges).toEqual([]);
+  });
+
+  it('for its name is found', async () => {
+    const { report } = await bad('https://no-such-host.invalid/mcp');
+    const { verdict, saw } = report.finding('REACH-DNS');
+    expect(['fail', 'unknown']).toContain(verdict);
+    expect(saw).toContain('no-such-host.invalid has no address here');
+  });
+
+  it('for its port is found, and explains all the rest', async () => {
+    const { report, bad: found } = await bad('http://127.0.0.1:1024/mcp');
+    expect(found).toEqual(['fail REACH-TCP']);
+    expect(report.finding('REACH-TCP')).toMatchObject({
+      saw: 'Port 1024 takes no connection: 127.0.0.1: ECONNREFUSED.',
+      fix: expect.stringContaining('nobody listens on 1024'),
+    });
+    const because = report.findings.filter((finding) => finding.because === 'REACH-TCP');
+    expect(because.length).toBeGreaterThan(30);
+  });
+
+  it('through the sockets of this machine, but through a fetch of its own, is unknown and examined further', async () => {
+    const server = await startServer();
+    const report = await examined('http://no-such-host.invalid/mcp', connectionChecks, {
+      fetch: (url, init) => fetch(String(url).replace('http://no-such-host.invalid', server.origin), init),
+    });
+    expect(report.finding('REACH-DNS')).toMatchObject({
+      verdict: 'unknown',
+      saw: expect.stringContaining('through a proxy'),
+    });
+  });
+});
+
+describe('a server that is reached', () => {
+  it('over http from elsewhere is not safe', async () => {
+    const server = await startServer();
+    const report = await examined('http://mcp.example.com/mcp', connectionChecks, {
+      only: ['REACH-HTTPS'],
+      fetch: (url, init) => fetch(String(url).replace('http://mcp.example.com', server.origin), init),
+    });
+    expect(report.finding('REACH-HTTPS')).toMatchObject({
+      verdict: 'fail',
+      saw: expect.stringContaining('mcp.example.com is not this machine'),
+      fix: expect.stringContaining('TLS'),
+    });
+  });
+
+  it('on loopback may be http, and may listen on one family', async () => {
+    const server = await startServer();
+    const report = await examined(server.url.replace('127.0.0.1', 'localhost'), connectionChecks);
+    expect(report.bad()).toEqual([]);
+    expect(report.finding('REACH-TCP').saw).toContain('127.0.0.1 in');
+  });
+});

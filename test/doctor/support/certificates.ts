@@ -1,0 +1,64 @@
+/** A certificate with its key. The keys guard nothing: they are for servers of tests on loopback. */
+export interface TestCertificate {
+  cert: string;
+  key: string;
+}
+
+/** An authority that nobody trusts unless told; valid for a century. */
+export const testAuthority = `-----BEGIN CERTIFICATE-----
+MIIBtDCCAVugAwIBAgIUQ5wjQbTWfA1ilH29apJzRgy8c8QwCgYIKoZIzj0EAwIw
+LzEUMBIGA1UECgwLRG9jdG9yIFRlc3QxFzAVBgNVBAMMDkRvY3RvciBUZXN0IENB
+MCAXDTI2MTEyMjAzMDE0OFoYDzIxMjYxMDI5MDMwMTQ4WjAvMRQwEgYDVQQKDAtE
+b2N0b3IgVGVzdDEXMBUGA1UEAwwORG9jdG9yIFRlc3QgQ0EwWTATBgcqhkjOPQIB
+BggqhkjOPQMBBwNCAARe4tQw6RcPxks2+Jpn9kio3Dta3E4FAdZ5GdBQjRqFgRCm
+Y3G3Y45NcB+/1mIckavc6JmIJ0nQbEtBQEDtT5hAo1MwUTAdBgNVHQ4EFgQUCant
+cyhThURGQoCTJ09Gso94bzkwHwYDVR0jBBgwFoAUCantcyhThURGQoCTJ09Gso94
+bzkwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNHADBEAiAS1RmiMpQIwmqk
+CvqCWv8ID8vk4dexssP7MzYPmA8/JwIgJqkTn1uAsazaSvcmMkQUpXWw2cRFQalN
+OmEVY7YftIw=
+-----END CERTIFICATE-----
+`;
+
+/** For `localhost` and 127.0.0.1, by the authority. */
+export const certificateForHere: TestCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBoDCCAUagAwIBAgIUTivIVoUjwKWisBMvBEUSMYiwHf8wCgYIKoZIzj0EAwIw
+LzEUMBIGA1UECgwLRG9jdG9yIFRlc3QxFzAVBgNVBAMMDkRvY3RvciBUZXN0IENB
+MCAXDTI2MTEyMjAzMDE0OFoYDzIxMjYwNzIxMDMwMTQ4WjAPMQ0wCwYDVQQDDARo
+ZXJlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEr7lttlilLQat2EjWyOQSHInc
+LwHI1yuPxprFl7JZp4ll21pfCs0+LjHxQH6ji3hBvLvNDgTcKGb5W8ZalTC7KqNe
+MFwwGgYDVR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMB0GA1UdDgQWBBQKGhPNsItv
+EZOQr2W5CwlbLvCxazAfBgNVHSMEGDAWgBQJqe1zKFOFREZCgJMnT0ayj3hvOTAK
+BggqhkjOPQQDAgNIADBFAiA1xIBGBI9oX1uEoKW1HFsSO5rRzDio5JQv4JjRazYo
+wgIhANBC8qG5km22L+aJEnTxSJsxchqXFZGX0qpkc/WHurh5
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIHVMOOLAbvertH1l5NSm2hy/d3GLikbGo7OAqAcWZWyBoAoGCCqGSM49
+AwEHoUQDQgAEr7lttlilLQat2EjWyOQSHIncLwHI1yuPxprFl7JZp4ll21pfCs0+
+LjHxQH6ji3hBvLvNDgTcKGb5W8ZalTC7Kg==
+-----END EC PRIVATE KEY-----
+`,
+};
+
+/** For another host, by the authority. */
+export const certificateForElsewhere: TestCertificate = {
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBpzCCAU2gAwIBAgIUTivIVoUjwKWisBMvBEUSMYiwHgAwCgYIKoZIzj0EAwIw
+LzEUMBIGA1UECgwLRG9jdG9yIFRlc3QxFzAVBgNVBAMMDkRvY3RvciBUZXN0IENB
+MCAXDTI2MTEyMjAzMDE0OVoYDzIxMjYwNzIxMDMwMTQ5WjAUMRIwEAYDVQQDDAll
+bHNld2hlcmUwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAR2/QdcjkoR+wBNlvSL
+hNditdzF2nzLw7+tHuZnaKJ5SX5UgV+hsSuiyh4va7dBo5g25n55MmHuHE/sxiMt
+Iz0ko2AwXjAcBgNVHREEFTATghFlbHNld2hlcmUuZXhhbXBsZTAdBgNVHQ4EFgQU
+GBh6e+wMAtDLlKrZafKELneRKUQwHwYDVR0jBBgwFoAUCantcyhThURGQoCTJ09G
+so94bzkwCgYIKoZIzj0EAwIDSAAwRQIhAPIANYKfPYQ53cDiP7jWeUyU8TxfGbHJ
+EJHJ2L9EAg33AiBIBx9rgZ8w4V3s34DBSG0sTVfNfQC4+TpkQpgR5YSF/w==
+-----END CERTIFICATE-----
+`,
+  key: `-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIJ/SohkFcZCqYRSwJ8S0guXX7pyBCPiYbDApdyM1GmZFoAoGCCqGSM49
+AwEHoUQDQgAEdv0HXI5KEfsATZb0i4TXYrXcxdp8y8O/rR7mZ2iieUl+VIFfobEr
+osoeL2u3QaOYNuZ+eTJh7hxP7MYjLSM9JA==
+-----END EC PRIVATE KEY-----
+`,
+};
