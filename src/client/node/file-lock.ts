@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
 
@@ -8,6 +9,9 @@ export const staleLockMs = 30_000;
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
+
+/** How a draft of a lock file ends: with a random UUID. */
+const draftName = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** What file systems without hard links answer. */
 const noLinks = new Set<unknown>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -35,6 +39,11 @@ async function create(file: string, content: string): Promise<boolean> {
   }
 }
 
+async function isOlder(file: string, ageMs: number): Promise<boolean> {
+  const found = await stat(file).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs > ageMs;
+}
+
 /** What a waiting process saw of a lock, and since when it has not changed. */
 interface Sight {
   mtimeMs: number;
@@ -56,6 +65,16 @@ async function isLeft(file: string, staleMs: number, sight: Sight): Promise<bool
   return performance.now() - sight.sinceMs > staleMs;
 }
 
+/** Removes what processes left that were killed while they made the file. */
+async function removeDrafts(file: string, staleMs: number): Promise<void> {
+  const folder = dirname(file);
+  const drafts = (await readdir(folder)).filter(
+    (name) => draftName.test(name) && name.startsWith(`${basename(file)}.`),
+  );
+  for (const draft of drafts)
+    if (await isOlder(join(folder, draft), staleMs)) await rm(join(folder, draft), { force: true });
+}
+
 /**
  * Removes a lock that was left behind. A guard file keeps two waiting processes from removing each other's new lock.
  * @returns whether this call removed it
@@ -70,6 +89,7 @@ async function removeLeft(file: string, staleMs: number, sight: Sight): Promise<
   try {
     if (!(await isLeft(file, staleMs, sight))) return false;
     await rm(file, { force: true });
+    await removeDrafts(file, staleMs);
     return true;
   } finally {
     await rm(guard, { force: true });

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -47,6 +48,23 @@ describe('a lock file', () => {
     expect(await withFileLock(file, async (takenOver) => takenOver)).toBe(true);
     expect(performance.now() - begun).toBeLessThan(1_000);
     expect(await withFileLock(file, async (takenOver) => takenOver)).toBe(false);
+  });
+
+  it('that is taken over takes away what killed processes left beside it', async () => {
+    const folder = testFolder();
+    const file = join(folder, 'lock');
+    const longAgo = new Date(Date.now() - 31_000);
+    for (const name of ['lock', `lock.${randomUUID()}`, 'lock.json', `other.${randomUUID()}`]) {
+      writeFileSync(join(folder, name), 'dead');
+      utimesSync(join(folder, name), longAgo, longAgo);
+    }
+    writeFileSync(join(folder, `lock.${randomUUID()}`), 'being written');
+    await withFileLock(file, async () => undefined);
+    expect(
+      readdirSync(folder)
+        .map((name) => name.replace(/\.[\da-f-]{36}$/, '.draft'))
+        .sort(),
+    ).toEqual(['lock.draft', 'lock.json', 'other.draft']);
   });
 
   it('of a process that runs is waited for, though its time stamp is old: the machine may have slept', async () => {
