@@ -11,6 +11,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
+import { announceLists } from './list-announcements.ts';
 import { type OpenRequest, OpenRequests } from './open-requests.ts';
 import { OwnRequests } from './own-requests.ts';
 import { completeResultType } from './result-type.ts';
@@ -22,9 +23,6 @@ export type SessionTransport = Transport & { terminateSession?(): Promise<void> 
 
 /** Longest wait for the end of a session to be heard, in milliseconds. */
 const goodbyeMs = 2_000;
-
-/** Lists that may be other than before in a new session. */
-const lists = ['tools', 'prompts', 'resources'];
 
 /**
  * A connection that outlives its sessions. Where the server has forgotten the session, or the connection ended, a new
@@ -224,7 +222,7 @@ export class RenewingTransport implements Transport {
       inner.setProtocolVersion?.(String(result.protocolVersion));
       await inner.send(opening.initialized);
       for (const request of this.#memory.lasting) await this.#own.ask(inner, request);
-      this.#announce(result.capabilities);
+      for (const change of announceLists(result.capabilities)) this.onmessage?.(change);
     } catch (error) {
       this.#isGone = true;
       throw error;
@@ -244,12 +242,5 @@ export class RenewingTransport implements Transport {
       this.#retired.delete(transport);
       transport.close().catch(() => undefined);
     }
-  }
-
-  #announce(capabilities: unknown): void {
-    const offered = Object(capabilities) as Record<string, { listChanged?: boolean } | undefined>;
-    for (const name of lists)
-      if (offered[name]?.listChanged)
-        this.onmessage?.({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` });
   }
 }

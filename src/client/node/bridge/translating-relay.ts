@@ -2,9 +2,7 @@ import {
   Client,
   type ClientCapabilities,
   type Implementation,
-  isJSONRPCErrorResponse,
   isJSONRPCRequest,
-  isJSONRPCResultResponse,
   type JSONRPCMessage,
   type JSONRPCRequest,
   LATEST_PROTOCOL_VERSION,
@@ -21,6 +19,7 @@ import {
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client';
 import { createServerTransport, type ServerTransportOptions } from '../../transports/server-transports.ts';
+import { HostQuestions } from './host-questions.ts';
 import { failedAnswer, type HostSide, type Relay } from './relay.ts';
 
 /** The revision of servers that have no `initialize`. */
@@ -54,15 +53,15 @@ class TranslatingRelay implements Relay {
   readonly #client: Client;
   readonly #host: HostSide;
   readonly #running = new Map<RequestId, AbortController>();
-  readonly #asked = new Map<RequestId, (answer: JSONRPCMessage) => void>();
+  readonly #questions: HostQuestions;
   readonly #uris = new Set<string>();
   #subscription: Promise<McpSubscription | undefined> = Promise.resolve(undefined);
   #logLevel: unknown;
-  #askedCount = 0;
 
   constructor(client: Client, host: HostSide) {
     this.#client = client;
     this.#host = host;
+    this.#questions = new HostQuestions(host);
     client.fallbackNotificationHandler = async (notification) =>
       host.write({ jsonrpc: '2.0', ...notification } as JSONRPCMessage);
   }
@@ -70,14 +69,14 @@ class TranslatingRelay implements Relay {
   /** Lets the server ask what the host declared to answer. */
   answerFor({ sampling, elicitation, roots }: ClientCapabilities): void {
     const ask = async (request: { method: string; params?: object }): Promise<Result> =>
-      this.#ask(request.method, request.params);
+      this.#questions.ask(request.method, request.params);
     if (sampling) this.#client.setRequestHandler('sampling/createMessage', ask as never);
     if (roots) this.#client.setRequestHandler('roots/list', ask as never);
     if (elicitation)
       this.#client.setRequestHandler('elicitation/create', (async ({ method, params }: JSONRPCRequest) => {
         // Up to 2025-11-25 a URL to be opened has an id, which later revisions do not have.
         const id = params?.mode === 'url' ? { elicitationId: crypto.randomUUID() } : {};
-        return this.#ask(method, { ...id, ...params });
+        return this.#questions.ask(method, { ...id, ...params });
       }) as never);
   }
 
@@ -86,7 +85,7 @@ class TranslatingRelay implements Relay {
     else if ('method' in message) {
       if (message.method === 'notifications/cancelled')
         this.#running.get(message.params?.requestId as RequestId)?.abort('cancelled by the host');
-    } else if (message.id !== undefined) this.#asked.get(message.id)?.(message);
+    } else this.#questions.take(message);
   }
 
   async end(): Promise<void> {
@@ -175,22 +174,6 @@ class TranslatingRelay implements Relay {
     };
     const later = Math.min(waitMs * 2, longestRelistenMs);
     setTimeout(() => void again().catch(() => this.#relisten(later)), waitMs).unref();
-  }
-
-  async #ask(method: string, params: object | undefined): Promise<Result> {
-    const id = `gatehouse-${++this.#askedCount}`;
-    const { promise, resolve } = Promise.withResolvers<JSONRPCMessage>();
-    this.#asked.set(id, resolve);
-    this.#host.write({
-      jsonrpc: '2.0',
-      id,
-      method,
-      ...(params && { params: params as Record<string, unknown> }),
-    });
-    const answer = await promise.finally(() => this.#asked.delete(id));
-    if (isJSONRPCErrorResponse(answer))
-      throw ProtocolError.fromError(answer.error.code, answer.error.message, answer.error.data);
-    return isJSONRPCResultResponse(answer) ? answer.result : {};
   }
 }
 
