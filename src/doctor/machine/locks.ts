@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { staleLockMs } from '../../client/node/file-lock.ts';
+import { lifeOf, parseHolder } from '../../client/node/lock-holder.ts';
 import type { Check } from '../check.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
@@ -8,23 +9,9 @@ import { type Machine, storeFolder } from './machine.ts';
 interface FoundLock {
   name: string;
   ageMs: number;
-  /** Process it names, and whether that lives; undefined where it names none. */
-  holder: { pid: number; alive: boolean } | undefined;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
-/** The process a lock names, in any of the forms a lock file of ours may have. */
-function readHolder(text: string): FoundLock['holder'] {
-  const pid = Number(/"?pid"?\D{0,3}(\d{1,10})/.exec(text)?.[1]);
-  return Number.isInteger(pid) && pid > 0 ? { pid, alive: isAlive(pid) } : undefined;
+  /** Process it names; undefined where it names none. */
+  pid: number | undefined;
+  life: ReturnType<typeof lifeOf>;
 }
 
 async function findLocks(machine: Machine): Promise<FoundLock[]> {
@@ -37,7 +24,8 @@ async function findLocks(machine: Machine): Promise<FoundLock[]> {
       const found = await stat(file).catch(() => undefined);
       if (found === undefined) return undefined;
       const text = await readFile(file, 'utf8').catch(() => '');
-      return { name, ageMs: machine.nowMs() - found.mtimeMs, holder: readHolder(text) };
+      const holder = parseHolder(text);
+      return { name, ageMs: machine.nowMs() - found.mtimeMs, pid: holder?.pid, life: lifeOf(holder) };
     });
   return (await Promise.all(locks)).filter((lock) => lock !== undefined);
 }
@@ -55,9 +43,10 @@ export function locksCheck(machine: Machine): Check {
     clause: 'RFC 9700 section 4.14',
     async judge() {
       const locks = await findLocks(machine);
-      const left = locks.filter(({ ageMs, holder }) => ageMs > staleLockMs || holder?.alive === false);
-      const describe = ({ name, ageMs, holder }: FoundLock): string =>
-        `${name} (${Math.round(ageMs / 1000)} s old${holder ? `, pid ${holder.pid} ${holder.alive ? 'lives' : 'is gone'}` : ''})`;
+      const left = locks.filter(({ ageMs, life }) => ageMs > staleLockMs || life === 'dead');
+      const lives = { running: ' lives', dead: ' is gone', unknown: ' elsewhere' };
+      const describe = ({ name, ageMs, pid, life }: FoundLock): string =>
+        `${name} (${Math.round(ageMs / 1000)} s old${pid === undefined ? '' : `, pid ${pid}${lives[life]}`})`;
       if (left.length > 0)
         return {
           verdict: 'warn',

@@ -1,5 +1,9 @@
 import { lstat, readFile } from 'node:fs/promises';
-import { tokenFilePath } from '../../client/node/token-file.ts';
+import { systemKeychain } from '../../client/node/keychain/system-keychain.ts';
+import { TokenFileError } from '../../client/node/private-file.ts';
+import { parseSealedText } from '../../client/node/sealed-text.ts';
+import { createTokenFile, tokenFilePath } from '../../client/node/token-file.ts';
+import { parseTokenFile } from '../../client/node/token-file-format.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
 import { type Machine, storeFolder } from './machine.ts';
@@ -32,14 +36,22 @@ async function look(path: string, kind: 'file' | 'folder', machine: Machine): Pr
   return { kind: 'private' };
 }
 
-/** Whether the tokens in the text of a store can be read without a key; undefined where it is no store. */
-function isPlain(text: string): boolean | undefined {
+/** How the text of a store keeps its logins; undefined where it is no store. */
+function describeText(text: string): string | undefined {
+  const sealed = parseSealedText(text);
+  if (sealed !== undefined) return `sealed with a key of the keychain (${sealed.keychain})`;
+  return parseTokenFile(text) === undefined ? undefined : 'in plain text';
+}
+
+/** What opening a store came to: a sealed one needs the keychain. */
+async function faultOfOpening(machine: Machine): Promise<string | undefined> {
+  const keychain = systemKeychain(machine.platform, machine.env);
   try {
-    const document: unknown = JSON.parse(text);
-    if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
-    return 'credentials' in document;
-  } catch {
+    await createTokenFile(storeFolder(machine), { keychain }).listLogins();
     return undefined;
+  } catch (error) {
+    if (error instanceof TokenFileError) return error.message;
+    throw error;
   }
 }
 
@@ -66,14 +78,20 @@ export function storeCheck(machine: Machine): Check {
         if (found.kind === 'absent')
           return { verdict: 'pass', saw: `No login is kept on this machine; they would go to ${file}.` };
       }
-      const plain = isPlain(await readFile(file, 'utf8').catch(() => ''));
-      if (plain === undefined)
+      const how = describeText(await readFile(file, 'utf8').catch(() => ''));
+      if (how === undefined)
         return {
           verdict: 'fail',
           saw: `${file} is damaged: it is no token file.`,
           fix: `Move it away, then log in again: mv ${file} ${file}.damaged`,
         };
-      const how = plain ? 'in plain text' : 'sealed with a key';
+      const fault = await faultOfOpening(machine);
+      if (fault !== undefined)
+        return {
+          verdict: 'fail',
+          saw: fault,
+          fix: 'Unlock the keychain of this session; where there is none, move the file away and log in again with --store plain.',
+        };
       const who =
         machine.platform === 'win32'
           ? 'Who else may read it was not looked at.'

@@ -1,7 +1,19 @@
+import { TokenFileError } from '../../client/node/private-file.ts';
 import { createTokenFile } from '../../client/node/token-file.ts';
+import type { Credential } from '../../client/stores/credential-store.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import type { Check } from '../check.ts';
 import { type Machine, storeFolder } from './machine.ts';
+
+/** The login of a folder; undefined where there is none, or none that can be opened: MACHINE-STORE says that. */
+async function kept(folder: string, server: string): Promise<Credential | undefined> {
+  try {
+    return await createTokenFile(folder).findCredential(server);
+  } catch (error) {
+    if (error instanceof TokenFileError) return undefined;
+    throw error;
+  }
+}
 
 /**
  * Whether this machine keeps two logins to the server, of which one program uses the one and another the other:
@@ -20,9 +32,7 @@ export function twoStoresCheck(machine: Machine): Check {
       if (chosen === usual)
         return { verdict: 'pass', saw: `$GATEHOUSE_HOME is not set; all logins are in ${usual}.` };
       const server = canonicalResource(url) ?? url;
-      const [here, there] = await Promise.all(
-        [chosen, usual].map((folder) => createTokenFile(folder).findCredential(server)),
-      );
+      const [here, there] = await Promise.all([chosen, usual].map((folder) => kept(folder, server)));
       if (here === undefined || there === undefined || here.accessToken === there.accessToken)
         return {
           verdict: 'pass',

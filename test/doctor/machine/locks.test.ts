@@ -1,5 +1,6 @@
 import { utimesSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { thisHolder } from '../../../src/client/node/lock-holder.ts';
 import { locksCheck } from '../../../src/doctor/machine/locks.ts';
 import { finding, put, testMachine } from './test-machine.ts';
 
@@ -11,7 +12,7 @@ describe('MACHINE-LOCK', () => {
 
   it('passes for a lock in use', async () => {
     const machine = testMachine();
-    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify({ pid: process.pid }));
+    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify(thisHolder()));
     const found = await finding(locksCheck(machine));
     expect(found).toMatchObject({
       verdict: 'pass',
@@ -31,7 +32,7 @@ describe('MACHINE-LOCK', () => {
 
   it('finds a lock whose holder is gone (CL-1)', async () => {
     const machine = testMachine();
-    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify({ pid: 4_194_305 }));
+    put(machine.home, '.gatehouse/tokens.json.lock', JSON.stringify({ ...thisHolder(), pid: 4_194_305 }));
     const found = await finding(locksCheck(machine));
     expect(found).toMatchObject({ verdict: 'warn', saw: expect.stringContaining('pid 4194305 is gone') });
   });

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sealText } from '../../../src/client/node/sealed-text.ts';
 import { createTokenFile } from '../../../src/client/node/token-file.ts';
 import type { Machine } from '../../../src/doctor/machine/machine.ts';
 import { storeCheck } from '../../../src/doctor/machine/store.ts';
@@ -77,9 +79,23 @@ describe('MACHINE-STORE', () => {
 
   it('looks where $GATEHOUSE_HOME says, and says nothing of modes on Windows', async () => {
     const { machine } = await withLogin();
-    put(machine.home, '.gatehouse/tokens.json', { credentials: {} }, 0o644);
+    put(
+      machine.home,
+      '.gatehouse/tokens.json',
+      { version: 1, registrations: {}, credentials: {}, logins: {} },
+      0o600,
+    );
     const env = { GATEHOUSE_HOME: join(machine.home, '.gatehouse') };
     const found = await finding(storeCheck({ ...machine, home: '/nowhere', env, platform: 'win32' }));
     expect(found).toMatchObject({ verdict: 'pass', saw: expect.stringContaining('was not looked at') });
+  });
+
+  it('finds a sealed store whose keychain cannot be reached (CL-13)', async () => {
+    const machine = testMachine();
+    const sealed = sealText('{}', randomBytes(32), { keychain: 'secret-service', key: 'gone' });
+    put(machine.home, '.gatehouse/tokens.json', sealed);
+    const found = await finding(storeCheck(machine));
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('is sealed with a key') });
+    expect(found.fix).toContain('--store plain');
   });
 });
