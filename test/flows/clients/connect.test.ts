@@ -47,7 +47,7 @@ function command(home: string, options: string[] = []) {
 
 const textOf = (result: object) => (result as { content: { text: string }[] }).content[0]?.text ?? '';
 
-describe('gatehouse connect', () => {
+describe('gatehouse connect', { timeout: 60_000 }, () => {
   it('serves a host with SDK v1 from a protected server, which asks its model and its person', async () => {
     const host = hostV1();
     await host.connect(new StdioClientTransportV1(command('ada')));
