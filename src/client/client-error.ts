@@ -20,6 +20,7 @@ export type ClientErrorReason =
   | 'authorization_server_changed'
   | 'authorization_response_rejected'
   | 'authorization_denied'
+  | 'redirect_uri_refused'
   | 'callback_port_unusable'
   | 'login_timed_out'
   | 'token_refused'

@@ -8,6 +8,7 @@ import type { DiscoveredServer } from '../discovery/discovery.ts';
 import { dpopHandle } from '../dpop/dpop-handle.ts';
 import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
 import { describeDifference, quote } from '../quote.ts';
+import { isRedirectRefusal } from '../registration/redirect-uris.ts';
 import type { Credential, PrivateJwk, Registration } from '../stores/credential-store.ts';
 import { withNonceRetry } from '../tokens/token-request.ts';
 import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
@@ -100,7 +101,7 @@ export async function startAuthorization(
  * @param pending the request it should answer
  * @param parameters query of the redirect
  * @returns the checked parameters, which alone can be exchanged
- * @throws ClientError `authorization_response_rejected`, `issuer_mismatch`, `authorization_denied`
+ * @throws ClientError `authorization_response_rejected`, `issuer_mismatch`, `authorization_denied`, `redirect_uri_refused`
  * @see RFC 9207 section 2.4; RFC 6749 sections 4.1.2 and 10.12 (A6-04, A6-08, A6-09, A6-10, T-026, T-187)
  */
 export function processAuthorizationResponse(
@@ -134,7 +135,7 @@ export function processAuthorizationResponse(
   if (error !== undefined) {
     const description = once('error_description');
     throw new ClientError(
-      'authorization_denied',
+      isRedirectRefusal(error, description) ? 'redirect_uri_refused' : 'authorization_denied',
       `The authorization server ended the login: ${quote(error)}${description === undefined ? '' : ` (${quote(description)})`}.`,
     );
   }

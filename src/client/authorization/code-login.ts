@@ -43,7 +43,8 @@ export interface CodeLoginProgress {
 
 /**
  * Logs in to an MCP server with the authorization code flow: discovery, registration, the user's consent, tokens.
- * Where the authorization server has forgotten a client it registered earlier, the client is registered anew, once.
+ * Where the authorization server has forgotten a client it registered earlier, or takes no other port than that of its
+ * redirect URI, the client is registered anew, once (CL-2, CL-3).
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param options where the login is kept, who takes the user through it, and what to ask for
@@ -80,7 +81,7 @@ export async function loginToDiscovered(
   try {
     return await authorize(context, found, client.registration, options);
   } catch (error) {
-    if (!isForgotten(error)) throw error;
+    if (!isStale(error)) throw error;
     await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
     if (client.how !== 'kept' || client.registration.source !== 'dynamic') throw error;
   }
@@ -89,8 +90,11 @@ export async function loginToDiscovered(
   return authorize(context, found, anew.registration, options);
 }
 
-function isForgotten(error: unknown): boolean {
-  return error instanceof ClientError && error.reason === 'client_unknown';
+/** Reasons for which a client registered anew gets in where the kept one does not. */
+const staleReasons: readonly ClientError['reason'][] = ['client_unknown', 'redirect_uri_refused'];
+
+function isStale(error: unknown): boolean {
+  return error instanceof ClientError && staleReasons.includes(error.reason);
 }
 
 function registrationOptions(options: CodeLoginOptions): RegistrationOptions {

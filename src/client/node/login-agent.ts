@@ -1,7 +1,7 @@
 import type { AuthorizationAgent } from '../authorization/authorization-agent.ts';
 import type { ClientContext } from '../context.ts';
 import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
-import { loginTimeoutMs, openLoopback } from './loopback.ts';
+import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
 import { type PasteTerminal, receivePaste } from './paste.ts';
 import { askAuthorizationEndpoint } from './preflight.ts';
 
@@ -13,6 +13,8 @@ export interface LoginAgentOptions {
   paste?: PasteTerminal | undefined;
   /** Port of the redirect listener; a free one unless told. */
   callbackPort?: number | undefined;
+  /** A free port is better than this one only where this one is taken. */
+  preferredPort?: number | undefined;
   /** Longest wait for the user, in milliseconds; {@link loginTimeoutMs} unless told. */
   timeoutMs?: number | undefined;
 }
@@ -20,6 +22,11 @@ export interface LoginAgentOptions {
 /** An agent that holds a port until it is closed. */
 export interface LoginAgent extends AuthorizationAgent {
   close(): Promise<void>;
+}
+
+async function listen({ callbackPort, preferredPort }: LoginAgentOptions): Promise<LoopbackListener> {
+  if (callbackPort !== undefined || preferredPort === undefined) return openLoopback(callbackPort);
+  return openLoopback(preferredPort).catch(() => openLoopback());
 }
 
 /**
@@ -35,7 +42,7 @@ export async function openLoginAgent(
   options: LoginAgentOptions,
 ): Promise<LoginAgent> {
   const { open, paste, timeoutMs = loginTimeoutMs } = options;
-  let listener = await openLoopback(options.callbackPort);
+  let listener = await listen(options);
   const { redirectUri } = listener;
   let isOpen = true;
   const reopen = async (): Promise<void> => {
@@ -48,7 +55,7 @@ export async function openLoginAgent(
   };
   return {
     redirectUri,
-    registeredRedirectUris: loopbackRedirectUris,
+    registeredRedirectUris: [...loopbackRedirectUris, redirectUri],
     receive: async (request) => {
       const refused = await askAuthorizationEndpoint(context, request, redirectUri);
       if (refused !== undefined) return refused;

@@ -68,6 +68,7 @@ export async function login(
     open: (authorizationUrl) => progress.open(authorizationUrl, agent.redirectUri),
     paste,
     callbackPort,
+    preferredPort: await registeredPort(found, options.store),
     timeoutMs,
   });
   try {
@@ -75,6 +76,13 @@ export async function login(
   } finally {
     await agent.close();
   }
+}
+
+/** @returns the port the kept client was registered with: some servers take no other (CL-3) */
+async function registeredPort(found: DiscoveredServer, store: CredentialStore): Promise<number | undefined> {
+  const kept = await store.findRegistration(found.authorizationServer.issuer);
+  const ports = (kept?.redirectUris ?? []).map((uri) => Number(URL.parse(uri)?.port));
+  return ports.find((port) => port > 0);
 }
 
 /** @returns the credential; undefined where the code flow has to do it */

@@ -2,6 +2,7 @@ import type { AuthorizationRequest } from '../authorization/authorization-agent.
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { quote } from '../quote.ts';
+import { isRedirectRefusal } from '../registration/redirect-uris.ts';
 
 /** Longest wait for the authorization endpoint, in milliseconds: a browser will ask it again. */
 const preflightTimeoutMs = 5_000;
@@ -19,7 +20,7 @@ function refused(what: string, error?: string | null, description?: string | nul
   const named = error ? `: ${quote(error)}` : '';
   const because = description ? ` (${quote(description)})` : '';
   return new ClientError(
-    'authorization_denied',
+    isRedirectRefusal(error ?? '', description ?? '') ? 'redirect_uri_refused' : 'authorization_denied',
     `The authorization endpoint refuses this login before anybody is asked; it answers with ${what}${named}${because}.`,
   );
 }
@@ -62,7 +63,7 @@ function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | un
  * @param request the authorization request
  * @param redirectUri where its answer goes
  * @returns query of an error sent to the redirect URI, which is the answer; undefined where the login goes on
- * @throws ClientError `authorization_denied` where the server shows an error of its own
+ * @throws ClientError `authorization_denied` or `redirect_uri_refused` where the server shows an error of its own
  * @see RFC 6749 section 4.1.2.1
  */
 export async function askAuthorizationEndpoint(

@@ -17,3 +17,13 @@ export function redirectAllows(registered: string, wanted: string): boolean {
   free.port = '';
   return free.href === held.href;
 }
+
+/**
+ * Whether an authorization server refuses a request because of its redirect URI: it compares ports too, or knows others.
+ * @param error `error` of its answer
+ * @param description `error_description`
+ * @see RFC 6749 section 4.1.2.1, whose `invalid_request` is what many of them say
+ */
+export function isRedirectRefusal(error: string, description: string | undefined): boolean {
+  return /redirect[_ ]?uri/i.test(error === 'invalid_request' ? (description ?? '') : error);
+}

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createMemoryStore,
   type DeviceInstructions,
   type DiscoveredServer,
+  loopbackRedirectUris,
 } from '../../../src/client/index.ts';
 import { type LoginProgress, login } from '../../../src/client/node/index.ts';
 import { testContext } from '../support/context.ts';
@@ -59,6 +61,37 @@ describe('a login', () => {
     await run();
     expect(steps.filter((step) => ['new', 'kept'].includes(step))).toEqual(['new', 'kept', 'new']);
     expect((await store.findRegistration(as.origin))?.clientId).not.toBe(forgotten);
+  });
+
+  it('gets in where the server compares ports: it takes the port it registered, else registers anew (CL-3)', async () => {
+    const { as, steps, run } = await setUp();
+    const authorize = as.routes['GET /authorize'];
+    let known: unknown[] = [];
+    as.routes['GET /authorize'] = (request) => {
+      const redirectUri = request.query.get('redirect_uri') ?? '';
+      const latest = as.requests.findLast(({ path }) => path === '/register');
+      known = (JSON.parse(latest?.body ?? '{}') as { redirect_uris: unknown[] }).redirect_uris;
+      if (known.includes(redirectUri) && typeof authorize === 'function') return authorize(request);
+      const refusal = 'error=invalid_request&error_description=Unregistered+redirect_uri';
+      const location = `${redirectUri}?${refusal}&state=${request.query.get('state')}&iss=${as.origin}`;
+      return { status: 302, headers: { location }, text: '' };
+    };
+    await run();
+    await run();
+    expect(steps.filter((step) => step !== 'open')).toEqual([
+      'protected_resource',
+      'new',
+      'protected_resource',
+      'kept',
+    ]);
+    expect(known).toEqual(expect.arrayContaining([...loopbackRedirectUris]));
+    const taken = createServer();
+    await new Promise<void>((resolve) =>
+      taken.listen(Number(new URL(String(known.at(-1))).port), '127.0.0.1', resolve),
+    );
+    onTestFinished(() => void taken.close());
+    await run();
+    expect(steps.slice(-4)).toEqual(['protected_resource', 'kept', 'new', 'open']);
   });
 
   it('forgets the client where the token endpoint does not know it', async () => {
