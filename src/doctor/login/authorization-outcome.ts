@@ -1,15 +1,16 @@
 import { type DiscoveredServer, type Registration, startAuthorization } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
-import { type Answer, ask } from '../ask.ts';
+import { type Answer, type Answered, ask } from '../ask.ts';
 import type { Subject } from '../subject.ts';
+import { readObject } from './read-object.ts';
 
 /** What the authorization endpoint did with a request, before any user saw it. */
 export type AuthorizationOutcome = { evidence: readonly number[]; status?: number } & (
   | { /** Back to the client with a code: nobody had to be asked. */ kind: 'code'; query: URLSearchParams }
   | { /** Back to the client with an error. */ kind: 'error'; error: string; query: URLSearchParams }
   | { /** To another page, most often a login. */ kind: 'onward'; place: string }
-  | { kind: 'page' }
+  | { /** With a page; its shape tells a login from an error. */ kind: 'page'; shape: string }
   | { /** With a 4xx. */ kind: 'refused' }
   | { /** With a 5xx. */ kind: 'broken' }
   | { kind: 'none'; why: string }
@@ -32,6 +33,19 @@ function shapeOf(place: URL): string {
   return `${place.origin}${segments.join('/')}`;
 }
 
+/** What a page looks like to one who does not read it: its title, and how many fields it has. */
+function pageShape(html: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim() ?? '';
+  return `${title} ${html.match(/<(?:input|button|select)\b/gi)?.length ?? 0}`;
+}
+
+/** Where the answer leads: its Location, or what better-auth gives scripts in place of one. */
+function destinationOf({ status, headers, text }: Answered): string | null {
+  if (status >= 300) return headers.get('location');
+  const { redirect, url } = readObject(text) ?? {};
+  return redirect === true && typeof url === 'string' ? url : null;
+}
+
 /**
  * Reads the answer of the authorization endpoint.
  * @param answer the answer
@@ -42,12 +56,12 @@ function shapeOf(place: URL): string {
 export function readOutcome(answer: Answer, endpoint: string, redirectUri: string): AuthorizationOutcome {
   const { evidence } = answer;
   if (answer.kind === 'unanswered') return { kind: 'none', why: answer.why, evidence };
-  const { status, headers } = answer;
+  const { status, text } = answer;
   const seen = { evidence, status };
   if (status >= 500) return { kind: 'broken', ...seen };
   if (status >= 400) return { kind: 'refused', ...seen };
-  if (status < 300) return { kind: 'page', ...seen };
-  const location = headers.get('location');
+  const location = destinationOf(answer);
+  if (location === null && status < 300) return { kind: 'page', shape: pageShape(text), ...seen };
   const place = location === null ? null : URL.parse(location, endpoint);
   if (place === null) return { kind: 'refused', ...seen };
   const asked = URL.parse(redirectUri);
@@ -83,7 +97,7 @@ export async function sendAuthorization(
 
 /**
  * Whether the server went on with a request: to a code, a login, a consent. A page with status 200 counts only where a
- * good request gets one too, as it may hold an error.
+ * good request gets one that looks the same, as it may hold an error.
  * @param outcome what became of the request
  * @param good what became of a good request of the same client
  * @returns undefined where nobody can tell
@@ -92,7 +106,7 @@ export function isGoingOn(outcome: AuthorizationOutcome, good: AuthorizationOutc
   if (outcome.kind === 'code') return true;
   if (outcome.kind === 'onward')
     return good.kind === 'onward' && good.place === outcome.place ? true : undefined;
-  if (outcome.kind === 'page') return good.kind === 'page' ? true : undefined;
+  if (outcome.kind === 'page') return good.kind === 'page' && good.shape === outcome.shape ? true : undefined;
   return outcome.kind === 'none' || outcome.kind === 'broken' ? undefined : false;
 }
 

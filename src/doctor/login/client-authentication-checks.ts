@@ -19,19 +19,30 @@ export const clientAuthenticationCheck: Check = {
     const evidence = tries.flatMap(({ right, wrong }) =>
       [right, wrong].flatMap((one) => one?.answer.evidence ?? []),
     );
-    const faults = tries.flatMap(({ method, right, wrong }) => {
-      if (right === undefined || wrong === undefined) return [];
-      if (right.error === 'invalid_client')
-        return [`with ${method} and the right secret a request ${describeTokenAnswer(right)}`];
-      if (wrong.error !== 'invalid_client')
-        return [`with ${method} and a wrong secret a request ${describeTokenAnswer(wrong)}`];
-      return [];
-    });
-    if (faults.length > 0)
+    const broken = tries.flatMap(({ method, right }) =>
+      right?.error === 'invalid_client'
+        ? [`with ${method} and the right secret a request ${describeTokenAnswer(right)}`]
+        : [],
+    );
+    if (broken.length > 0)
       return {
         verdict: 'fail',
-        saw: `${faults.join('; ')}.${rest}`.replace(/^w/, 'W'),
-        fix: 'Let token_endpoint_auth_methods_supported list only what works, check the secret of every request, and answer a wrong one with 401 and {"error":"invalid_client"}.',
+        saw: `${broken.join('; ')}.${rest}`.replace(/^w/, 'W'),
+        fix: 'Let token_endpoint_auth_methods_supported list only what works: clients take the first method that they know.',
+        evidence,
+      };
+    const unseen = tries.flatMap(({ method, wrong }) =>
+      wrong === undefined || wrong.error === 'invalid_client'
+        ? []
+        : [`with ${method} and a wrong secret a request ${describeTokenAnswer(wrong)}`],
+    );
+    if (unseen.length > 0)
+      return {
+        verdict: 'unknown',
+        saw: `${unseen.join('; ')}: the server looks at the code before the secret, if at all.${rest}`.replace(
+          /^w/,
+          'W',
+        ),
         evidence,
       };
     const working = tries.filter(({ right }) => right !== undefined).map(({ method }) => method);
@@ -58,7 +69,8 @@ export const basicEncodingCheck: Check = {
   async judge(subject) {
     const probe = await subject.fact(clientAuthentications);
     if (probe.kind === 'untried') return probe.judgement;
-    const { right, encoded } = probe.tries.find(({ method }) => method === 'client_secret_basic') ?? {};
+    const { right, wrong, encoded } =
+      probe.tries.find(({ method }) => method === 'client_secret_basic') ?? {};
     if (right === undefined || encoded === undefined)
       return { verdict: 'skip', saw: 'There is no client with client_secret_basic to ask with.' };
     const { evidence } = encoded.answer;
@@ -67,6 +79,11 @@ export const basicEncodingCheck: Check = {
         verdict: 'unknown',
         saw: 'client_secret_basic does not work at all.',
         because: 'LOGIN-CLIENT-AUTH',
+      };
+    if (wrong?.error !== 'invalid_client')
+      return {
+        verdict: 'unknown',
+        saw: 'The server looks at the code before the secret, so nothing can be told.',
       };
     const saw = `With the secret percent-encoded, a request ${describeTokenAnswer(encoded)}; with the same secret as it is, it ${describeTokenAnswer(right)}.`;
     if (encoded.error === right.error) return { verdict: 'pass', saw, evidence };

@@ -1,7 +1,5 @@
 import type { Check } from '../check.ts';
 import { basicEncodingCheck, clientAuthenticationCheck } from './client-authentication-checks.ts';
-import { codeOnceCheck, codeRedirectCheck, codeRevokesCheck, verifierCheck } from './code-checks.ts';
-import { parallelRefreshCheck, refreshCheck, reuseCheck, rotationCheck } from './refresh-checks.ts';
 import {
   freePortCheck,
   goodRequestCheck,
@@ -36,16 +34,4 @@ export const loginChecks: readonly Check[] = [
   tokenResponseCheck,
   scopeCheck,
   refreshTokenCheck,
-];
-
-/** Checks of the section "login" after which tokens and codes of the examination's logins are spent: they run last. */
-export const spendingLoginChecks: readonly Check[] = [
-  verifierCheck,
-  codeRedirectCheck,
-  refreshCheck,
-  rotationCheck,
-  parallelRefreshCheck,
-  reuseCheck,
-  codeOnceCheck,
-  codeRevokesCheck,
 ];

@@ -23,6 +23,11 @@ export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'miss
 /** A redirect URI that no request of the examination had. */
 const elsewhere = 'http://127.0.0.1:9/elsewhere';
 
+const lost: Judgement = {
+  verdict: 'unknown',
+  saw: 'The code of the second login was lost at its first wrong redemption, so there is no second token.',
+};
+
 /**
  * The scopes of the second login: after a refusal all that are held and named, as a step-up asks for them; else the first
  * of several, enough to see what the server says to too few.
@@ -71,7 +76,8 @@ export async function secondLogin(subject: Subject): Promise<SecondLoginProbe> {
   const wrongRedirect = await redeemCode(subject, consent, code, { redirect_uri: elsewhere });
   const redemption =
     wrongRedirect.tokens === undefined ? await redeemCode(subject, consent, code) : wrongRedirect;
-  const session = openSession(subject, consent, code, redemption);
+  const opened = openSession(subject, consent, code, redemption);
+  const session: SessionProbe = opened.kind === 'open' ? opened : { kind: 'missing', judgement: lost };
   return { ...consent, kind: 'tried', code, wrongVerifier, wrongRedirect, session };
 }
 

@@ -17,6 +17,8 @@ export interface Session extends Consent {
   redemption: TokenAnswer;
   /** The tokens of the latest answer; every step that renews them puts the new ones here. */
   held: IssuedTokens;
+  /** A refresh token that may count as used, so that it is not redeemed again; only to be revoked in the end. */
+  spentRefreshToken?: string;
 }
 
 /** A login, or why there is none. */
@@ -93,6 +95,18 @@ const causes: Partial<Record<ClientErrorReason, string>> = {
 };
 
 /**
+ * Takes the refresh token of a session out of use: a server may count one as used that it refused, and end the login at
+ * the next try.
+ * @param session the login
+ */
+export function spendRefreshToken(session: Session): void {
+  const { refreshToken, ...held } = session.held;
+  if (refreshToken === undefined) return;
+  session.held = held;
+  session.spentRefreshToken = refreshToken;
+}
+
+/**
  * Judges the authorization response as a login does. A response that does not pass is used for nothing.
  * @param consent the consent
  * @returns the code, or why it is not used
@@ -136,7 +150,11 @@ export function openSession(
     };
   const session: Session = { ...consent, code, redemption, held: redemption.tokens };
   const { context } = subject;
-  subject.atEnd(() => revokeCredential(context, credentialOf(session, context.now()), session.client));
+  subject.atEnd(() => {
+    const { refreshToken = session.spentRefreshToken, ...held } = session.held;
+    const latest = { ...session, held: { ...held, ...(refreshToken === undefined ? {} : { refreshToken }) } };
+    return revokeCredential(context, credentialOf(latest, context.now()), session.client);
+  });
   return Object.assign(session, { kind: 'open' as const });
 }
 

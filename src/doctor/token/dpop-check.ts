@@ -2,12 +2,13 @@ import { createDpopKey } from '../../client/dpop/dpop-key.ts';
 import { sendAuthorized } from '../../client/dpop/send-authorized.ts';
 import type { Credential } from '../../client/index.ts';
 import { refreshCredential } from '../../client/tokens/renewal.ts';
+import { parseChallenges } from '../../oauth/challenge.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { spareSession } from '../login/second-session.ts';
-import { credentialOf } from '../login/session.ts';
+import { credentialOf, spendRefreshToken } from '../login/session.ts';
 import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 import { pingWith } from './token-use.ts';
@@ -32,6 +33,15 @@ async function sendProven(
 
 function isTaken(answer: Answer): boolean {
   return answer.kind === 'answered' && answer.status !== 401;
+}
+
+/** Whether the MCP server asks for proofs (RFC 9449 section 7.1). */
+async function offersDpop(subject: Subject): Promise<boolean> {
+  const answer = await ask(subject, subject.url, ping);
+  if (answer.kind === 'unanswered') return false;
+  return parseChallenges(answer.headers.get('www-authenticate') ?? '').some(
+    ({ scheme }) => scheme === 'dpop',
+  );
 }
 
 async function judgeBound(subject: Subject, bound: Credential): Promise<Judgement> {
@@ -79,6 +89,11 @@ export const dpopCheck: Check = {
         verdict: 'skip',
         saw: 'The authorization server does not announce DPoP (dpop_signing_alg_values_supported).',
       };
+    if (!(await offersDpop(subject)))
+      return {
+        verdict: 'skip',
+        saw: 'The authorization server can bind tokens, but the MCP server does not ask for DPoP in its challenge.',
+      };
     const { refreshToken } = session.held;
     if (refreshToken === undefined)
       return {
@@ -89,12 +104,19 @@ export const dpopCheck: Check = {
     const dpopKey = await createDpopKey(algorithms);
     const unbound = { ...credentialOf(session, context.now()), refreshToken, dpopKey };
     const renewal = await refreshCredential(context, unbound, session.client);
-    if (renewal.kind === 'refused')
+    if (renewal.kind === 'refused') {
+      spendRefreshToken(session);
+      if (renewal.refusal.error !== 'invalid_dpop_proof')
+        return {
+          verdict: 'unknown',
+          saw: `No token bound to a key could be had by a refresh. ${renewal.refusal.message}`,
+        };
       return {
         verdict: 'warn',
-        saw: `The metadata announces DPoP, but a refresh with a proof failed. ${renewal.refusal.message}`,
+        saw: `The metadata announces DPoP, but a refresh with a proof was refused. ${renewal.refusal.message}`,
         fix: 'Accept proofs at the token endpoint, or take dpop_signing_alg_values_supported away.',
       };
+    }
     session.held = { ...session.held, refreshToken: renewal.credential.refreshToken ?? refreshToken };
     if (renewal.credential.dpopKey === undefined)
       return {

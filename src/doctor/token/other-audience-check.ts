@@ -3,7 +3,7 @@ import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import type { Check } from '../check.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { spareSession } from '../login/second-session.ts';
-import { credentialOf, refreshSession } from '../login/session.ts';
+import { credentialOf, refreshSession, spendRefreshToken } from '../login/session.ts';
 import { describeTokenAnswer } from '../login/token-answer.ts';
 import { readClaims } from './claims.ts';
 import { isTokenTaken } from './token-use.ts';
@@ -29,18 +29,19 @@ export const otherAudienceCheck: Check = {
       return { verdict: 'skip', saw: `${other} is the resource under examination itself.` };
     if (session.held.refreshToken === undefined)
       return {
-        verdict: 'skip',
+        verdict: 'unknown',
         saw: 'Without a refresh token no token for another resource can be had.',
-        because: 'LOGIN-REFRESH-TOKEN',
       };
     const before = session.held;
     const answer = await refreshSession(subject, session, { resource: other });
     const issued = answer.tokens;
-    if (issued === undefined)
-      return {
-        verdict: 'skip',
-        saw: `The authorization server issues none: a refresh for ${quote(other)} ${describeTokenAnswer(answer)}.`,
-      };
+    if (issued === undefined) {
+      spendRefreshToken(session);
+      const refused = `a refresh for ${quote(other)} ${describeTokenAnswer(answer)}.`;
+      return answer.error === 'invalid_target'
+        ? { verdict: 'skip', saw: `The authorization server issues none: ${refused}` }
+        : { verdict: 'unknown', saw: `No such token could be had: ${refused}` };
+    }
     session.held = { ...session.held, accessToken: before.accessToken };
     const { context } = subject;
     const stray = { ...credentialOf(session, context.now()), accessToken: issued.accessToken };

@@ -35,7 +35,7 @@ export async function scopeRefusal(subject: Subject): Promise<ScopeRefusalProbe>
   const held = scopesOf(session);
   if (missingScopes(held, all).length === 0)
     return none(
-      `The token of a login was refused nothing that is safe to try, and one with fewer scopes than ${all.join(' ') || 'none'} could not be had.`,
+      `The token of a login was refused nothing that is safe to try, and ${all.length === 0 ? 'the server names no scopes to leave out' : `one with fewer scopes than ${all.join(' ')} could not be had`}.`,
     );
   const found = await findRefusal(subject, session);
   return found === undefined

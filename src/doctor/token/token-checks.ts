@@ -2,13 +2,10 @@ import type { Check } from '../check.ts';
 import { accessCheck } from './access-check.ts';
 import { audienceCheck, claimsCheck } from './claims-checks.ts';
 import { clockCheck } from './clock-check.ts';
-import { dpopCheck } from './dpop-check.ts';
-import { otherAudienceCheck } from './other-audience-check.ts';
-import { revocationCheck } from './revocation-check.ts';
 import { scopeChallengeCheck, stepUpCheck } from './scope-checks.ts';
 import { sessionCheck } from './session-check.ts';
 
-/** The section "token", in the order in which its checks run: before the login checks that spend the tokens. */
+/** The section "token" as far as it spends nothing, in the order in which its checks run. */
 export const tokenChecks: readonly Check[] = [
   claimsCheck,
   audienceCheck,
@@ -17,7 +14,4 @@ export const tokenChecks: readonly Check[] = [
   sessionCheck,
   scopeChallengeCheck,
   stepUpCheck,
-  otherAudienceCheck,
-  dpopCheck,
-  revocationCheck,
 ];

@@ -5,7 +5,7 @@ import { describeOutcome, isGoingOn, readOutcome } from '../../../src/doctor/log
 const endpoint = 'https://as.example/authorize';
 const redirectUri = 'http://127.0.0.1:53682/callback';
 
-function outcome(status: number, location?: string) {
+function outcome(status: number, location?: string, text = '') {
   const headers = new Headers(location === undefined ? {} : { location });
   const answer: Answer = {
     kind: 'answered',
@@ -14,7 +14,7 @@ function outcome(status: number, location?: string) {
     evidence: [7],
     status,
     headers,
-    text: '',
+    text,
     truncated: false,
   };
   return readOutcome(answer, endpoint, redirectUri);
@@ -35,6 +35,13 @@ describe('what the authorization endpoint did', () => {
     expect(found.kind).toBe(kind);
     expect(describeOutcome(found)).toContain(words);
     expect(found.evidence).toEqual([7]);
+  });
+
+  it('is read from JSON where a server gives scripts that in place of a redirect', () => {
+    const json = (url: string) => outcome(200, undefined, JSON.stringify({ redirect: true, url }));
+    expect(json('/login?client_id=x')).toMatchObject({ kind: 'onward', place: 'https://as.example/login' });
+    expect(json('/error?error=invalid_redirect')).toMatchObject({ kind: 'refused' });
+    expect(json(`${redirectUri}?error=invalid_request`)).toMatchObject({ kind: 'error' });
   });
 
   it('is nothing where no answer came', () => {
@@ -62,7 +69,9 @@ describe('whether it went on', () => {
 
   it('cannot be told of a page where good requests get none, nor of a broken server', () => {
     expect(isGoingOn(outcome(200), login)).toBeUndefined();
-    expect(isGoingOn(outcome(200), outcome(200))).toBe(true);
+    const page = outcome(200, undefined, '<title>Log in</title><input name="a">');
+    expect(isGoingOn(outcome(200, undefined, '<title>Log in</title><p>x<input name="b">'), page)).toBe(true);
+    expect(isGoingOn(outcome(200, undefined, '<title>Error</title>'), page)).toBeUndefined();
     expect(isGoingOn(outcome(500), login)).toBeUndefined();
   });
 

@@ -1,7 +1,8 @@
 import type { AuthorizationAgent } from '../../../src/client/authorization/authorization-agent.ts';
-import { loginChecks, spendingLoginChecks } from '../../../src/doctor/login/login-checks.ts';
+import { loginChecks } from '../../../src/doctor/login/login-checks.ts';
 import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 import { registrationChecks } from '../../../src/doctor/registration/registration-checks.ts';
+import { spendingChecks } from '../../../src/doctor/token/spending-checks.ts';
 import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
 import { examined } from './examine.ts';
 import { type Fault, startServer, type TestServer } from './server.ts';
@@ -11,7 +12,7 @@ export const activeSections = [
   ...registrationChecks,
   ...loginChecks,
   ...tokenChecks,
-  ...spendingLoginChecks,
+  ...spendingChecks,
 ] as const;
 
 /** Says yes to one authorization request, and gives where the browser is sent with the answer. */

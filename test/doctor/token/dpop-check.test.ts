@@ -40,7 +40,11 @@ function withDpop(over: Partial<DpopRules> = {}): Fault {
         seenProofs.add(jti);
         return sound({ ...seen, headers: { ...seen.headers, authorization: `Bearer ${token}` } });
       }
-      return bound.has(token) && !rules.takesBound ? refused : sound(seen);
+      if (bound.has(token) && !rules.takesBound) return refused;
+      const reply = sound(seen);
+      return scheme === ''
+        ? { status: 401, headers: { 'www-authenticate': 'Bearer scope="notes:read", DPoP algs="ES256"' } }
+        : reply;
     };
   };
 }
@@ -80,8 +84,34 @@ describe('tokens that are bound to a key', () => {
     });
   });
 
+  it('are unknown where a refresh fails for another reason, and the refresh token is not tried again', async () => {
+    const { finding, server } = await examineActively(
+      (one) => {
+        withDpop()(one);
+        atGrant('refresh_token', () => refusal('invalid_grant'))(one);
+      },
+      { only: ['TOKEN-DPOP', 'TOKEN-OTHER-AUDIENCE'] },
+    );
+    expect(finding('TOKEN-DPOP').verdict).toBe('unknown');
+    expect(server.requests.filter(({ body }) => body.includes('grant_type=refresh_token'))).toHaveLength(1);
+  });
+
   it('are skipped where the server announces none', async () => {
     const { finding } = await examineActively(undefined, { only });
     expect(finding('TOKEN-DPOP').verdict).toBe('skip');
+  });
+
+  it('are skipped where the MCP server does not ask for proofs', async () => {
+    const { finding } = await examineActively(
+      (server) =>
+        server.publish('GET /.well-known/oauth-authorization-server', {
+          dpop_signing_alg_values_supported: ['ES256'],
+        }),
+      { only },
+    );
+    expect(finding('TOKEN-DPOP')).toMatchObject({
+      verdict: 'skip',
+      saw: expect.stringContaining('challenge'),
+    });
   });
 });
