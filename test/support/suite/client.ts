@@ -6,6 +6,7 @@ import { runProgram } from '../program.ts';
 import { type CheckedScenario, readChecks, requiredScenarios, scenarioOf } from './checks.ts';
 import { type SuiteOutcome, suiteProgram } from './outcome.ts';
 import { type Revision, revisions } from './server.ts';
+import { giveTurns } from './turns.ts';
 
 /** Suites of scenarios for clients, besides what a revision requires. */
 export const clientSuites = ['core', 'auth', 'metadata', 'backcompat', 'extensions', 'draft'] as const;
@@ -22,8 +23,11 @@ export const clientRuns: readonly ClientRun[] = [
 
 const everythingClient = fileURLToPath(new URL('everything-client.ts', import.meta.url));
 
-/** The suite starts all clients of a run at once; on a small machine each takes its time. */
-const timeoutMs = 120_000;
+/** Longest time of a client, waiting for its turn included. */
+const timeoutMs = 240_000;
+
+/** How many clients work at a time. */
+const maxClients = 3;
 
 /** @returns the word as a shell takes it; the suite hands the command to one */
 function shellWord(word: string): string {
@@ -61,13 +65,14 @@ async function readClientChecks(folder: string): Promise<CheckedScenario[]> {
  */
 export async function runClientSuite(run: ClientRun): Promise<SuiteOutcome<CheckedScenario>> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
+  const turns = await giveTurns(maxClients);
   try {
     const command = [process.execPath, everythingClient].map(shellWord).join(' ');
     const chosen = 'suite' in run ? ['--suite', run.suite] : ['--requirements', run.requirements];
     const program = runProgram(
       suiteProgram,
       ['client', '--command', command, ...chosen, '--timeout', String(timeoutMs), '--output-dir', folder],
-      { input: '' },
+      { input: '', env: turns.env },
     );
     const code = await program.ended;
     const scenarios = await readClientChecks(folder);
@@ -83,6 +88,7 @@ export async function runClientSuite(run: ClientRun): Promise<SuiteOutcome<Check
       report: `${program.written.stdout}${program.written.stderr}`,
     };
   } finally {
+    await turns.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
