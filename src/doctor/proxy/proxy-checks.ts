@@ -18,7 +18,7 @@ import { bufferingCheck, compressionCheck, idleCheck } from './stream-checks.ts'
 
 /**
  * Checks of what stands between clients and the server, in the order of the report: what can be seen from one side only.
- * The last one watches a silent stream for {@link ProxyOptions.idleSeconds}.
+ * One of the last watches a silent stream for {@link ProxyOptions.idleSeconds}.
  * @param options a login where there is one, and patience
  */
 export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
@@ -41,7 +41,8 @@ export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
     protocolVersionCheck(caller),
     bufferingCheck(stream),
     compressionCheck(stream),
-    lastEventIdCheck(caller, stream),
     idleCheck(stream, options),
+    // It opens another stream of the session, for which servers may end the one that was watched.
+    lastEventIdCheck(caller, stream),
   ];
 }
