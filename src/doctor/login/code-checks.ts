@@ -120,7 +120,10 @@ export const codeRevokesCheck: Check = {
         saw: 'The tokens of the first redemption had ended before the code came again: a check before this one (TOKEN-REVOKED) ends the whole login at this server. With --only LOGIN-CODE-REVOKES it can be told.',
       };
     if (aliveAfter === undefined)
-      return { verdict: 'unknown', saw: 'The MCP server gave no answer after that.' };
+      return {
+        verdict: 'unknown',
+        saw: 'Whether the login ended with that cannot be told: no answer came, or its refresh token had been tried for something else before.',
+      };
     if (!aliveAfter)
       return {
         verdict: 'pass',

@@ -11,7 +11,10 @@ export type CodeReuse =
       kind: 'tried';
       /** The second redemption. */
       again: TokenAnswer;
-      /** Whether the tokens of the first redemption worked just before, and whether they did after. */
+      /**
+       * Whether the tokens of the first redemption worked just before, and whether they did after; undefined where the
+       * access token alone did, and a refresh token that may have been used before did not.
+       */
       aliveBefore: boolean;
       aliveAfter: boolean | undefined;
       /** Whether the login could still be refreshed after; absent where that was not tried. */
@@ -35,8 +38,12 @@ export async function codeReuse(subject: Subject): Promise<CodeReuse> {
   const aliveBefore = await hasLiveToken(subject, session);
   const again = await redeemCode(subject, session, session.code);
   const aliveAfter = await isTokenTaken(subject, session.held.accessToken);
-  if (aliveAfter !== true || session.held.refreshToken === undefined)
+  const { held, spentRefreshToken } = session;
+  const refreshToken = held.refreshToken ?? spentRefreshToken;
+  if (aliveAfter !== true || refreshToken === undefined)
     return { kind: 'tried', again, aliveBefore, aliveAfter };
-  const refreshed = await refreshSession(subject, session);
+  const refreshed = await refreshSession(subject, session, { refresh_token: refreshToken });
+  if (refreshed.tokens === undefined && held.refreshToken === undefined)
+    return { kind: 'tried', again, aliveBefore, aliveAfter: undefined };
   return { kind: 'tried', again, aliveBefore, aliveAfter, isRefreshable: refreshed.tokens !== undefined };
 }
