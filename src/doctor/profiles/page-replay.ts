@@ -4,7 +4,7 @@ import { stringsOf } from '../document.ts';
 import { browserOrigin, initializeRequest, preflightRequest } from '../requests.ts';
 import { resourcePlaces } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
-import type { TakenIssuer } from './discovery-replay.ts';
+import type { TakenIssuer } from './issuer-replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 
 /**

@@ -4,9 +4,10 @@ import { stringsOf } from '../document.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
 import { describeRefusal, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
-import type { TakenIssuer, TakenResource } from './discovery-replay.ts';
+import type { TakenIssuer } from './issuer-replay.ts';
 import type { ClientProfile } from './profile.ts';
 import type { ReplayStep } from './replay-step.ts';
+import type { TakenResource } from './resource-replay.ts';
 
 const clause = 'MCP authorization, Client Registration Approaches';
 

@@ -1,9 +1,11 @@
 import type { Subject } from '../subject.ts';
-import { replayAddress, replayChallenge, replayIssuer, replayResource } from './discovery-replay.ts';
+import { replayAddress, replayChallenge } from './first-contact-replay.ts';
+import { replayIssuer } from './issuer-replay.ts';
 import { replayPage } from './page-replay.ts';
 import type { ClientProfile } from './profile.ts';
 import { replayRegistration } from './registration-replay.ts';
 import type { ReplayStep } from './replay-step.ts';
+import { replayResource } from './resource-replay.ts';
 
 /**
  * Walks the way of a client to the login page of a server, as its profile describes it, up to the step at which it
