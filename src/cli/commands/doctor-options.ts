@@ -16,6 +16,7 @@ export interface DoctorCommandOptions {
   clientMetadataUrl?: string;
   clientName?: string;
   otherResource?: string;
+  as?: string[];
   proxy?: boolean;
   idleSeconds?: number;
   store?: Sealing;
@@ -33,6 +34,10 @@ function parseIds(value: string, earlier: string[] = []): string[] {
   return [...earlier, ...ids];
 }
 
+function parseNames(value: string, earlier: string[] = []): string[] {
+  return [...earlier, ...value.split(',').map((name) => name.trim().toLowerCase())];
+}
+
 function parseWhole(least: number, most: number): (value: string) => number {
   return (value) => {
     const number = Number(value);
@@ -48,6 +53,11 @@ export function addDoctorOptions(command: Command): Command {
     .optionsGroup('What is examined:')
     .option('--only <ids>', 'these checks only, with commas between them (repeatable)', parseIds)
     .option('--skip <ids>', 'not these checks', parseIds)
+    .option(
+      '--as <clients>',
+      'only whether these known clients would get in: all, claude-code, cursor, vscode, ... (repeatable)',
+      parseNames,
+    )
     .option('--list', 'list all checks, and examine nothing')
     .option('--timeout <seconds>', 'longest wait for one answer (default: 10)', parseWhole(1, 600))
     .optionsGroup('What may be tried:')

@@ -33,6 +33,7 @@ const headings: Readonly<Record<string, string>> = {
   token: 'Tokens',
   machine: 'This machine',
   proxy: 'What stands in front',
+  clients: 'Known clients',
 };
 
 /** A text that was made fit for the terminal, broken into lines that begin at a column. */
@@ -109,10 +110,14 @@ interface Line {
   text: string;
 }
 
-function linesOf(findings: readonly Finding[], isVerbose: boolean): readonly Line[] {
+function linesOf(findings: readonly Finding[], isVerbose: boolean | undefined): readonly Line[] {
   const lines: Line[] = [];
-  for (const { id, title, verdict, saw, because } of findings) {
+  for (const { id, section, title, verdict, saw, because } of findings) {
     const reason = because === undefined ? saw : `Because of ${because}.`;
+    if (section === 'clients') {
+      lines.push({ verdict, ids: [id], text: saw });
+      continue;
+    }
     if (verdict !== 'skip') {
       lines.push({
         verdict,
@@ -168,7 +173,7 @@ export function formatReport(report: Report, look: TextLook): string {
       paint('bold', headings[section] ?? section),
       ...linesOf(
         findings.filter((finding) => finding.section === section),
-        look.isVerbose ?? false,
+        look.isVerbose,
       ).map((line) => formatLine(line, idWidth, look)),
       '',
     ]),

@@ -1,16 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { allChecks } from '../../doctor/all-checks.ts';
-import type { Check } from '../../doctor/check.ts';
-import { chooseChecks } from '../../doctor/choice.ts';
 import { examine, type Report } from '../../doctor/examine.ts';
 import { countConsents } from '../../doctor/login/consents.ts';
-import { thisMachine } from '../../doctor/machine/machine.ts';
 import { toBundle } from '../../doctor/report/bundle.ts';
 import { toJsonReport } from '../../doctor/report/json-report.ts';
 import { toJunit } from '../../doctor/report/junit.ts';
 import { findCauses, outcomeOf } from '../../doctor/report/outcome.ts';
-import { tokenAtHand } from '../../doctor/token/token-at-hand.ts';
 import { CliError } from '../cli-error.ts';
 import { createPaint } from '../colour.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -18,73 +13,14 @@ import { type CommandIo, formatJson, printableLine, processIo } from '../output.
 import { packageVersion } from '../package-version.ts';
 import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
-import { formatFittedTable } from '../table.ts';
+import { checksOf, chosenIds, requireKnownIds } from './doctor-checks.ts';
+import { formatCheckList } from './doctor-list.ts';
 import { doctorLogin } from './doctor-login.ts';
 import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
 import { formatReport, summarize } from './doctor-text.ts';
 
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
-
-/** The checks of this run, without those of what stands in front unless they are asked for. */
-function checksOf(
-  options: DoctorCommandOptions,
-  io: CommandIo,
-  onWait: (secondsLeft: number) => void,
-): readonly Check[] {
-  const wantsProxy = options.proxy || options.list || options.only?.some((id) => id.startsWith('PROXY-'));
-  return allChecks({
-    machine: thisMachine(io.env),
-    callbackPort: options.callbackPort,
-    proxy: wantsProxy
-      ? {
-          onWait,
-          ...(options.idleSeconds === undefined ? {} : { idleSeconds: options.idleSeconds }),
-          accessToken: async (subject) => {
-            const token = await tokenAtHand(subject);
-            return token.kind === 'held' ? token.accessToken : undefined;
-          },
-        }
-      : undefined,
-  });
-}
-
-function list(checks: readonly Check[], options: DoctorCommandOptions, io: CommandIo): void {
-  const rows = checks.map(({ id, section, title, clause, active }) => ({
-    id,
-    section,
-    title,
-    clause,
-    active: active ?? false,
-  }));
-  io.stdout.write(
-    options.json
-      ? formatJson({ schema: 1, checks: rows })
-      : formatFittedTable(
-          ['ID', 'RULE', 'CLAUSE', 'NEEDS'],
-          rows.map(({ id, title, clause, section, active }) => [
-            id,
-            title,
-            clause,
-            active ? '--active' : section === 'proxy' ? '--proxy' : '',
-          ]),
-          {
-            width: io.stdout.isTTY ? (io.stdout.columns ?? defaultWidth) : undefined,
-            paint: createPaint(io.stdout, io.env),
-          },
-        ),
-  );
-}
-
-/** @throws CliError exit code 2 for ids that do not exist */
-function requireKnownIds(checks: readonly Check[], options: DoctorCommandOptions): readonly Check[] {
-  try {
-    return chooseChecks(checks, options).running;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new CliError(error.message, exitCodes.usage, `All checks: ${programName} doctor --list`);
-  }
-}
 
 function write(report: Report, options: DoctorCommandOptions, io: CommandIo): void {
   const threshold = options.failOn ?? 'fail';
@@ -127,14 +63,18 @@ export async function runDoctor(
   const checks = checksOf(options, io, (left) =>
     progress.line?.say(`Watching a silent stream, ${left} s to go`),
   );
-  if (options.list) return list(checks, options, io);
+  if (options.list) {
+    io.stdout.write(formatCheckList(checks, options, io));
+    return;
+  }
   if (url === undefined)
     throw new CliError(
       'Give the URL of an MCP server.',
       exitCodes.usage,
       `For example: ${programName} doctor http://localhost:3000/mcp`,
     );
-  const running = requireKnownIds(checks, options);
+  const wanted = { only: chosenIds(options), skip: options.skip };
+  const running = requireKnownIds(checks, wanted);
   const say = (line: string): void => {
     progress.line?.pause();
     io.stderr.write(`${printableLine(line)}\n`);
@@ -156,8 +96,7 @@ export async function runDoctor(
       now: io.now,
       checks,
       login,
-      only: options.only,
-      skip: options.skip,
+      ...wanted,
       active: options.active ?? false,
       ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout * 1000 }),
       signal: stop.signal,

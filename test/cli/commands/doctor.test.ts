@@ -1,0 +1,141 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { registerDoctor, runDoctor } from '../../../src/cli/commands/doctor.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { routeNames, startServer } from '../../doctor/support/server.ts';
+import { testIo } from '../support/client-commands.ts';
+
+/** What this machine is like is no matter of these tests. */
+const only = ['PRM-RESOURCE', 'AS-PKCE'];
+
+const broken = () =>
+  startServer({
+    fault: (server) =>
+      server.publish(routeNames.authorizationServer, { code_challenge_methods_supported: ['plain'] }),
+  });
+
+describe('gatehouse doctor', () => {
+  it('prints a report and ends well where there is no fault', async () => {
+    const server = await startServer();
+    const { io, written } = testIo();
+    await runDoctor(server.url, { only }, io);
+    expect(written.stdout).toContain('✓ pass    PRM-RESOURCE');
+    expect(written.stdout).toContain('2 checks: 2 passed');
+    expect(written.stdout).not.toContain('\u001b');
+    expect(written.stderr).toBe('');
+  });
+
+  it('ends with code 8 where there are faults, and names them', async () => {
+    const { io, written } = testIo();
+    await expect(runDoctor((await broken()).url, { only }, io)).rejects.toMatchObject({
+      exitCode: 8,
+      message: 'Faults were found. Mend first: AS-PKCE',
+    });
+    expect(written.stdout).toContain('✗ fail    AS-PKCE');
+  });
+
+  it('ends with code 9 where the server is not reached', async () => {
+    const { io } = testIo();
+    await expect(runDoctor('http://127.0.0.1:1024/mcp', { only }, io)).rejects.toMatchObject({
+      exitCode: 9,
+      message: expect.stringContaining('REACH-TCP'),
+    });
+  });
+
+  it('counts warnings where it is told to', async () => {
+    const server = await startServer();
+    const { io } = testIo();
+    await runDoctor(`${server.url}/`, { only: ['PRM-SERVERS'] }, io);
+    await expect(
+      runDoctor(server.url.replace('/mcp', '/MCP'), { only: ['CHALLENGE-STATUS'], failOn: 'warn' }, io),
+    ).rejects.toMatchObject({ exitCode: 8 });
+  });
+
+  it('writes one JSON object, or JUnit XML, and nothing else to standard output', async () => {
+    const { url } = await broken();
+    const json = testIo();
+    await expect(runDoctor(url, { only, json: true }, json.io)).rejects.toMatchObject({ exitCode: 8 });
+    expect(JSON.parse(json.written.stdout)).toMatchObject({
+      schema: 1,
+      url,
+      outcome: 'faults',
+      summary: { fail: 1, pass: 1 },
+      findings: [{ id: 'PRM-RESOURCE' }, { id: 'AS-PKCE', verify: `gatehouse doctor --only AS-PKCE ${url}` }],
+    });
+    const junit = testIo();
+    await expect(runDoctor(url, { only, junit: true }, junit.io)).rejects.toMatchObject({ exitCode: 8 });
+    expect(junit.written.stdout).toMatch(/^<\?xml/);
+    expect(junit.written.stdout).toContain('<failure type="AS-PKCE"');
+  });
+
+  it('writes a bundle that only its user can read, with a command for each exchange (T-188, T-191)', async () => {
+    const server = await startServer();
+    const file = join(testFolder(), 'bundle.json');
+    const { io, written } = testIo();
+    await runDoctor(server.url, { only: ['CHALLENGE-BAD-TOKEN'], bundle: file }, io);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const bundle = JSON.parse(await readFile(file, 'utf8')) as {
+      kind: string;
+      exchanges: { curl: string }[];
+    };
+    expect(bundle.kind).toBe('gatehouse-doctor-bundle');
+    expect(bundle.exchanges.length).toBeGreaterThan(1);
+    for (const { curl } of bundle.exchanges) expect(curl).toContain('curl --silent');
+    expect(JSON.stringify(bundle)).not.toContain('gatehouse-doctor-made-this-up');
+    expect(written.stderr).toContain(file);
+  });
+
+  it('lists all checks with their clauses, without a server', async () => {
+    const { io, written } = testIo();
+    await runDoctor(undefined, { list: true }, io);
+    expect(written.stdout).toMatch(/^ID +RULE +CLAUSE +NEEDS\n/);
+  });
+
+  it('says what is missing or wrong in its arguments', async () => {
+    const { io } = testIo();
+    await expect(runDoctor(undefined, {}, io)).rejects.toMatchObject({ exitCode: 2 });
+    await expect(runDoctor('http://127.0.0.1:1024', { only: ['NO-SUCH'] }, io)).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'There is no check NO-SUCH.',
+      hint: expect.stringContaining('--list'),
+    });
+  });
+
+  it('says which known clients would get in, and nothing else', async () => {
+    const { io, written } = testIo();
+    const server = await startServer();
+    await runDoctor(server.url, { as: ['sdk-v2', 'cursor'] }, io);
+    expect(written.stdout).toContain('Known clients\n');
+    expect(written.stdout).toMatch(/✓ pass {4}CLIENT-SDK-V2 /);
+    expect(written.stdout).toMatch(/CLIENT-CURSOR /);
+    expect(written.stdout).toContain('2 checks: ');
+    await expect(runDoctor(server.url, { as: ['nobody'] }, io)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('There is no client nobody. There are: all, '),
+    });
+  });
+
+  it('shows on a terminal which check runs, and takes that away', async () => {
+    const server = await startServer();
+    const { io, written } = testIo();
+    const stderr = { ...io.stderr, isTTY: true, columns: 80 };
+    await runDoctor(server.url, { only: ['AS-PKCE'] }, { ...io, stderr });
+    expect(written.stderr).toContain(`Examining ${server.url}`);
+    expect(written.stderr.endsWith('\r\u001b[2K')).toBe(true);
+  });
+
+  it('is a command with help that names its exit codes', () => {
+    const program = new Command();
+    registerDoctor(program, testIo().io);
+    const command = program.commands.find((one) => one.name() === 'doctor');
+    let help = '';
+    const writeOut = (text: string): void => {
+      help += text;
+    };
+    command?.configureOutput({ writeOut }).outputHelp();
+    expect(help).toContain('--fail-on');
+    expect(help).toContain('Exit codes: 0 no faults, 8 faults were found, 9');
+  });
+});
