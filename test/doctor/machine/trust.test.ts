@@ -17,6 +17,19 @@ Zqol/THNiAhDkkzQB3/cUyo=
 -----END CERTIFICATE-----
 `;
 
+/** Self-signed, run out in November 2026. */
+const oldRoot = `-----BEGIN CERTIFICATE-----
+MIIBejCCASGgAwIBAgIUMx+WziZf+fokMkMtchJzp30vfiEwCgYIKoZIzj0EAwIw
+EzERMA8GA1UEAwwIT2xkIFJvb3QwHhcNMjYxMTIyMDIyNTM1WhcNMjYxMTIzMDIy
+NTM1WjATMREwDwYDVQQDDAhPbGQgUm9vdDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABKLgoEjlVHy4Hdns34wDMoRgcCNtrouyCES9uoZeHA1nhZmTIbqOLZ5UCHWG
+n9QhferiYQostRrjyDGjxmJVRpOjUzBRMB0GA1UdDgQWBBSkX39VaFke9OZnnhhW
+tkf3YBdEKjAfBgNVHSMEGDAWgBSkX39VaFke9OZnnhhWtkf3YBdEKjAPBgNVHRMB
+Af8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCIBTLT4EONRaQJ75xO3oLuRSbwG4i
+7UqL4s38DvQo7gYKAiB1gkJCnUGhimuWuVKfUBiT9UWBcw1rqUqwtYztA9GIJw==
+-----END CERTIFICATE-----
+`;
+
 describe('MACHINE-TRUST', () => {
   it('passes where Node.js trusts what it carries', async () => {
     expect(await finding(trustCheck(testMachine()))).toMatchObject({ verdict: 'pass' });
@@ -53,6 +66,13 @@ describe('MACHINE-TRUST', () => {
       verdict: 'fail',
       saw: expect.stringMatching(/Example Corp Root.*expired/),
     });
+  });
+
+  it('passes for a bundle in which one of several has run out', async () => {
+    const machine = testMachine({ nowMs: () => Date.UTC(2030, 0) });
+    const file = put(machine.home, 'ca.pem', companyRoot + oldRoot);
+    const found = await finding(trustCheck({ ...machine, env: { NODE_EXTRA_CA_CERTS: file } }));
+    expect(found.verdict).toBe('pass');
   });
 
   it('finds SSL_CERT_FILE, which Node.js does not read', async () => {
