@@ -112,7 +112,7 @@ const clientAuthentication: Check = {
   id: 'AS-CLIENT-AUTH',
   section,
   title: 'Public clients can redeem codes',
-  clause: 'RFC 8414 section 2; OAuth 2.1 section 2.4',
+  clause: 'RFC 8414 section 2; RFC 6749 section 2.1',
   needs,
   judge: judgingMetadata(({ members }) => {
     const methods = stringsOf(members.token_endpoint_auth_methods_supported);

@@ -130,7 +130,7 @@ const readable: Check = {
   id: 'PRM-CORS',
   section: 'resource',
   title: 'A browser client may read the metadata',
-  clause: 'WHATWG Fetch "CORS check"; RFC 9728 section 3',
+  clause: 'WHATWG Fetch "CORS check"',
   needs: ['PRM-FOUND'],
   async judge(subject) {
     const taken = await subject.fact(resourceDocument);

@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { repository } from '../support/program.ts';
+import { formatReference } from './reference.ts';
+
+const read = () => readFile(join(repository, 'docs/doctor.md'), 'utf8');
+
+it('docs/doctor.md has every check with its rule and clause, in the order in which they run', async () => {
+  const [, table] = /<!-- checks -->\n\n([\s\S]*)\n<!-- end of checks -->/.exec(await read()) ?? [];
+  expect(table).toBe(formatReference());
+});
+
+it('docs/doctor.md names the exit codes as they are', async () => {
+  const text = await read();
+  expect(text).toContain(`| ${exitCodes.faultsFound} | faults were found`);
+  expect(text).toContain(`| ${exitCodes.notExamined} | the server could not be examined`);
+});
