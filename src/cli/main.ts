@@ -1,28 +1,43 @@
 import { Command, CommanderError } from 'commander';
-import { AdministrationRefused, createLocalGatehouse, SettingsRefused } from '../index.ts';
-import { KeyFileFault } from '../storage/sqlite/index.ts';
-import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError } from './cli-error.ts';
-import { registerAccount } from './commands/account.ts';
-import { registerCall } from './commands/call.ts';
-import { registerClient } from './commands/client.ts';
-import { registerCompletion } from './commands/completion.ts';
-import { registerConnect } from './commands/connect.ts';
-import { registerDoctor } from './commands/doctor.ts';
-import { registerLogin } from './commands/login.ts';
-import { registerLogout } from './commands/logout.ts';
-import { registerPrompts } from './commands/prompts.ts';
-import { registerResources } from './commands/resources.ts';
-import { registerServe } from './commands/serve.ts';
-import { registerStdio } from './commands/stdio.ts';
-import { registerToken } from './commands/token.ts';
-import { registerTools } from './commands/tools.ts';
-import { registerWhoami } from './commands/whoami.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
 import { packageVersion } from './package-version.ts';
 
-/** Builds the command line. */
-export function buildProgram(): Command {
+/** Adds one command to the command line. */
+type Register = (program: Command) => void;
+
+/**
+ * The commands, in the order of the help. Each is loaded where it is asked for: the server and its database take most of
+ * a second to load, and hosts start `gatehouse connect` for each of their windows.
+ */
+const commands: Readonly<Record<string, () => Promise<Register>>> = {
+  serve: async () => (await import('./commands/serve.ts')).registerServe,
+  stdio: async () => (await import('./commands/stdio.ts')).registerStdio,
+  account: async () => (await import('./commands/account.ts')).registerAccount,
+  client: async () => (await import('./commands/client.ts')).registerClient,
+  login: async () => (await import('./commands/login.ts')).registerLogin,
+  logout: async () => (await import('./commands/logout.ts')).registerLogout,
+  token: async () => (await import('./commands/token.ts')).registerToken,
+  whoami: async () => (await import('./commands/whoami.ts')).registerWhoami,
+  tools: async () => (await import('./commands/tools.ts')).registerTools,
+  call: async () => (await import('./commands/call.ts')).registerCall,
+  resources: async () => (await import('./commands/resources.ts')).registerResources,
+  prompts: async () => (await import('./commands/prompts.ts')).registerPrompts,
+  connect: async () => (await import('./commands/connect.ts')).registerConnect,
+  doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
+  completion: async () => (await import('./commands/completion.ts')).registerCompletion,
+};
+
+/** @returns the command that is asked for, or all of them where it is none of ours, or one that speaks of all */
+function wantedCommands(asked: string | undefined): readonly (() => Promise<Register>)[] {
+  if (asked === '--version' || asked === '-V') return [];
+  const load =
+    asked !== undefined && asked !== 'completion' && Object.hasOwn(commands, asked) && commands[asked];
+  return load ? [load] : Object.values(commands);
+}
+
+/** Builds the command line, as far as it is asked for. */
+async function buildProgram(asked: string | undefined): Promise<Command> {
   const program = new Command('gatehouse')
     .description('OAuth 2.1 in front of any MCP server, and the client to try it with.')
     .version(packageVersion())
@@ -32,34 +47,13 @@ export function buildProgram(): Command {
       const codes = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code}  ${meaning}`);
       return `\nExit codes:\n${codes.join('\n')}`;
     });
-  registerServe(program);
-  registerStdio(program, ({ keys: _keys, ...serving }) => createLocalGatehouse(serving));
-  registerAccount(program);
-  registerClient(program);
-  registerLogin(program);
-  registerLogout(program);
-  registerToken(program);
-  registerWhoami(program);
-  registerTools(program);
-  registerCall(program);
-  registerDoctor(program);
-  registerResources(program);
-  registerPrompts(program);
-  registerConnect(program);
-  registerCompletion(program);
+  for (const register of await Promise.all(wantedCommands(asked).map((load) => load()))) register(program);
   return program;
 }
 
-/** What an error means for the person at the terminal; undefined for one that nobody foresaw. */
-function explain(
-  error: unknown,
-): { sentence: string; code: ExitCode; hint?: string | undefined } | undefined {
-  if (error instanceof CliError) return { sentence: error.message, code: error.exitCode, hint: error.hint };
-  if (error instanceof SettingsRefused) return { sentence: error.message, code: exitCodes.usage };
-  if (error instanceof AdministrationRefused) return { sentence: error.message, code: exitCodes.usage };
-  if (error instanceof StorageFault || error instanceof KeyFileFault || error instanceof StorageUnavailable)
-    return { sentence: error.message, code: exitCodes.cannotServe };
-  return undefined;
+async function explainServerFailure(error: unknown): Promise<CliError | undefined> {
+  const { explainServerFailure: explain } = await import('./server-failure.ts');
+  return explain(error);
 }
 
 /**
@@ -69,14 +63,14 @@ function explain(
  */
 export async function run(argv: readonly string[]): Promise<ExitCode> {
   try {
-    await buildProgram().parseAsync([...argv]);
+    await (await buildProgram(argv[2])).parseAsync([...argv]);
     return exitCodes.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    const known = explain(error);
-    process.stderr.write(`${known?.sentence ?? `Unexpected failure: ${(error as Error).message}`}\n`);
+    const known = error instanceof CliError ? error : await explainServerFailure(error);
+    process.stderr.write(`${known?.message ?? `Unexpected failure: ${(error as Error).message}`}\n`);
     if (known?.hint) process.stderr.write(`${known.hint}\n`);
-    return known?.code ?? exitCodes.unexpected;
+    return known?.exitCode ?? exitCodes.unexpected;
   }
 }
 

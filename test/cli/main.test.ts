@@ -15,7 +15,17 @@ describe('the command line', () => {
   it('explains itself: every command, and what each exit code means', async () => {
     const [help, account] = await Promise.all([gatehouse(['--help']), gatehouse(['account', '--help'])]);
     expect([help.code, help.stderr]).toEqual([0, '']);
-    for (const command of ['serve', 'stdio', 'account', 'client', 'login', 'tools', 'call'])
+    for (const command of [
+      'serve',
+      'stdio',
+      'account',
+      'client',
+      'login',
+      'logout',
+      'connect',
+      'doctor',
+      'call',
+    ])
       expect(help.stdout).toMatch(new RegExp(`^ {2}${command}\\b`, 'm'));
     for (const code of [0, 1, 2, 3, 4, 5, 6, 7])
       expect(help.stdout).toMatch(new RegExp(`^ {2}${code} {2}\\w`, 'm'));
@@ -30,7 +40,7 @@ describe('the command line', () => {
     ['call', `add_note '{"text":`],
   ])('shows an example of %s (%s)', async (command, part) => {
     const { stdout } = await gatehouse([command, '--help']);
-    expect(stdout).toMatch(/\nExample:\n {2}scripts\/gatehouse /);
+    expect(stdout).toMatch(/\nExamples?:\n {2}scripts\/gatehouse /);
     expect(stdout).toContain(part);
   });
 

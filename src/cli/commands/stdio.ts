@@ -1,31 +1,15 @@
 import { Console } from 'node:console';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
-import { createAdministration } from '../../index.ts';
-import { type DataFolder, openDataFolder } from '../../storage/sqlite/index.ts';
+import { createAdministration, createLocalGatehouse } from '../../index.ts';
+import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { chooseLocalAccount } from '../local-account.ts';
 import type { InstallationOptions } from '../open-administration.ts';
 import { programName } from '../program-name.ts';
-
-/** What a local host is served with. */
-export type LocalServing = ReturnType<typeof loadSettings> &
-  DataFolder & {
-    /** Id of the account the host acts for. */
-    accountId: string;
-    stdin: Readable;
-    stdout: Writable;
-  };
-
-/**
- * Serves the installation's MCP server on two streams.
- * @returns `ended` resolves when the host is gone and everything has ended; `close` ends it before
- */
-export type ServeLocally = (serving: LocalServing) => { ended: Promise<void>; close(): Promise<void> };
 
 interface StdioOptions extends InstallationOptions {
   account?: string;
@@ -34,7 +18,7 @@ interface StdioOptions extends InstallationOptions {
 /** How long what is left over may keep the process alive after the host is gone, in milliseconds (T-150). */
 const leftOverMs = 500;
 
-async function serve(options: StdioOptions, serveLocally: ServeLocally): Promise<void> {
+async function serve(options: StdioOptions): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   // Standard output belongs to the protocol: what code writes to the console must not come between (B1-03).
   globalThis.console = new Console(stderr);
@@ -49,7 +33,8 @@ async function serve(options: StdioOptions, serveLocally: ServeLocally): Promise
   try {
     const accounts = await createAdministration(folder).accounts.list();
     const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);
-    const serving = serveLocally({ ...settings, ...folder, accountId, stdin, stdout });
+    const { keys: _keys, ...data } = folder;
+    const serving = createLocalGatehouse({ ...settings, ...data, accountId, stdin, stdout });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void serving.close());
     await serving.ended;
   } finally {
@@ -61,9 +46,9 @@ async function serve(options: StdioOptions, serveLocally: ServeLocally): Promise
 
 /**
  * Registers `gatehouse stdio`.
- * @param serveLocally serves the installation's MCP server
+ * @param program the command line
  */
-export function registerStdio(program: Command, serveLocally: ServeLocally): void {
+export function registerStdio(program: Command): void {
   program
     .command('stdio')
     .description('serve one account on standard input and output, to an MCP host on this machine')
@@ -74,5 +59,5 @@ export function registerStdio(program: Command, serveLocally: ServeLocally): voi
       'after',
       `\nExample:\n  ${programName} stdio --config /etc/gatehouse.json --account ada@example.com`,
     )
-    .action((options: StdioOptions) => serve(options, serveLocally));
+    .action(serve);
 }
