@@ -27,22 +27,27 @@ export function createBudgets({ perAddress, perTarget }: DocumentLimits) {
     );
   }
 
+  async function takeForTargets(targets: readonly string[], isKnown: boolean): Promise<void> {
+    const limiter = isKnown ? ofKnown : ofUnknown;
+    for (const target of new Set(targets)) {
+      const wait = await limiter.take(target);
+      if (wait > 0) refuse(wait, 'at this host');
+    }
+  }
+
   return {
     /** Counts a fetch of an unknown document on the account of who asked. @throws DocumentRefused beyond the budget */
     async takeForAddress(address: string): Promise<void> {
       const wait = await ofAddress.take(address);
       if (wait > 0) refuse(wait, 'from this address');
     },
+    /** Counts a fetch on the account of its host, before anybody is asked for its address. @throws DocumentRefused beyond the budget */
+    takeForHost: (host: string, isKnown: boolean): Promise<void> => takeForTargets([host], isKnown),
     /**
-     * Counts a fetch on the account of its host and of every network the host is in, so that many names for one machine
-     * are one target. @throws DocumentRefused beyond the budget
+     * Counts a fetch on the account of every network the host is in, so that many names for one machine are one target.
+     * @throws DocumentRefused beyond the budget
      */
-    async takeForTarget(host: string, addresses: readonly string[], isKnown: boolean): Promise<void> {
-      const limiter = isKnown ? ofKnown : ofUnknown;
-      for (const target of new Set([host, ...addresses.map(networkOf)])) {
-        const wait = await limiter.take(target);
-        if (wait > 0) refuse(wait, 'at this host');
-      }
-    },
+    takeForNetworks: (addresses: readonly string[], isKnown: boolean): Promise<void> =>
+      takeForTargets(addresses.map(networkOf), isKnown),
   };
 }

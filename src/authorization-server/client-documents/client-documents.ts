@@ -62,8 +62,9 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   }
 
   async function download(url: URL, isKnown: boolean): Promise<FetchedDocument> {
+    await budgets.takeForHost(url.hostname, isKnown);
     try {
-      return await fetch(url, (addresses) => budgets.takeForTarget(url.hostname, addresses, isKnown));
+      return await fetch(url, (addresses) => budgets.takeForNetworks(addresses, isKnown));
     } catch (cause) {
       if (!(cause instanceof FetchRefused)) throw cause;
       throw new DocumentRefused(

@@ -19,24 +19,27 @@ describe('the budget', () => {
   });
 
   it('of a host counts whoever asks (T-076)', async () => {
-    const { takeForTarget } = budgets(100, 2);
-    await takeForTarget('app.example', ['203.0.113.1'], false);
-    await takeForTarget('app.example', ['203.0.113.2'], false);
-    await expect(takeForTarget('app.example', ['203.0.113.3'], false)).rejects.toMatchObject(refused);
+    const { takeForHost } = budgets(100, 2);
+    await takeForHost('app.example', false);
+    await takeForHost('app.example', false);
+    await expect(takeForHost('app.example', false)).rejects.toMatchObject(refused);
+    await takeForHost('other.example', false);
   });
 
   it('of a machine counts under all its names, and of an IPv6 network under all its addresses (T-076)', async () => {
-    const { takeForTarget } = budgets(100, 2);
-    for (const host of ['a.example', 'b.example']) await takeForTarget(host, ['203.0.113.1'], false);
-    await expect(takeForTarget('c.example', ['203.0.113.1'], false)).rejects.toMatchObject(refused);
-    for (const host of ['d.example', 'e.example']) await takeForTarget(host, [`2001:db8::${host[0]}`], false);
-    await expect(takeForTarget('f.example', ['2001:db8::f'], false)).rejects.toMatchObject(refused);
+    const { takeForNetworks } = budgets(100, 2);
+    for (let fetches = 0; fetches < 2; fetches++) await takeForNetworks(['203.0.113.1'], false);
+    await expect(takeForNetworks(['8.8.8.8', '203.0.113.1'], false)).rejects.toMatchObject(refused);
+    for (const last of ['a', 'b']) await takeForNetworks([`2001:db8::${last}`, '2001:db8::c'], false);
+    await expect(takeForNetworks(['2001:db8::d'], false)).rejects.toMatchObject(refused);
   });
 
   it('of documents that were good before is not used up by invented ones (T-076)', async () => {
-    const { takeForTarget } = budgets(100, 1);
-    await takeForTarget('app.example', ['203.0.113.1'], false);
-    await expect(takeForTarget('app.example', ['203.0.113.1'], false)).rejects.toMatchObject(refused);
-    await takeForTarget('app.example', ['203.0.113.1'], true);
+    const { takeForHost, takeForNetworks } = budgets(100, 1);
+    await takeForHost('app.example', false);
+    await takeForNetworks(['203.0.113.1'], false);
+    await expect(takeForHost('app.example', false)).rejects.toMatchObject(refused);
+    await takeForHost('app.example', true);
+    await takeForNetworks(['203.0.113.1'], true);
   });
 });
