@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
@@ -91,6 +91,42 @@ describe('gatehouse doctor', () => {
     const { io, written } = testIo();
     await runDoctor(undefined, { list: true }, io);
     expect(written.stdout).toMatch(/^ID +RULE +CLAUSE +NEEDS\n/);
+  });
+
+  it('logs in with --active through the browser, says beforehand how often, and takes back what it got', async () => {
+    const server = await startServer();
+    const folder = testFolder();
+    const browser = join(folder, 'browser');
+    await writeFile(browser, '#!/bin/sh\nexec curl --silent --location --output /dev/null "$1"\n', {
+      mode: 0o755,
+    });
+    const { io, written } = testIo({ env: { BROWSER: browser, PATH: process.env.PATH ?? '' } });
+    const clock = { ...io, now: () => Math.floor(Date.now() / 1000) };
+    const bundle = join(folder, 'bundle.json');
+    await runDoctor(
+      server.url,
+      { active: true, only: ['LOGIN-CODE', 'TOKEN-ACCEPTED', 'TOKEN-AUDIENCE'], bundle, json: true },
+      clock,
+    );
+    expect(JSON.parse(written.stdout)).toMatchObject({
+      active: true,
+      outcome: 'sound',
+      summary: { pass: 3 },
+    });
+    expect(written.stderr).toContain('You will be asked to consent once.');
+    expect(server.asked()).toContain('POST /revoke');
+    expect(server.asked().some((asked) => asked.startsWith('DELETE /register/'))).toBe(true);
+    const secrets = server.requests.flatMap(({ body, query, headers }) => [
+      new URLSearchParams(body).get('code') ?? '',
+      new URLSearchParams(body).get('code_verifier') ?? '',
+      new URLSearchParams(body).get('token') ?? '',
+      query.get('code') ?? '',
+      (headers.authorization ?? '').replace(/^Bearer /, ''),
+    ]);
+    const told = `${await readFile(bundle, 'utf8')}${written.stdout}${written.stderr}`;
+    const real = secrets.filter((secret) => secret.length > 8);
+    expect(real.length).toBeGreaterThan(3);
+    expect(real.filter((secret) => told.includes(secret))).toEqual([]);
   });
 
   it('says what is missing or wrong in its arguments', async () => {
