@@ -109,11 +109,19 @@ const reachable: Check = {
     const answers = await subject.fact(emptyRequests);
     if (!answers) return skip('There is no metadata of the authorization server.');
     for (const [name, answer] of Object.entries(answers)) {
-      const isGone = answer.kind === 'unanswered' || answer.status === 404 || answer.status >= 500;
+      const saw = `The ${name} endpoint ${answer.url} answers ${answer.method} with ${describeAnswer(answer)}.`;
+      // A request without parameters is unusual: what breaks on it may serve a real one.
+      if (answer.kind === 'answered' && answer.status === 500)
+        return warn(
+          `${saw} There was no parameter in it.`,
+          'Answer 400 where parameters are missing: an error of the server hides what is wrong.',
+          { evidence: answer.evidence },
+        );
+      const isGone = answer.kind === 'unanswered' || answer.status === 404 || answer.status > 500;
       const wrongMethod = name === 'token' && answer.kind === 'answered' && answer.status === 405;
       if (isGone || wrongMethod)
         return fail(
-          `The ${name} endpoint ${answer.url} answers ${answer.method} with ${describeAnswer(answer)}.`,
+          saw,
           'Publish the URL where it is, and see that what stands in front of the authorization server passes it on.',
           { evidence: answer.evidence },
         );

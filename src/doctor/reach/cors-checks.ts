@@ -65,13 +65,19 @@ const reads: Check = {
         'Send Access-Control-Allow-Origin with refusals too, not only with what succeeds.',
         { evidence: answer.evidence },
       );
-    const hidden = ['WWW-Authenticate', 'Mcp-Session-Id'].filter((name) => !exposes(answer, name));
-    if (hidden.length === 0) return pass('WWW-Authenticate and Mcp-Session-Id can be read.');
-    return warn(
-      `Access-Control-Expose-Headers lacks ${hidden.join(' and ')}, which a page then cannot read.`,
-      'Send Access-Control-Expose-Headers: WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version.',
-      { evidence: answer.evidence },
-    );
+    const { evidence } = answer;
+    if (!exposes(answer, 'WWW-Authenticate'))
+      return warn(
+        'Access-Control-Expose-Headers lacks WWW-Authenticate, which a page then cannot read.',
+        'Send Access-Control-Expose-Headers: WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version.',
+        { evidence },
+      );
+    if (!exposes(answer, 'Mcp-Session-Id'))
+      return unknown(
+        'WWW-Authenticate can be read, Mcp-Session-Id cannot. Whether the server has sessions cannot be told without a login.',
+        { evidence },
+      );
+    return pass('WWW-Authenticate and Mcp-Session-Id can be read.', { evidence });
   },
 };
 

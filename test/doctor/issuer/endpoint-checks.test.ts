@@ -31,6 +31,18 @@ describe('the endpoints', () => {
     expect(found.finding('AS-ENDPOINTS-ANSWER').saw).toMatch(/The token endpoint .* answers POST with 405/);
   });
 
+  it('may break on a request with nothing in it, and serve a real one', async () => {
+    const found = await report(({ routes }) => {
+      routes['GET /authorize'] = () => ({ status: 500 });
+    });
+    expect(found.bad()).toEqual(['warn AS-ENDPOINTS-ANSWER']);
+    expect(found.finding('AS-ENDPOINTS-ANSWER').fix).toContain('Answer 400');
+    const gone = await report(({ routes }) => {
+      routes['GET /authorize'] = () => ({ status: 502 });
+    });
+    expect(gone.bad()).toEqual(['fail AS-ENDPOINTS-ANSWER']);
+  });
+
   it('may redirect to a login page', async () => {
     const found = await report(({ routes }) => {
       routes['GET /authorize'] = () => ({ status: 302, headers: { location: '/login' } });

@@ -34,6 +34,16 @@ describe('a browser client', () => {
     expect(found.finding('CORS-CHALLENGE').saw).toContain('Failed to fetch');
   });
 
+  it('that cannot read session ids may not need to: nobody can tell without a login', async () => {
+    const found = await report((server) =>
+      server.change(routeNames.mcp, (reply) => ({
+        ...reply,
+        headers: { ...reply.headers, 'access-control-expose-headers': 'WWW-Authenticate' },
+      })),
+    );
+    expect(found.finding('CORS-CHALLENGE').verdict).toBe('unknown');
+  });
+
   it('has to be allowed each field that clients send, Authorization by its name', async () => {
     const found = await report((server) => {
       server.routes['OPTIONS /mcp'] = () => ({
