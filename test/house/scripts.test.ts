@@ -51,6 +51,7 @@ beforeEach(() => {
     const place = ['/usr/bin', '/bin'].find((folder) => existsSync(join(folder, tool))) ?? '/usr/bin';
     symlinkSync(join(place, tool), join(machine, tool));
   }
+  for (const proxy of ['nginx', 'apache2', 'haproxy', 'caddy']) program(join(machine, proxy), '');
   mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
   writeFileSync(join(clone, 'package-lock.json'), '{}');
   writeFileSync(join(clone, 'node_modules/.installed-package-lock.json'), '{}');
@@ -128,6 +129,17 @@ describe('scripts/test', () => {
     const { code, stderr } = await script('test', [], { CI: 'true' });
     expect(code).toBe(1);
     expect(stderr).toContain('there is no Chromium');
+  });
+
+  it('names the proxies that tests did without, and fails in CI', async () => {
+    program(join(machine, 'chromium'), '');
+    rmSync(join(machine, 'caddy'));
+    const { code, stdout } = await script('test');
+    expect([code, stdout.split('\n').at(-2)]).toEqual([0, expect.stringMatching(/^Skipped .*: caddy$/)]);
+    expect(await script('test', [], { CI: 'true' })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no caddy'),
+    });
   });
 
   it('gives the browser to the tests, and refuses a CHROMIUM_PATH that is no program', async () => {
