@@ -117,12 +117,12 @@ export const codeRevokesCheck: Check = {
     if (!aliveBefore)
       return {
         verdict: 'unknown',
-        saw: 'The tokens of the first redemption had ended before the code came again: a check before this one (TOKEN-REVOKED) ends the whole login at this server. With --only LOGIN-CODE-REVOKES it can be told.',
+        saw: 'The tokens of the first redemption had ended before the code came again, by what a check before this one did (TOKEN-REVOKED, LOGIN-REUSE or TOKEN-OTHER-AUDIENCE). With --only LOGIN-CODE-REVOKES it can be told.',
       };
     if (aliveAfter === undefined)
       return {
         verdict: 'unknown',
-        saw: 'Whether the login ended with that cannot be told: no answer came, or its refresh token had been tried for something else before.',
+        saw: 'Whether the login ended with that cannot be told: no answer came, or its refresh token had not worked before either, while its access token is accepted until it ends.',
       };
     if (!aliveAfter)
       return {

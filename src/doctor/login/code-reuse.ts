@@ -13,7 +13,7 @@ export type CodeReuse =
       again: TokenAnswer;
       /**
        * Whether the tokens of the first redemption worked just before, and whether they did after; undefined where the
-       * access token alone did, and a refresh token that may have been used before did not.
+       * access token alone did, and the refresh token had not been seen to work just before.
        */
       aliveBefore: boolean;
       aliveAfter: boolean | undefined;
@@ -22,9 +22,28 @@ export type CodeReuse =
     }
   | { kind: 'untried'; judgement: Judgement };
 
-async function hasLiveToken(subject: Subject, session: Session): Promise<boolean> {
-  if (session.held.refreshToken !== undefined) await refreshSession(subject, session);
-  return (await isTokenTaken(subject, session.held.accessToken)) === true;
+/** What of a session works. */
+interface Liveness {
+  /** Whether its access token is taken. */
+  isAlive: boolean;
+  /** Whether it was just refreshed. */
+  isRenewed: boolean;
+}
+
+/**
+ * Renews a session and looks whether it is alive. A refresh token that may count as used is tried only where the access
+ * token is dead and there is nothing to lose.
+ */
+async function look(subject: Subject, session: Session): Promise<Liveness> {
+  const renew = async (refreshToken: string): Promise<boolean> =>
+    (await refreshSession(subject, session, { refresh_token: refreshToken })).tokens !== undefined;
+  const isTaken = async (): Promise<boolean> =>
+    (await isTokenTaken(subject, session.held.accessToken)) === true;
+  const { held, spentRefreshToken: spent } = session;
+  const isRenewed = held.refreshToken !== undefined && (await renew(held.refreshToken));
+  if (await isTaken()) return { isAlive: true, isRenewed };
+  if (spent === undefined || !(await renew(spent))) return { isAlive: false, isRenewed };
+  return { isAlive: await isTaken(), isRenewed: true };
 }
 
 /**
@@ -35,7 +54,7 @@ async function hasLiveToken(subject: Subject, session: Session): Promise<boolean
 export async function codeReuse(subject: Subject): Promise<CodeReuse> {
   const session = await subject.fact(spareSession);
   if (session.kind === 'missing') return { kind: 'untried', judgement: session.judgement };
-  const aliveBefore = await hasLiveToken(subject, session);
+  const { isAlive: aliveBefore, isRenewed } = await look(subject, session);
   const again = await redeemCode(subject, session, session.code);
   const aliveAfter = await isTokenTaken(subject, session.held.accessToken);
   const { held, spentRefreshToken } = session;
@@ -43,7 +62,7 @@ export async function codeReuse(subject: Subject): Promise<CodeReuse> {
   if (aliveAfter !== true || refreshToken === undefined)
     return { kind: 'tried', again, aliveBefore, aliveAfter };
   const refreshed = await refreshSession(subject, session, { refresh_token: refreshToken });
-  if (refreshed.tokens === undefined && held.refreshToken === undefined)
-    return { kind: 'tried', again, aliveBefore, aliveAfter: undefined };
-  return { kind: 'tried', again, aliveBefore, aliveAfter, isRefreshable: refreshed.tokens !== undefined };
+  const isRefreshable = refreshed.tokens !== undefined;
+  if (!isRefreshable && !isRenewed) return { kind: 'tried', again, aliveBefore, aliveAfter: undefined };
+  return { kind: 'tried', again, aliveBefore, aliveAfter, isRefreshable };
 }

@@ -121,7 +121,7 @@ export const reuseCheck: Check = {
       return { verdict: 'unknown', saw: `The second use ${describeTokenAnswer(refusal)}.` };
     const window =
       takenUntil === undefined
-        ? `There is no grace window: the first second use, ${refusedAfter} seconds after the first, ${describeTokenAnswer(refusal)}.`
+        ? `There is no grace window once the newer token was used: the second use, ${refusedAfter} seconds after the first, ${describeTokenAnswer(refusal)}.`
         : `The grace window ends between ${takenUntil} and ${refusedAfter} seconds after the use; then the token ${describeTokenAnswer(refusal)}.`;
     if (refusal.error === undefined) return { verdict: 'unknown', saw: window, because: 'LOGIN-TOKEN-ERROR' };
     if (refusal.error !== 'invalid_grant')

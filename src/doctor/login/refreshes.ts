@@ -105,7 +105,8 @@ export const reusePatienceMs = 120_000;
 
 /**
  * Probe: uses the first refresh token of the login again, until it is refused; then looks whether the login ended with it.
- * This ends the login at a server that detects reuse.
+ * The one that replaced it was used by then, for some servers take the old one until that. This ends the login at a server
+ * that detects reuse.
  * @param subject the server under examination
  * @see RFC 9700 section 4.14.2
  */
@@ -119,6 +120,7 @@ export async function reuse(subject: Subject): Promise<Step<Reuse>> {
       kind: 'undone',
       judgement: { verdict: 'skip', saw: 'The refresh token was not rotated.', because: 'LOGIN-ROTATION' },
     };
+  await subject.fact(parallelRefresh);
   const { found, client } = session;
   const result: Reuse = {};
   for (const seconds of subject.login?.reuseAfterSeconds ?? reuseAfterSeconds) {

@@ -47,6 +47,16 @@ describe('the refreshes of the first login', () => {
     expect(step.refusedAfter).toBeLessThan(10);
   });
 
+  it('use the newer token before the used one, which some servers take until that', async () => {
+    const { subject, server } = await subjectOf();
+    expect(await subject.fact(reuse)).toMatchObject({ kind: 'done' });
+    const redeemed = server.requests
+      .filter(({ body }) => body.includes('grant_type=refresh_token'))
+      .map(({ body }) => new URLSearchParams(body).get('refresh_token'));
+    expect(redeemed[2]).toBe(redeemed[0]);
+    expect(redeemed[1]).not.toBe(redeemed[0]);
+  });
+
   it('are not tried where there is no refresh token, or where it is never rotated', async () => {
     const without = await subjectOf((server) => {
       server.rules.issuesRefreshTokens = false;
