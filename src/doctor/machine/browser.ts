@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { browserCommand } from '../../client/node/open-browser.ts';
 import { readSurroundings, type Surroundings } from '../../client/node/surroundings.ts';
 import type { Check } from '../check.ts';
+import { pass, skip, warn } from '../judgements.ts';
 import { isInstalled } from './installed-program.ts';
 import type { Machine } from './machine.ts';
 
-const names: Record<Surroundings['place'], string> = {
-  ci: ' This is continuous integration.',
+const names: Record<Exclude<Surroundings['place'], 'ci'>, string> = {
   codespaces: ' This is GitHub Codespaces.',
   ssh: ' This is an SSH session.',
   wsl: ' This is WSL.',
@@ -19,7 +19,8 @@ const names: Record<Surroundings['place'], string> = {
 const elsewhere: readonly Surroundings['place'][] = ['codespaces', 'ssh', 'container'];
 
 /**
- * Whether a browser can be opened, and which way a login will take where not.
+ * Which way a login from here reaches a browser. Without one here the others are chosen, which is no fault; a browser
+ * that is set up and missing is.
  * @param machine the machine
  * @see RFC 8252 section 7.3; RFC 8628 section 1 (CL-6)
  */
@@ -33,29 +34,24 @@ export function browserCheck(machine: Machine): Check {
       const { env, platform, root } = machine;
       const { place, browser } = readSurroundings(env, platform, (path) => existsSync(join(root, path)));
       if (place === 'ci')
-        return {
-          verdict: 'warn',
-          saw: `Nobody sits at this machine.${names.ci}`,
-          fix: 'Use a grant without a person: gatehouse login --grant client_credentials, or a login kept from before.',
-        };
+        return skip(
+          'Nobody sits at this machine: a login is one without a person (gatehouse login --grant client_credentials).',
+        );
       const { command } = browserCommand('http://127.0.0.1/', platform, env);
-      const installed = isInstalled(command, machine);
-      if (!installed || !browser)
-        return {
-          verdict: 'warn',
-          saw: `No browser can be opened: ${installed ? 'there is no screen' : `${command} is not installed`}.${names[place]}`,
-          fix: 'Log in with --device where the server offers it, or open the printed address in any browser and paste the address it ends at. BROWSER=/path/to/browser names one.',
-        };
+      if (browser && !isInstalled(command, machine))
+        return warn(
+          `No browser can be opened: ${command} is not installed.${names[place]}`,
+          `Install ${command}, or name a browser: BROWSER=/path/to/browser. Without one, open the printed address in any browser and paste the address it ends at, or use --device.`,
+        );
+      if (!browser)
+        return skip(
+          `There is no screen here.${names[place]} A login asks with a code for another device where the server offers that, else you paste the address at which a browser elsewhere ends.`,
+        );
       if (elsewhere.includes(place))
-        return {
-          verdict: 'warn',
-          saw: `${command} can be started, but the browser may be on another machine and not come back to this one.${names[place]}`,
-          fix: 'Paste the address the browser ends at, use --device, or forward the port: ssh -L PORT:127.0.0.1:PORT with --callback-port PORT.',
-        };
-      return {
-        verdict: 'pass',
-        saw: `${command} opens the browser, which comes back to 127.0.0.1.${names[place]}`,
-      };
+        return skip(
+          `${command} can be started, but the browser may be on another machine and not come back to this one.${names[place]} Then paste the address it ends at, or forward a port: ssh -L PORT:127.0.0.1:PORT with --callback-port PORT.`,
+        );
+      return pass(`${command} opens the browser, which comes back to 127.0.0.1.${names[place]}`);
     },
   };
 }
