@@ -22,7 +22,11 @@ export function replayAddress(profile: ClientProfile, url: string): ReplayStep {
     fix: 'Publish the server under https on port 443 of a public name.',
   });
   if (isLocalAddress(parsed.hostname) || !parsed.hostname.includes('.'))
-    return stop(`${profile.title} calls from a data centre, where ${parsed.hostname} leads nowhere.`);
+    return {
+      name,
+      kind: 'out_of_reach',
+      saw: `${profile.title} calls from a data centre, where ${parsed.hostname} leads nowhere. It needs a public name, https and port 443.`,
+    };
   if (parsed.protocol !== 'https:') return stop(`${profile.title} calls https only.`);
   if (parsed.port !== '') return stop(`${profile.title} calls port 443 only, not ${parsed.port}.`);
   return { name, kind: 'goes_on', saw: parsed.origin };

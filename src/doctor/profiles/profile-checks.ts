@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, skip, unknown } from '../judgements.ts';
 import type { ClientProfile } from './profile.ts';
 import { replay } from './replay.ts';
 import type { ReplayStep } from './replay-step.ts';
@@ -16,23 +17,18 @@ function judge(profile: ClientProfile, steps: readonly ReplayStep[], active: boo
   const inferred = profile.facts.some(({ grounds }) => grounds === 'inferred')
     ? ' (part of this is inferred)'
     : '';
+  if (last?.kind === 'out_of_reach') return skip(last.saw);
   if (last?.kind === 'stops')
-    return {
-      verdict: 'fail',
-      saw: `${profile.title} stops at ${last.name}: ${last.saw} ${last.clause}${inferred}.`,
-      fix: last.fix,
+    return fail(`${profile.title} stops at ${last.name}: ${last.saw} ${last.clause}${inferred}.`, last.fix, {
       evidence: last.evidence ?? evidence,
-    };
+    });
   if (last === undefined || last.kind === 'unknown')
-    return {
-      verdict: 'unknown',
-      saw: `${profile.title}: ${last?.name ?? 'nothing'} could not be seen. ${last?.saw ?? ''}`,
+    return unknown(`${profile.title}: ${last?.name ?? 'nothing'} could not be seen. ${last?.saw ?? ''}`, {
       evidence,
-    };
-  if (last.kind === 'inside')
-    return { verdict: 'pass', saw: `${profile.title} gets in. ${last.saw}`, evidence };
+    });
+  if (last.kind === 'inside') return pass(`${profile.title} gets in. ${last.saw}`, { evidence });
   const how = active ? `${last.name}: ${last.saw}` : last.saw;
-  return { verdict: 'pass', saw: `${profile.title} gets to the login page (${how})${inferred}.`, evidence };
+  return pass(`${profile.title} gets to the login page (${how})${inferred}.`, { evidence });
 }
 
 /**

@@ -16,6 +16,8 @@ export type ReplayStep = { name: ReplayStepName; evidence?: readonly number[] } 
   | { kind: 'goes_on'; saw: string }
   | { kind: 'stops'; saw: string; clause: string; fix: string }
   | { kind: 'unknown'; saw: string }
+  /** The client runs where this server is not meant to be reached from. */
+  | { kind: 'out_of_reach'; saw: string }
   /** The way ends here, and well: there is nothing to log in to. */
   | { kind: 'inside'; saw: string }
 );

@@ -9,8 +9,8 @@ describe('the address', () => {
     ['https://mcp.example.com/mcp', 'goes_on'],
     ['https://mcp.example.com:8443/mcp', 'stops'],
     ['http://mcp.example.com/mcp', 'stops'],
-    ['https://10.0.0.8/mcp', 'stops'],
-    ['https://intranet/mcp', 'stops'],
+    ['https://10.0.0.8/mcp', 'out_of_reach'],
+    ['https://intranet/mcp', 'out_of_reach'],
     ['no url', 'unknown'],
   ])('%s for a client in a data centre: %s', (url, kind) => {
     expect(replayAddress(claudeAi, url).kind).toBe(kind);
