@@ -8,6 +8,7 @@ export const keptClientCheck: Check = {
   section: 'registration',
   title: 'The authorization server still knows the client that was registered earlier',
   clause: 'RFC 6749 section 4.1.2.1',
+  needs: ['REACH-ANSWER'],
   async judge(subject) {
     const kept = subject.login?.kept;
     if (kept === undefined) return { verdict: 'skip', saw: 'No store of earlier logins was given.' };

@@ -54,6 +54,7 @@ export const clockCheck: Check = {
   section: 'token',
   title: 'The clocks of both servers and of this machine agree',
   clause: 'RFC 7519 sections 4.1.4 to 4.1.6; RFC 9110 section 6.6.1',
+  needs: ['REACH-ANSWER'],
   patienceMs: consentPatienceMs,
   async judge(subject) {
     const readings = [await serverClock(subject), await issuerClock(subject)].filter(
