@@ -1,4 +1,10 @@
-import { type ClientContext, ClientError, holderOf, revokeCredential } from '../../client/index.ts';
+import {
+  type ClientContext,
+  ClientError,
+  credentialKey,
+  holderOf,
+  revokeCredential,
+} from '../../client/index.ts';
 import type { KeptLogin, TokenFile } from '../../client/node/index.ts';
 
 /** What became of a login: ended by its issuer, or only forgotten here, and why. */
@@ -12,15 +18,27 @@ export interface Ending {
 const final = new Set<ClientError['reason']>(['token_refused', 'client_unknown', 'bad_key']);
 
 /**
- * Ends a login at its issuer and forgets it. Where the issuer says no, it is forgotten all the same; where no answer
- * comes, it is kept, so that it can be ended later.
+ * Ends a login at its issuer and forgets it, renewed or not by another process meanwhile. Where the issuer says no, it
+ * is forgotten all the same; where no answer comes, it is kept, so that it can be ended later.
  * @param login what should end
  * @param store where it is kept
  * @param options `local`: only forget it; `context`: where the request goes through
  * @throws ClientError where no answer came
  * @see RFC 7009 section 2.1
  */
-export async function endLogin(
+export function endLogin(
+  { server, credential: listed }: KeptLogin,
+  store: TokenFile,
+  options: { local?: boolean | undefined; context: ClientContext },
+): Promise<Ending> {
+  return store.exclusively(credentialKey(listed), async () => {
+    const held = await store.findCredential(server);
+    const isSame = held !== undefined && credentialKey(held) === credentialKey(listed);
+    return endHeld({ server, credential: isSame ? held : listed }, store, options);
+  });
+}
+
+async function endHeld(
   { server, credential }: KeptLogin,
   store: TokenFile,
   { local, context }: { local?: boolean | undefined; context: ClientContext },

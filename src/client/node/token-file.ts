@@ -95,7 +95,8 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
       }),
     forgetRegistration: (issuer, clientId) => change((book) => dropRegistration(book, issuer, clientId)),
     findCredential: async (server) => findIn(await read(), server),
-    saveCredential: (server, credential) => change((book) => putCredential(book, server, credential)),
+    saveCredential: (server, credential, renewed) =>
+      change((book) => putCredential(book, server, credential, renewed)),
     forgetCredential: (credential) => change((book) => dropCredential(book, credential)),
     exclusively: async (key, work) => {
       await requirePrivateFolder(folder);

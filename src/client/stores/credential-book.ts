@@ -21,8 +21,15 @@ export function findIn(book: CredentialBook, server: string): Credential | undef
   return key !== undefined && Object.hasOwn(book.credentials, key) ? book.credentials[key] : undefined;
 }
 
-/** Puts a credential in and makes it the one of the server. */
-export function putCredential(book: CredentialBook, server: string, credential: Credential): void {
+/** Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. */
+export function putCredential(
+  book: CredentialBook,
+  server: string,
+  credential: Credential,
+  renewed?: Credential,
+): void {
+  const held = findIn(book, server);
+  if (renewed !== undefined && held !== undefined && held.accessToken !== renewed.accessToken) return;
   const key = credentialKey(credential);
   book.credentials[key] = credential;
   book.logins[server] = key;

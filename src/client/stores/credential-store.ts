@@ -69,8 +69,12 @@ export interface CredentialStore {
   forgetRegistration(issuer: string, clientId: string): Promise<void>;
   /** @param server canonical URL of an MCP server @returns the credential of its latest login */
   findCredential(server: string): Promise<Credential | undefined>;
-  /** Keeps a credential and makes it the one of this server. */
-  saveCredential(server: string, credential: Credential): Promise<void>;
+  /**
+   * Keeps a credential and makes it the one of this server.
+   * @param renewed the credential it was renewed from; where the server has another one by now, which a login has put
+   *   there meanwhile, nothing is kept (CL-1)
+   */
+  saveCredential(server: string, credential: Credential, renewed?: Credential): Promise<void>;
   /** Drops a credential, if its access token is still this one: a newer one is somebody else's (A9-05). */
   forgetCredential(credential: Credential): Promise<void>;
   /**

@@ -12,7 +12,8 @@ export function createMemoryStore(): CredentialStore {
     },
     forgetRegistration: async (issuer, clientId) => dropRegistration(book, issuer, clientId),
     findCredential: async (server) => structuredClone(findIn(book, server)),
-    saveCredential: async (server, credential) => putCredential(book, server, structuredClone(credential)),
+    saveCredential: async (server, credential, renewed) =>
+      putCredential(book, server, structuredClone(credential), renewed),
     forgetCredential: async (credential) => dropCredential(book, credential),
     exclusively: (key, work) => {
       const before = running.get(key) ?? Promise.resolve();

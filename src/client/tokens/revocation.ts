@@ -16,8 +16,8 @@ import type { Credential } from '../stores/credential-store.ts';
  * @param credential what should end
  * @param client who it was issued to, see `holderOf`
  * @returns false where the issuer has no revocation endpoint
- * @throws ClientError `token_refused`, or that no answer came
- * @see RFC 7009 section 2.1
+ * @throws ClientError `token_refused`; `server_error` at a 5xx, after which the token still exists; or that no answer came
+ * @see RFC 7009 sections 2.1 and 2.2.1
  */
 export async function revokeCredential(
   context: ClientContext,
@@ -39,6 +39,11 @@ export async function revokeCredential(
         },
       },
     );
+    if (response.status >= 500)
+      throw new ClientError(
+        'server_error',
+        `The revocation endpoint answered with status ${response.status}. Try again later.`,
+      );
     await oauth.processRevocationResponse(response);
     return true;
   } catch (thrown) {

@@ -66,8 +66,8 @@ async function renew(
     const result = await renewCredential(context, current, client);
     if (result === undefined) return needLogin(nothing);
     if (result.kind === 'refreshed') {
-      await store.saveCredential(server, result.credential);
-      return result.credential;
+      await store.saveCredential(server, result.credential, current);
+      return (await store.findCredential(server)) ?? result.credential;
     }
     const { error, message } = result.refusal;
     if (error === 'invalid_client') await store.forgetRegistration(authorizationServer.issuer, clientId);

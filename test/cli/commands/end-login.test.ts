@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { endLogin, forgetClients } from '../../../src/cli/commands/end-login.ts';
+import { credentialKey } from '../../../src/client/index.ts';
 import { createTokenFile } from '../../../src/client/node/index.ts';
 import { testContext } from '../../client/support/context.ts';
 import { testCredential, testRegistration } from '../../client/support/credentials.ts';
@@ -42,11 +44,26 @@ describe('a login ends', () => {
     expect(as.requests).toEqual([]);
   });
 
-  it('not where no answer comes', async () => {
+  it('not where no answer comes, or the issuer cannot end it now', async () => {
     const { as, store, end } = await setUp();
     as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
     await expect(end()).rejects.toMatchObject({ reason: 'unreachable' });
+    as.routes['POST /revoke'] = { status: 503, json: { error: 'temporarily_unavailable' } };
+    await expect(end()).rejects.toMatchObject({ reason: 'server_error' });
     expect(await store.findCredential(server)).toBeDefined();
+  });
+
+  it('with the tokens that a renewal under way brings, so that none is left behind (T-188)', async () => {
+    const { as, store, credential, end } = await setUp();
+    const renewal = store.exclusively(credentialKey(credential), async () => {
+      await sleep(50);
+      const renewed = { ...credential, accessToken: 'renewed', refreshToken: 'renewed' };
+      await store.saveCredential(server, renewed, credential);
+    });
+    const [ending] = await Promise.all([end(), renewal]);
+    expect(ending.revoked).toBe(true);
+    expect(new URLSearchParams(as.requests[0]?.body).get('token')).toBe('renewed');
+    expect(await store.findCredential(server)).toBeUndefined();
   });
 });
 

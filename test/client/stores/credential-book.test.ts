@@ -26,6 +26,16 @@ describe('the book of credentials', () => {
     expect(findIn(book, '__proto__')).toBeUndefined();
   });
 
+  it('takes a renewed credential, unless another login has come meanwhile (CL-1)', () => {
+    const book = emptyBook();
+    const old = testCredential({ accessToken: 'old' });
+    putCredential(book, 'https://mcp', old);
+    putCredential(book, 'https://mcp', { ...old, accessToken: 'renewed' }, old);
+    expect(findIn(book, 'https://mcp')?.accessToken).toBe('renewed');
+    putCredential(book, 'https://mcp', { ...old, accessToken: 'late' }, old);
+    expect(findIn(book, 'https://mcp')?.accessToken).toBe('renewed');
+  });
+
   it('does not drop a credential that is newer than the one named (T-188)', () => {
     const book = emptyBook();
     const old = testCredential({ accessToken: 'old' });

@@ -68,6 +68,20 @@ describe('a credential', () => {
     expect(await store.findCredential(server)).toEqual(newer);
   });
 
+  it('that is renewed does not take the place of the login the user made meanwhile (CL-1)', async () => {
+    const { as, context, store, credential } = await setUp();
+    const elsewhere = testCredential({ issuer: 'https://other.example', accessToken: 'elsewhere' });
+    for (const newer of [{ ...credential, accessToken: 'newer', refreshToken: 'newer' }, elsewhere]) {
+      await store.saveCredential(server, credential);
+      as.routes['POST /token'] = () => {
+        void store.saveCredential(server, newer);
+        return { json: { access_token: 'renewed', token_type: 'Bearer' } };
+      };
+      expect(await freshCredential(context, store, server, 'at')).toEqual(newer);
+      expect(await store.findCredential(server)).toEqual(newer);
+    }
+  });
+
   it('that never said when it ends is used until it is rejected (A9-05)', async () => {
     const { context, store, credential, redeemed } = await setUp({ expiresAt: undefined });
     context.clock.seconds += 10 * 365 * 86_400;
