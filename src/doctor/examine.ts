@@ -3,11 +3,11 @@ import type { Check } from './check.ts';
 import { chooseChecks } from './choice.ts';
 import { type Examination, type ExaminationOptions, openExamination } from './examination.ts';
 import type { Finding, Judgement } from './finding.ts';
-import { withoutSecrets } from './without-secrets.ts';
+import { urlWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** What an examination came to. */
 export interface Report {
-  /** URL as it was given. */
+  /** URL as it was given, but for secrets in it. */
   url: string;
   /** Epoch seconds. */
   startedAt: number;
@@ -108,14 +108,14 @@ export async function examine(options: ExamineOptions): Promise<Report> {
       options.onCheck?.(check, at + 1, running.length);
       judgement = await judge(check, examination, signal);
     }
-    findings.set(id, withoutSecrets({ id, section, title, clause, ...judgement }));
+    findings.set(id, withoutSecrets({ id, section, title, clause, ...judgement }, options.url));
   }
   await examination.finish();
   const causes = new Set(
     [...findings.values()].filter(({ id }) => asked.has(id)).map(({ because }) => because),
   );
   return {
-    url: options.url,
+    url: urlWithoutSecrets(options.url),
     startedAt,
     active: options.active ?? false,
     stopped: signal.aborted,

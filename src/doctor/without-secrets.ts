@@ -1,16 +1,36 @@
 import { createRedaction } from '../client/exchanges/redact.ts';
+import { marker } from '../client/exchanges/secret-names.ts';
 import type { Finding } from './finding.ts';
+
+/** User and password of a URL within a text. */
+const userinfo = /(:\/\/)[^\s/@?#"]*@/g;
+
+/**
+ * The URL under examination without the secrets that users put into it: user and password, `api_key` and its like.
+ * @param url as it was given
+ */
+export function urlWithoutSecrets(url: string): string {
+  return createRedaction().url(url);
+}
 
 /**
  * The same finding with nothing in its sentences that looks like a token, a code or a key. Checks quote what servers
  * send, and servers send anything (T-191).
  * @param finding what a check came to
+ * @param url under examination: the secrets in it are taken out wherever they stand
  */
-export function withoutSecrets(finding: Finding): Finding {
-  const { body } = createRedaction();
+export function withoutSecrets(finding: Finding, url: string): Finding {
+  const redaction = createRedaction();
+  redaction.url(url);
+  const clean = (text: string): string =>
+    redaction.body(text.replace(userinfo, `$1${marker('userinfo')}@`), true);
+  const { saw, fix, hints } = finding;
   return {
     ...finding,
-    saw: body(finding.saw, true),
-    ...(finding.fix === undefined ? {} : { fix: body(finding.fix, true) }),
+    saw: clean(saw),
+    ...(fix === undefined ? {} : { fix: clean(fix) }),
+    ...(hints === undefined
+      ? {}
+      : { hints: hints.map(({ product, lines }) => ({ product, lines: clean(lines) })) }),
   };
 }
