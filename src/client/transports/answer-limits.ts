@@ -47,6 +47,11 @@ export function createEventMeter(): (chunk: Uint8Array) => number {
   };
 }
 
+/** @param headers of an answer @returns whether its body is an event stream */
+export function isEventStream(headers: Headers): boolean {
+  return /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+}
+
 /** Counts the bytes of a body that is one message. */
 function createBodyMeter(): (chunk: Uint8Array) => number {
   let length = 0;
@@ -70,9 +75,9 @@ export function boundedBody(
   maxBytes: number,
 ): ReadableStream<Uint8Array> | null {
   if (body === null) return null;
-  const isEventStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const measure = isEventStream ? createEventMeter() : createBodyMeter();
-  const what = isEventStream ? 'an event' : 'an answer';
+  const isStream = isEventStream(headers);
+  const measure = isStream ? createEventMeter() : createBodyMeter();
+  const what = isStream ? 'an event' : 'an answer';
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {

@@ -5,6 +5,7 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
 import { RenewingTransport } from './renewing-transport.ts';
 import { RestClientTransport } from './rest-transport.ts';
+import { withUnbatchedEvents } from './unbatched-events.ts';
 
 /** Ways to reach a server by URL: streamable HTTP, the old HTTP+SSE, Rest. */
 export type HttpTransportKind = 'http' | 'sse' | 'rest';
@@ -38,7 +39,7 @@ export function createServerTransport(
 ): RenewingTransport {
   const { url, limits, maxStreamRetries = 2 } = options;
   const { eventStreamFetch = options.fetch } = options;
-  const fetch = boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits);
+  const fetch = withUnbatchedEvents(boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits));
   const open = {
     http: () =>
       new StreamableHTTPClientTransport(new URL(url), {

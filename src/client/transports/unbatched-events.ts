@@ -1,0 +1,81 @@
+import type { Fetch } from '../context.ts';
+import { isEventStream } from './answer-limits.ts';
+
+const isData = (line: string): boolean => /^data(?::|$)/.test(line);
+const isId = (line: string): boolean => /^id(?::|$)/.test(line);
+
+/** @returns the messages of a batch; undefined where the data is something else */
+function readBatch(data: string): unknown[] | undefined {
+  if (!data.trimStart().startsWith('[')) return undefined;
+  try {
+    const value: unknown = JSON.parse(data);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const write = (lines: readonly string[]): string => `${lines.join('\n')}\n\n`;
+
+/** @returns the text of an event; of one for each message where it brings a batch */
+function unbatch(lines: readonly string[]): string {
+  const data = lines.filter(isData).map((line) => line.replace(/^data:? ?/, ''));
+  const batch = readBatch(data.join('\n'));
+  if (!batch) return write(lines);
+  const others = lines.filter((line) => !isData(line) && !isId(line));
+  // Who resumes behind the id has to have had all of the batch.
+  const idOf = (at: number): string[] => (at === batch.length - 1 ? lines.filter(isId) : []);
+  return batch
+    .map((message, at) => write([...others, ...idOf(at), `data: ${JSON.stringify(message)}`]))
+    .join('');
+}
+
+/** Cuts a text into the lines of an event stream: they end with CR LF, LF or CR, which chunks may divide. */
+function createLineCutter(): (text: string) => string[] {
+  let begun = '';
+  let endedWithReturn = false;
+  return (text) => {
+    if (text === '') return [];
+    const fresh = endedWithReturn && text.startsWith('\n') ? text.slice(1) : text;
+    endedWithReturn = text.endsWith('\r');
+    const [first = '', ...others] = fresh.split(/\r\n|\n|\r/);
+    const lines = [begun + first, ...others];
+    begun = lines.pop() ?? '';
+    return lines;
+  };
+}
+
+/** Takes the bytes of an event stream and gives those of the other; an event that is not complete is left out. */
+function unbatchedEvents(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  const cut = createLineCutter();
+  let event: string[] = [];
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const line of cut(decoder.decode(chunk, { stream: true }))) {
+        if (line !== '') event.push(line);
+        else if (event.length > 0) {
+          controller.enqueue(encoder.encode(unbatch(event)));
+          event = [];
+        }
+      }
+    },
+  });
+}
+
+/**
+ * Gives each message of an event stream an event of its own. Servers of 2025-03-26 may send several as one array, which
+ * the SDK's transports do not take.
+ * @param fetch what requests go through
+ * @returns a fetch whose other answers are as they were
+ * @see MCP 2025-03-26 transports "Sending Messages to the Server" (B3-15); WHATWG HTML section 9.2.5
+ */
+export function withUnbatchedEvents(fetch: Fetch): Fetch {
+  return async (target, init) => {
+    const response = await fetch(target, init);
+    const { body, status, statusText, headers } = response;
+    if (body === null || !isEventStream(headers)) return response;
+    return new Response(body.pipeThrough(unbatchedEvents()), { status, statusText, headers });
+  };
+}
