@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from 'oauth4webapi';
-import { parseScope } from '../../oauth/scope.ts';
+import { isScopeToken, parseScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { Credential, CredentialIssuer } from '../stores/credential-store.ts';
 
@@ -37,7 +37,7 @@ export function toCredential(tokens: TokenEndpointResponse, issued: IssuedFor): 
     accessToken: tokens.access_token,
     ...(tokens.expires_in === undefined ? {} : lifeOf(tokens.expires_in, now)),
     refreshToken: tokens.refresh_token ?? rest.refreshToken,
-    scopes: tokens.scope === undefined ? rest.scopes : parseScope(tokens.scope),
+    scopes: tokens.scope === undefined ? rest.scopes : parseScope(tokens.scope).filter(isScopeToken),
   };
 }
 

@@ -42,6 +42,11 @@ describe('a credential made of a token response', () => {
     expect(toCredential(answer({ scope: 'read' }), { ...asked, scopes }).scopes).toEqual(['read']);
   });
 
+  it('has no scope in it that no scope can be, such as what a terminal would act on (T-190)', () => {
+    const scope = 'read \u001b]8;;https://evil\u0007 \u202etirw "x"';
+    expect(toCredential(answer({ scope }), asked).scopes).toEqual(['read']);
+  });
+
   it.each([
     ['bearer', undefined, true],
     ['dpop', key, true],
