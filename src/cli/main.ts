@@ -1,6 +1,8 @@
+import { Console } from 'node:console';
 import { Command, CommanderError } from 'commander';
 import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
+import { printable } from './output.ts';
 import { packageVersion } from './package-version.ts';
 
 /** Adds one command to the command line. */
@@ -68,12 +70,15 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     const known = error instanceof CliError ? error : await explainServerFailure(error);
-    process.stderr.write(`${known?.message ?? `Unexpected failure: ${(error as Error).message}`}\n`);
-    if (known?.hint) process.stderr.write(`${known.hint}\n`);
+    const message = known?.message ?? `Unexpected failure: ${(error as Error).message}`;
+    process.stderr.write(`${printable(message)}\n`);
+    if (known?.hint) process.stderr.write(`${printable(known.hint)}\n`);
     return known?.exitCode ?? exitCodes.unexpected;
   }
 }
 
+// Standard output is for results and protocols alone: libraries write to the console when it suits them (B1-03).
+globalThis.console = new Console(process.stderr);
 // Who reads our output may stop reading: `gatehouse account list | head -1`.
 for (const output of [process.stdout, process.stderr])
   output.on('error', (error: NodeJS.ErrnoException) => {

@@ -84,6 +84,15 @@ describe('the command line', () => {
     for (const { stdout } of helps) expect(stdout).not.toMatch(/--\S*(?:password|secret|token)\S* </);
   });
 
+  it('keeps standard output for results, whatever libraries write to the console (B1-03)', async () => {
+    const code = encodeURIComponent(`process.on('exit', () => console.debug('a library'));`);
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${code}` };
+    const program = runProgram(commandLine, ['completion', 'fish'], { input: '', env });
+    expect(await program.ended).toBe(0);
+    expect(program.written.stdout).not.toContain('a library');
+    expect(program.written.stderr).toBe('a library\n');
+  });
+
   it('shows its version', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await gatehouse(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });

@@ -1,4 +1,3 @@
-import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import {
@@ -129,9 +128,7 @@ export function runConnect(
 }
 
 async function connectProcess(url: string, options: ConnectOptions): Promise<void> {
-  const { stdin, stdout, stderr } = process;
-  // Standard output belongs to the protocol: what code writes to the console must not come between (B1-03).
-  globalThis.console = new Console(stderr);
+  const { stdin, stdout } = process;
   const bridge = runConnect(url, options, { ...processIo(), stdin, stdout });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void bridge.close());
   await bridge.ended;

@@ -1,4 +1,3 @@
-import { Console } from 'node:console';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -19,9 +18,7 @@ interface StdioOptions extends InstallationOptions {
 const leftOverMs = 500;
 
 async function serve(options: StdioOptions): Promise<void> {
-  const { stdin, stdout, stderr, env } = process;
-  // Standard output belongs to the protocol: what code writes to the console must not come between (B1-03).
-  globalThis.console = new Console(stderr);
+  const { stdin, stdout, env } = process;
   const settings = loadSettings(options.config, { data: options.data });
   if (!existsSync(join(settings.data, 'gatehouse.db')))
     throw new CliError(
