@@ -1,4 +1,5 @@
 import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
+import { readFirstChallenge } from '../discovery/first-challenge.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import type { AuthorizationNeed, Authorizer } from './authorizer.ts';
 
@@ -16,9 +17,17 @@ function meets(
   return scopes === undefined || missingScopes(scopes, need.scopes ?? []).length === 0;
 }
 
+/** Where scopes are known that were held, a new login is for them and for those the server asks for now (A8-06, A8-07). */
+function widened(need: AuthorizationNeed, held: Credential | undefined): AuthorizationNeed {
+  const known = scopeUnion(held?.scopes ?? [], need.scopes ?? []);
+  if (known.length === 0) return need;
+  return { ...need, scopes: scopeUnion(known, readFirstChallenge(need.challenge).scopes ?? []) };
+}
+
 /**
  * Runs an authorizer once for all that wait for the same, in this process and in others on the same store: whoever
- * comes later takes the credential that the first one got. Where that allows too little, they ask for its scopes too.
+ * comes later takes the credential that the first one got. Where that allows too little, or has ended, they ask for its
+ * scopes too.
  * @param store where credentials are kept
  * @param need why a credential is needed
  * @param used the credential that does not do; undefined where there was none
@@ -42,12 +51,8 @@ export function authorizeOnce(
   const flight = store
     .exclusively(JSON.stringify(['authorization', need.server]), async () => {
       const held = await store.findCredential(need.server);
-      if (held === undefined) return authorizer(need);
-      if (meets(need, held, used, now())) return held;
-      const { scopes } = need;
-      return authorizer(
-        scopes === undefined ? need : { ...need, scopes: scopeUnion(held.scopes ?? [], scopes) },
-      );
+      if (held !== undefined && meets(need, held, used, now())) return held;
+      return authorizer(widened(need, held));
     })
     .finally(() => flights.delete(key));
   flights.set(key, flight);

@@ -9,7 +9,7 @@ export interface AuthorizationNeed {
    * `insufficient_scope`: it is good, but for less.
    */
   why: 'no_credential' | 'rejected' | 'insufficient_scope';
-  /** All scopes held and required, for a step-up (A8-07). */
+  /** All scopes held and required (A8-07); absent where none are known, and those the server names are to be asked for. */
   scopes?: readonly string[];
   /** `WWW-Authenticate` of the refusal, its fields joined by a comma; null where it had none. */
   challenge: string | null;

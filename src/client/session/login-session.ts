@@ -12,6 +12,11 @@ import { newTokenSeconds, TokenMemory } from './token-memory.ts';
 /** How often an authorizer is called for one need without success (A8-08). */
 export const maxAuthorizations = 3;
 
+/** A new login is for what the one before was for: scopes that were added one by one are not asked for again so (A8-07). */
+function heldScopes({ scopes = [] }: Credential): Pick<AuthorizationNeed, 'scopes'> {
+  return scopes.length === 0 ? {} : { scopes };
+}
+
 /** What a session needs. */
 export interface LoginSessionOptions {
   context: ClientContext;
@@ -121,7 +126,7 @@ export class LoginSession {
         if (authorizer === undefined || !(error instanceof LoginRequiredError)) throw error;
       }
     }
-    return this.#authorize({ server, why: 'rejected', challenge }, used, tried);
+    return this.#authorize({ server, why: 'rejected', ...heldScopes(used), challenge }, used, tried);
   }
 
   /**

@@ -146,6 +146,21 @@ describe('a session whose token is rejected', () => {
     expect(needs.map(({ why }) => why)).toEqual(['rejected']);
   });
 
+  it('asks for all scopes it had, also those of a step-up, whichever way it is lost (A8-07)', async () => {
+    const scopes = ['read', 'write'];
+    const rejected = await setUp();
+    await rejected.logIn({ scopes });
+    rejected.as.accessTokens.clear();
+    rejected.as.refreshTokens.clear();
+    await rejected.send(rejected.mcp.url, list);
+    expect(rejected.needs).toMatchObject([{ why: 'rejected', scopes }]);
+    const ended = await setUp();
+    await ended.logIn({ scopes, refreshToken: undefined });
+    ended.context.clock.seconds += 3600;
+    await ended.send(ended.mcp.url, list);
+    expect(ended.needs).toMatchObject([{ why: 'no_credential', scopes }]);
+  });
+
   it('asks for a login where the authorization server has ended it', async () => {
     const { as, mcp, send, needs, logIn } = await setUp();
     await logIn();
