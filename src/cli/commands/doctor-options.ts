@@ -89,7 +89,7 @@ export function addDoctorOptions(command: Command): Command {
       ).choices(sealings),
     )
     .optionsGroup('What is reported:')
-    .option('--verbose', 'what was seen where nothing is wrong, too')
+    .option('--verbose', 'every check and what was seen, where nothing is wrong too')
     .addOption(new Option('--json', 'the report as JSON').conflicts('junit'))
     .option('--junit', 'the report as JUnit XML')
     .option('--bundle <file>', 'also write report and exchanges, without secrets, for a bug report')

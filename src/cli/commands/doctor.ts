@@ -18,6 +18,7 @@ import { formatCheckList } from './doctor-list.ts';
 import { doctorLogin } from './doctor-login.ts';
 import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
 import { formatReport, summarize } from './doctor-text.ts';
+import { verifyMeans } from './doctor-verify.ts';
 
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
@@ -26,11 +27,20 @@ function write(report: Report, options: DoctorCommandOptions, io: CommandIo): vo
   const threshold = options.failOn ?? 'fail';
   if (options.junit) io.stdout.write(toJunit(report, threshold));
   else if (options.json)
-    io.stdout.write(formatJson(toJsonReport(report, { version: packageVersion(), threshold })));
+    io.stdout.write(
+      formatJson(
+        toJsonReport(report, { version: packageVersion(), threshold, verify: verifyMeans(options) }),
+      ),
+    );
   else {
     const width = io.stdout.isTTY ? (io.stdout.columns ?? defaultWidth) : defaultWidth;
     io.stdout.write(
-      formatReport(report, { paint: createPaint(io.stdout, io.env), width, isVerbose: options.verbose }),
+      formatReport(report, {
+        paint: createPaint(io.stdout, io.env),
+        width,
+        isVerbose: options.verbose,
+        verify: verifyMeans(options),
+      }),
     );
   }
 }
@@ -39,6 +49,7 @@ async function writeBundle(file: string, report: Report, options: DoctorCommandO
   const bundle = toBundle(report, {
     version: packageVersion(),
     threshold: options.failOn ?? 'fail',
+    verify: verifyMeans(options),
     environment: { node: process.versions.node, platform: process.platform },
   });
   await writeFile(file, formatJson(bundle), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {

@@ -2,7 +2,7 @@ import type { Exchange } from '../../client/index.ts';
 import type { Report } from '../examine.ts';
 import type { Finding, Verdict } from '../finding.ts';
 import { countVerdicts, type Outcome, outcomeOf, type Threshold } from './outcome.ts';
-import { verifyCommand } from './verify-command.ts';
+import { type VerifyMeans, verifyCommand } from './verify-command.ts';
 
 /** A report for programs. Members may be added; none changes its meaning while `schema` stays. */
 export interface JsonReport {
@@ -48,9 +48,12 @@ function brief({
 /**
  * Writes a report as an object for programs.
  * @param report what was found
- * @param options version of this program, and what counts as a fault
+ * @param options version of this program, what counts as a fault, and how to look again
  */
-export function toJsonReport(report: Report, options: { version: string; threshold: Threshold }): JsonReport {
+export function toJsonReport(
+  report: Report,
+  options: { version: string; threshold: Threshold; verify?: VerifyMeans },
+): JsonReport {
   const { url, startedAt, active, findings, exchanges } = report;
   return {
     schema: 1,
@@ -63,7 +66,7 @@ export function toJsonReport(report: Report, options: { version: string; thresho
     summary: countVerdicts(findings),
     findings: findings.map((finding) =>
       finding.verdict === 'fail' || finding.verdict === 'warn'
-        ? { ...finding, verify: verifyCommand(finding, url, report) }
+        ? { ...finding, verify: verifyCommand(finding, url, options.verify ?? report) }
         : finding,
     ),
     exchanges: exchanges.map(brief),

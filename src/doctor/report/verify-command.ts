@@ -1,5 +1,18 @@
 import type { Finding } from '../finding.ts';
 
+/** How a report came about, as far as another look at one finding needs it. */
+export interface VerifyMeans {
+  /** The program as the user calls it; `gatehouse` unless told. */
+  program?: string | undefined;
+  /** Whether clients could be registered and logins made. */
+  active: boolean;
+  /** The arguments that the checks of a section got, to be given again. */
+  given?: ((section: string) => readonly string[]) | undefined;
+}
+
+/** Sections of which no check becomes another one by logging in. */
+const withoutLogin = new Set(['reach', 'resource', 'issuer', 'machine']);
+
 /** @returns the text as one word of a POSIX shell */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -9,14 +22,16 @@ function shellWord(text: string): string {
  * The command that looks at one finding again, after it was mended.
  * @param finding the finding
  * @param url URL under examination
- * @param options how the report came about, as far as the check needs it
+ * @param means how the report came about
  */
 export function verifyCommand(
   { id, section }: Pick<Finding, 'id' | 'section'>,
   url: string,
-  options: { active: boolean },
+  { program = 'gatehouse', active, given = () => [] }: VerifyMeans,
 ): string {
-  const active = options.active && ['registration', 'login', 'token'].includes(section) ? ' --active' : '';
-  const proxy = section === 'proxy' ? ' --proxy' : '';
-  return `gatehouse doctor --only ${id}${active}${proxy} ${shellWord(url)}`;
+  const flags = [
+    ...(active && !withoutLogin.has(section) ? ['--active'] : []),
+    ...(section === 'proxy' ? ['--proxy'] : []),
+  ];
+  return [program, 'doctor', '--only', id, ...flags, ...[...given(section), url].map(shellWord)].join(' ');
 }

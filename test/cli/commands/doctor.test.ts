@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { registerDoctor, runDoctor } from '../../../src/cli/commands/doctor.ts';
+import { programName } from '../../../src/cli/program-name.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { routeNames, startServer } from '../../doctor/support/server.ts';
 import { testIo } from '../support/client-commands.ts';
@@ -62,7 +63,10 @@ describe('gatehouse doctor', () => {
       url,
       outcome: 'faults',
       summary: { fail: 1, pass: 1 },
-      findings: [{ id: 'PRM-RESOURCE' }, { id: 'AS-PKCE', verify: `gatehouse doctor --only AS-PKCE ${url}` }],
+      findings: [
+        { id: 'PRM-RESOURCE' },
+        { id: 'AS-PKCE', verify: `${programName} doctor --only AS-PKCE ${url}` },
+      ],
     });
     const junit = testIo();
     await expect(runDoctor(url, { only, junit: true }, junit.io)).rejects.toMatchObject({ exitCode: 8 });

@@ -15,3 +15,14 @@ it('a URL is one word of the shell, whatever it holds (T-182)', () => {
     "gatehouse doctor --only A 'https://a/?x=$(id)&y='\\'''",
   );
 });
+
+it('the command has the program as the user calls it, and the options that the check was given', () => {
+  const given = (section: string) => (section === 'machine' ? ['--callback-port', '8123'] : []);
+  expect(
+    verifyCommand({ id: 'MACHINE-CALLBACK-PORT', section: 'machine' }, 'https://a/mcp', {
+      program: 'npx mcp-gatehouse',
+      active: true,
+      given,
+    }),
+  ).toBe('npx mcp-gatehouse doctor --only MACHINE-CALLBACK-PORT --callback-port 8123 https://a/mcp');
+});
