@@ -13,7 +13,8 @@ export interface AuthorizationAgent {
   /** Redirect URIs to register a client with, should one be registered; `redirectUri` has to be allowed by one of them. */
   registeredRedirectUris: readonly string[];
   /**
-   * Waits for the answer.
+   * Waits for the answer. It may be called a second time, after the first has ended: a client that the authorization
+   * server has forgotten is registered anew, and the user asked again.
    * @returns query of the redirect; it is not judged yet
    * @throws ClientError `login_timed_out`, `authorization_denied`
    */

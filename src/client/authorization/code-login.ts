@@ -82,8 +82,11 @@ export async function loginToDiscovered(
     return await authorize(context, found, client.registration, options);
   } catch (error) {
     if (!isStale(error)) throw error;
-    await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
-    if (client.how !== 'kept' || client.registration.source !== 'dynamic') throw error;
+    const { issuer, clientId, source } = client.registration;
+    // A given client may be good for another redirect URI, and only the user can bring it again.
+    if (source === 'given' && error.reason !== 'client_unknown') throw error;
+    await store.forgetRegistration(issuer, clientId);
+    if (client.how !== 'kept' || source !== 'dynamic') throw error;
   }
   const anew = await obtainRegistration(context, found, store, registrationOptions(options));
   progress?.registered?.(anew.registration, anew.how);
@@ -93,7 +96,7 @@ export async function loginToDiscovered(
 /** Reasons for which a client registered anew gets in where the kept one does not. */
 const staleReasons: readonly ClientError['reason'][] = ['client_unknown', 'redirect_uri_refused'];
 
-function isStale(error: unknown): boolean {
+function isStale(error: unknown): error is ClientError {
   return error instanceof ClientError && staleReasons.includes(error.reason);
 }
 
@@ -116,7 +119,8 @@ async function obtainKnownClient(
     return client;
   const { redirectUri } = agent;
   const { url } = await startAuthorization(found, client.registration, { redirectUri, scopes });
-  if (await isClientKnown(context, url)) return client;
+  // The endpoint may be within reach of the user's browser only.
+  if (await isClientKnown(context, url).catch(() => true)) return client;
   await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
   return obtainRegistration(context, found, store, wanted);
 }

@@ -60,7 +60,11 @@ export async function login(
   progress: LoginProgress,
 ): Promise<{ found: DiscoveredServer; credential: Credential }> {
   const { paste, callbackPort, timeoutMs, device, ...wanted } = options;
-  const found = await discover(context, url, options);
+  const found = await discover(
+    context,
+    url,
+    device === 'always' ? { ...options, withoutCode: true } : options,
+  );
   progress.discovered?.(found);
   const byDevice = await tryDevice(context, found, options, progress);
   if (byDevice !== undefined) return { found, credential: byDevice };

@@ -77,6 +77,39 @@ describe('a login with the code flow', () => {
     expect(await store.findRegistration(as.origin)).toBeUndefined();
   });
 
+  it('goes on with a client registered earlier where only a browser can reach the authorization endpoint', async () => {
+    const { mcp, as, store, agent, run } = await setUp();
+    await run();
+    const context = testContext();
+    const { fetch } = context;
+    context.fetch = async (url, init) => {
+      if (String(url).includes('/authorize')) throw new TypeError('fetch failed');
+      return fetch(url, init);
+    };
+    await loginWithCode(context, mcp.url, { store, agent });
+    expect(as.asked().filter((asked) => asked === 'POST /register')).toHaveLength(1);
+  });
+
+  it('keeps a client the user gave where its redirect URI is another, not where it is unknown (A5-11)', async () => {
+    const { as, store, run } = await setUp();
+    const given = { clientId: 'mine', clientSecret: 's' };
+    const authorize = as.routes['GET /authorize'] ?? {};
+    as.routes['GET /authorize'] = ({ query }) => ({
+      status: 302,
+      headers: {
+        location: `${query.get('redirect_uri')}?error=redirect_uri_mismatch&state=${query.get('state')}&iss=${as.origin}`,
+      },
+      text: '',
+    });
+    await expect(run({ given })).rejects.toMatchObject({ reason: 'redirect_uri_refused' });
+    expect(await store.findRegistration(as.origin)).toMatchObject(given);
+    as.routes['GET /authorize'] = authorize;
+    expect((await run()).credential.clientId).toBe('mine');
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    await expect(run()).rejects.toMatchObject({ reason: 'client_unknown' });
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+  });
+
   it('does not ask about the client where the caller is sure of it', async () => {
     const { as, run } = await setUp();
     await run();

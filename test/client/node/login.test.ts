@@ -153,8 +153,8 @@ describe('a login', () => {
 });
 
 describe('a login by a code on another device (CL-6)', () => {
-  async function setUpDevice() {
-    const set = await setUp();
+  async function setUpDevice(overrides: Record<string, unknown> = {}) {
+    const set = await setUp(overrides);
     const seen = offerDeviceLogin(set.as);
     const shown: DeviceInstructions[] = [];
     const more = { showCode: (instructions: DeviceInstructions) => void shown.push(instructions) };
@@ -167,6 +167,12 @@ describe('a login by a code on another device (CL-6)', () => {
     expect(await store.findCredential(mcp.url)).toEqual(credential);
     expect(shown).toMatchObject([{ userCode: 'WDJB-MJHT', url: `${as.origin}/device` }]);
     expect(steps).toEqual(['protected_resource', 'new']);
+  });
+
+  it('needs no PKCE, which protects codes of a browser, where it is the only way', async () => {
+    const { more, run } = await setUpDevice({ code_challenge_methods_supported: undefined });
+    await expect(run({ device: 'where_offered' }, more)).rejects.toMatchObject({ reason: 'no_pkce' });
+    expect((await run({ device: 'always' }, more)).credential.accessToken).toBeTruthy();
   });
 
   it('is chosen where it is offered, and nowhere else', async () => {
