@@ -24,6 +24,16 @@ function requireOptions(options: LoginCommandOptions, client: GivenClient | unde
 }
 
 /**
+ * Refuses options that only a machine's login heeds: whoever gives them would trust in vain that they bind a person's.
+ * @throws CliError exit code 2
+ */
+export function refuseMachineOptions({ grant, issuer, assertionFile }: LoginCommandOptions): void {
+  if (grant !== undefined) return;
+  const [name] = [issuer && '--issuer', assertionFile && '--assertion-file'].filter(Boolean);
+  if (name !== undefined) throw new CliError(`${name} needs --grant.`, exitCodes.usage);
+}
+
+/**
  * Logs a machine in as itself, with the grant of `--grant`.
  * @param context fetch and clock
  * @param url URL of the MCP server

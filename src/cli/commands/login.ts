@@ -9,7 +9,7 @@ import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
-import { loginMachine } from './login-machine.ts';
+import { loginMachine, refuseMachineOptions } from './login-machine.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
 import { describeIssuer, tellProgress } from './login-progress.ts';
 import { describeStore, summarizeLogin } from './login-summary.ts';
@@ -29,6 +29,7 @@ interface LoginRun {
 
 async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credential: Credential }> {
   const { server, options, io, store, say } = run;
+  refuseMachineOptions(options);
   const surroundings = readSurroundings(io.env);
   const way =
     options.grant === undefined ? chooseLoginWay(options, surroundings, isTerminal(io.stdin)) : undefined;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loginMachine } from '../../../src/cli/commands/login-machine.ts';
+import { loginMachine, refuseMachineOptions } from '../../../src/cli/commands/login-machine.ts';
 import type { LoginCommandOptions } from '../../../src/cli/commands/login-options.ts';
 import { createMemoryStore, type GivenClient } from '../../../src/client/index.ts';
 import { testContext } from '../../client/support/context.ts';
@@ -56,4 +56,14 @@ describe('a machine logs in as itself', () => {
     });
     expect(as.requests).toEqual([]);
   });
+});
+
+describe('options of a machine', () => {
+  it.each([[{ issuer: 'https://as' }], [{ assertionFile: 'jwt' }]])(
+    'are refused without a grant: %j',
+    (options) => {
+      expect(() => refuseMachineOptions(options)).toThrow(expect.objectContaining({ exitCode: 2 }));
+      expect(() => refuseMachineOptions({ ...options, grant: 'workload_identity' })).not.toThrow();
+    },
+  );
 });
