@@ -4,18 +4,27 @@ import {
   type Authorizer,
   type ClientContext,
   ClientError,
+  type CredentialStore,
   type Fetch,
   InsufficientScopeError,
   LoginRequiredError,
   withAuthorization,
 } from '../../client/index.ts';
-import { login, openBridge, openTokenFile, patientFetch, readSurroundings } from '../../client/node/index.ts';
+import {
+  login,
+  openBridge,
+  openTokenFile,
+  patientFetch,
+  readSurroundings,
+  type Surroundings,
+} from '../../client/node/index.ts';
+import { CliError } from '../cli-error.ts';
 import { readGivenHeaders, withHeaders } from '../given-headers.ts';
 import { type CommandIo, printableLine, processIo } from '../output.ts';
 import { withTrace } from '../trace.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
 import { tellProgress } from './login-progress.ts';
-import { chooseLoginWay } from './login-way.ts';
+import { chooseLoginWay, type LoginWay } from './login-way.ts';
 
 /** Options of `gatehouse connect`, as commander gives them. */
 export interface ConnectOptions {
@@ -36,25 +45,37 @@ export interface ConnectIo extends CommandIo {
 /** How long what is left over may keep the process alive after the host is gone, in milliseconds. */
 const leftOverMs = 500;
 
-/** Logs in with the person in front of this machine. Nothing can be typed: standard input is the host's. */
+/**
+ * How the person in front of this machine is reached. Nothing can be typed: standard input is the host's.
+ * @throws LoginRequiredError where they cannot be: they have to log in at a terminal
+ */
+function wayToPerson(url: string, { browser }: ConnectOptions, surroundings: Surroundings): LoginWay {
+  try {
+    return chooseLoginWay({ browser }, surroundings, false);
+  } catch (error) {
+    throw error instanceof CliError ? new LoginRequiredError(url, error.message) : error;
+  }
+}
+
+/** Logs in with the person in front of this machine. */
 function personAuthorizer(
   context: ClientContext,
   url: string,
+  store: CredentialStore,
   options: ConnectOptions,
   io: CommandIo,
   say: (line: string) => void,
 ): Authorizer {
   return async ({ why, scopes }) => {
-    const store = openTokenFile(io.env);
     const surroundings = readSurroundings(io.env);
-    const way = chooseLoginWay({ browser: options.browser }, surroundings, false);
+    const way = wayToPerson(url, options, surroundings);
     say(
       why === 'insufficient_scope'
         ? 'The server asks for more than the login allows'
         : `Logging in to ${url}`,
     );
     const progress = tellProgress(way, surroundings.place, say, io);
-    const { credential } = await login(context, url, { store, scopes, device: way.device }, progress);
+    const { credential } = await login(context, url, { store, scopes }, progress);
     say('Logged in');
     return credential;
   };
@@ -90,7 +111,8 @@ function bridgeFetches(
   if (headers.has('authorization')) return { fetch };
   const context = { fetch, now: io.now };
   const store = openTokenFile(io.env);
-  const authorizer = options.login === false ? undefined : personAuthorizer(context, url, options, io, say);
+  const authorizer =
+    options.login === false ? undefined : personAuthorizer(context, url, store, options, io, say);
   return {
     fetch: withAdvice(withAuthorization(context, url, store, { authorizer }), url),
     eventStreamFetch: withAdvice(

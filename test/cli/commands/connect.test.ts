@@ -42,6 +42,13 @@ describe('gatehouse connect', () => {
     expect(error?.message).toMatch(/^You are not logged in .*Run: .*gatehouse login http/);
   });
 
+  it('says the same where nobody can be asked: no browser, no terminal', async () => {
+    const { mcp } = await startLoggedIn();
+    const { io } = testIo({ env: { BROWSER: 'none' } });
+    const { error } = await initialized(mcp.url, {}, io);
+    expect(error?.message).toMatch(/^Nobody can log in here: .*Run: .*gatehouse login http/);
+  });
+
   it('sends a given Authorization header in place of a login', async () => {
     const { mcp, as } = await startLoggedIn();
     as.accessTokens.add('given');
