@@ -22,9 +22,14 @@ function describeProgress(tool: string, { progress, total, message }: Progress):
 }
 
 /** The tool's schema says which of `key=value` are numbers; it is asked for only where it matters. */
-async function schemaOf(client: Client, tool: string, given: GivenArguments): Promise<unknown> {
+async function schemaOf(
+  client: Client,
+  tool: string,
+  given: GivenArguments,
+  options: CallOptions,
+): Promise<unknown> {
   if (Object.keys(given.texts).length === 0 || !client.getServerCapabilities()?.tools) return undefined;
-  const { tools } = await client.listTools();
+  const { tools } = await client.listTools(undefined, requestOptions(options));
   return tools.find(({ name }) => name === tool)?.inputSchema;
 }
 
@@ -35,7 +40,7 @@ async function callTool(
   options: CallOptions,
   waiting: ProgressLine,
 ): Promise<CallToolResult> {
-  const args = typeArguments(given, await schemaOf(client, tool, given));
+  const args = typeArguments(given, await schemaOf(client, tool, given, options));
   return client.callTool(
     { name: tool, arguments: args },
     {
