@@ -11,8 +11,12 @@ import type { CommandIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import type { DoctorCommandOptions } from './doctor-options.ts';
 
-/** @throws CliError exit code 2 for a client that nobody described */
-function chosenClients({ as: names = [] }: DoctorCommandOptions): ReturnType<typeof chooseProfiles> {
+/**
+ * The known clients that `--as` names.
+ * @param options what was given on the command line
+ * @throws CliError exit code 2 for a client that nobody described
+ */
+export function chosenClients({ as: names = [] }: DoctorCommandOptions): ReturnType<typeof chooseProfiles> {
   try {
     return chooseProfiles(names);
   } catch (error) {

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { examine, type Report } from '../../doctor/examine.ts';
 import { countConsents } from '../../doctor/login/consents.ts';
+import { describeProfile } from '../../doctor/profiles/profile-checks.ts';
 import { toBundle } from '../../doctor/report/bundle.ts';
 import { toJsonReport } from '../../doctor/report/json-report.ts';
 import { toJunit } from '../../doctor/report/junit.ts';
@@ -13,7 +14,7 @@ import { type CommandIo, formatJson, printableLine, processIo } from '../output.
 import { packageVersion } from '../package-version.ts';
 import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
-import { checksOf, chosenIds, requireKnownIds } from './doctor-checks.ts';
+import { checksOf, chosenClients, chosenIds, requireKnownIds } from './doctor-checks.ts';
 import { formatCheckList } from './doctor-list.ts';
 import { doctorLogin } from './doctor-login.ts';
 import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
@@ -42,6 +43,8 @@ function write(report: Report, options: DoctorCommandOptions, io: CommandIo): vo
         verify: verifyMeans(options),
       }),
     );
+    if (options.verbose && options.as)
+      io.stdout.write(`\n${chosenClients(options).map(describeProfile).join('\n\n')}\n`);
   }
 }
 

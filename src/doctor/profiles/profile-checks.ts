@@ -5,7 +5,10 @@ import type { ClientProfile } from './profile.ts';
 import { replay } from './replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 
-/** Says what of a profile is known and what is concluded, for those who doubt a verdict. */
+/**
+ * Says what of a client is known and what is concluded, for those who doubt a verdict.
+ * @param profile of the client
+ */
 export function describeProfile({ title, version, observed, facts }: ClientProfile): string {
   const grounds = facts.map(({ says, grounds: how, from }) => `- ${says} (${how}: ${from})`);
   return [`${title} ${observed}, described on ${version}:`, ...grounds].join('\n');

@@ -91,6 +91,14 @@ describe('gatehouse doctor', () => {
     expect(written.stderr).toContain(file);
   });
 
+  it('says with --as and --verbose what is known of a client, and how', async () => {
+    const server = await startServer();
+    const { io, written } = testIo();
+    await runDoctor(server.url, { as: ['vscode'], verbose: true }, io);
+    expect(written.stdout).toContain('✓ pass    CLIENT-VSCODE VS Code gets to the login page');
+    expect(written.stdout).toMatch(/\nVS Code .*, described on .*:\n- .*\(source: https:/);
+  });
+
   it('lists all checks with their clauses, without a server', async () => {
     const { io, written } = testIo();
     await runDoctor(undefined, { list: true }, io);
