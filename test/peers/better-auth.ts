@@ -26,6 +26,8 @@ const auth = betterAuth({
       scopes: ['openid', 'offline_access', 'mcp:tools'],
       allowDynamicClientRegistration: true,
       allowUnauthenticatedClientRegistration: true,
+      // 30 unless told; a test has no time to wait for the end of that.
+      refreshTokenReuseInterval: 1,
     }),
   ],
 });

@@ -1,11 +1,11 @@
 // oidc-provider as it comes, with its own development pages, registration, introspection and resource indicators
 // switched on; the MCP server asks it about every token.
-import { Provider } from 'oidc-provider';
+import { errors, Provider } from 'oidc-provider';
 import { listen, port } from './listen.ts';
 import { serveMcp } from './mcp-server.ts';
 
-const issuer = `http://localhost:${process.env.ISSUER_PORT}`;
-const origin = `http://localhost:${port}`;
+const issuer = `http://127.0.0.1:${process.env.ISSUER_PORT}`;
+const origin = `http://127.0.0.1:${port}`;
 const resource = `${origin}/mcp`;
 const scope = 'mcp:tools';
 const introspection = { client_id: 'resource-server', client_secret: 'known-to-everybody' };
@@ -18,7 +18,10 @@ const provider = new Provider(issuer, {
     revocation: { enabled: true },
     resourceIndicators: {
       enabled: true,
-      getResourceServerInfo: () => ({ scope, audience: resource, accessTokenFormat: 'opaque' }),
+      getResourceServerInfo(_, indicator) {
+        if (indicator !== resource) throw new errors.InvalidTarget();
+        return { scope, audience: resource, accessTokenFormat: 'opaque' };
+      },
     },
   },
 });

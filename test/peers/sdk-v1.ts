@@ -10,7 +10,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import express from 'express';
 import { port } from './listen.ts';
 
-const origin = `http://localhost:${port}`;
+const origin = `http://127.0.0.1:${port}`;
 const resource = new URL(`${origin}/mcp`);
 const provider = new DemoInMemoryAuthProvider();
 const app = express();

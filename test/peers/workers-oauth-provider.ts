@@ -11,7 +11,7 @@ const hook = `export async function resolve(name, context, next) {
     : next(name, context);
 }`;
 register(`data:text/javascript,${encodeURIComponent(hook)}`);
-const { OAuthProvider } = await import('@cloudflare/workers-oauth-provider');
+const { AuthorizationError, OAuthProvider } = await import('@cloudflare/workers-oauth-provider');
 
 /** As much of a KV namespace as the library uses. */
 class KeyValues {
@@ -41,6 +41,15 @@ class KeyValues {
   }
 }
 
+/** Who asked wrongly is told at the client, where that is known to be the client's; else here. */
+function refuse(error: unknown): Response {
+  if (!(error instanceof AuthorizationError)) throw error;
+  const { redirectTo, description } = error;
+  return redirectTo === undefined
+    ? new Response(description, { status: 400 })
+    : new Response(null, { status: 302, headers: { location: redirectTo } });
+}
+
 interface Helpers {
   parseAuthRequest(request: Request): Promise<{ scope: string[] }>;
   completeAuthorization(options: object): Promise<{ redirectTo: string }>;
@@ -55,7 +64,8 @@ const provider = new OAuthProvider({
     async fetch(request: Request, env: unknown) {
       if (new URL(request.url).pathname !== '/authorize') return new Response('Not found', { status: 404 });
       const { OAUTH_PROVIDER: helpers } = env as { OAUTH_PROVIDER: Helpers };
-      const wanted = await helpers.parseAuthRequest(request);
+      const wanted = await helpers.parseAuthRequest(request).catch(refuse);
+      if (wanted instanceof Response) return wanted;
       const { redirectTo } = await helpers.completeAuthorization({
         request: wanted,
         userId: 'person',
@@ -69,7 +79,8 @@ const provider = new OAuthProvider({
   authorizeEndpoint: '/authorize',
   tokenEndpoint: '/token',
   clientRegistrationEndpoint: '/register',
-  scopesSupported: ['mcp:tools'],
+  scopesSupported: ['mcp:tools', 'offline_access'],
+  requiredScopes: ['mcp:tools'],
   resourceMetadata: { resource: `${origin}/mcp`, authorization_servers: [origin] },
 } as never);
 const execution = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
