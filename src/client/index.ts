@@ -84,6 +84,7 @@ export type { AnswerLimits } from './transports/answer-limits.ts';
 export {
   type ConnectServerOptions,
   connectServer,
+  type KnownServer,
   type ServerConnection,
 } from './transports/connect-server.ts';
 export { withMcpConnection } from './transports/mcp-connection.ts';

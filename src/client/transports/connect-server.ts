@@ -1,4 +1,4 @@
-import { Client, type ClientOptions, SdkHttpError } from '@modelcontextprotocol/client';
+import { Client, type ClientOptions, type ProtocolEra, SdkHttpError } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
 import {
@@ -6,6 +6,14 @@ import {
   type HttpTransportKind,
   type ServerTransportOptions,
 } from './server-transports.ts';
+import { describeNoCommonRevision, revisionsOffered, speaksOlderRevision } from './version-refusal.ts';
+
+/** What connecting to a server found out; it holds for one URL, and for one login. */
+export interface KnownServer {
+  transport: HttpTransportKind;
+  /** `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
+  era: ProtocolEra;
+}
 
 /** What a connection needs. */
 export interface ConnectServerOptions extends ServerTransportOptions {
@@ -19,6 +27,8 @@ export interface ConnectServerOptions extends ServerTransportOptions {
   prepare?: ((client: Client) => void) | undefined;
   /** Longest wait for the server to say which revision it speaks, in milliseconds; 60 s unless told. */
   timeoutMs?: number | undefined;
+  /** What an earlier connection found out: a server of older revisions is then not asked for newer ones first (C3-09). */
+  known?: KnownServer | undefined;
 }
 
 /** A connection to an MCP server. */
@@ -26,6 +36,8 @@ export interface ServerConnection {
   client: Client;
   /** The transport the server turned out to speak. */
   transport: HttpTransportKind;
+  /** For the next connection to the same server. */
+  known: KnownServer;
   /** Ends the session and the connection. */
   close(): Promise<void>;
 }
@@ -47,6 +59,7 @@ async function open(
   return {
     client,
     transport,
+    known: { transport, era: client.getProtocolEra() ?? 'legacy' },
     async close() {
       await wire.end();
       await client.close();
@@ -58,13 +71,26 @@ async function openHttp(options: ConnectServerOptions): Promise<ServerConnection
   try {
     return await open(options, 'http', 'auto');
   } catch (error) {
-    if (!brokeAtProbe(error)) throw error;
+    if (!brokeAtProbe(error) && !speaksOlderRevision(error)) throw error;
     return await open(options, 'http', 'legacy');
   }
 }
 
-/** The SDK's errors do not always name the status. */
+/** @returns the connection to a server that is as old as it was; undefined where it may have changed */
+async function openKnown(options: ConnectServerOptions): Promise<ServerConnection | undefined> {
+  const { known, transport = known?.transport } = options;
+  if (known?.era !== 'legacy' || transport !== known.transport) return undefined;
+  return open(options, known.transport, 'legacy').catch((error: unknown) => {
+    if (error instanceof ClientError) throw error;
+    return undefined;
+  });
+}
+
+/** The SDK's errors do not always name the status, nor the revisions. */
 function explained(error: unknown, url: string): unknown {
+  const offered = revisionsOffered(error);
+  if (offered)
+    return new ClientError('server_error', `${url}: ${describeNoCommonRevision(offered)}`, { cause: error });
   if (!(error instanceof SdkHttpError) || error.status === 401 || error.status === 403) return error;
   const advice = error.status < 500 ? 'Check the path of the URL.' : 'Try again later.';
   const sentence = `${url} answered with ${`${error.status} ${error.statusText ?? ''}`.trim()}. ${advice}`;
@@ -77,10 +103,12 @@ function explained(error: unknown, url: string): unknown {
  * @param options where to, as whom, and what the client can do
  * @returns the connection, which its caller closes
  * @throws ClientError; what the given fetch and the SDK throw
- * @see MCP transports "Backwards Compatibility" (B1-09, B5-15, B6-01)
+ * @see MCP transports "Backwards Compatibility" (B1-09, B5-15, B6-01, C3-08, C3-09)
  */
 export async function connectServer(options: ConnectServerOptions): Promise<ServerConnection> {
   const { transport, url } = options;
+  const asBefore = await openKnown(options);
+  if (asBefore) return asBefore;
   if (transport === 'sse') return open(options, 'sse', 'legacy');
   if (transport === 'rest') return open(options, 'rest', 'auto');
   try {

@@ -48,4 +48,33 @@ describe('a server that is a program', () => {
       message: '/no/such/program cannot be started: there is no such program.',
     });
   });
+
+  it.each([
+    [['2025-11-25', '2099-01-01'], undefined],
+    [['2099-01-01'], /speaks only 2099-01-01 of MCP/],
+  ])(
+    'that refuses 2026-07-28 and speaks %j is spoken to in what both know (C3-08)',
+    async (supported, failure) => {
+      const file = join(testFolder(), 'old.mjs');
+      writeFileSync(
+        file,
+        `import { createInterface } from 'node:readline';
+const say = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+const serverInfo = { name: 'old', version: '1' };
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (method === 'initialize')
+    say({ id, result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo } });
+  else if (id !== undefined)
+    say({ id, error: { code: -32022, message: 'no', data: { supported: ${JSON.stringify(supported)} } } });
+}`,
+      );
+      const connected = withCommandConnection(
+        { command: [process.execPath, file], env: {}, clientInfo },
+        async (client) => client.getServerVersion()?.name,
+      );
+      if (failure) await expect(connected).rejects.toThrow(failure);
+      else expect(await connected).toBe('old');
+    },
+  );
 });

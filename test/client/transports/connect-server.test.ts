@@ -106,6 +106,61 @@ describe('one URL', () => {
   });
 });
 
+describe('a server that refuses 2026-07-28 with the revisions it speaks', () => {
+  const refusing = (supported: string[]) => {
+    const error = { code: -32022, message: 'Unsupported protocol version', data: { supported } };
+    return startOldServer({ status: 400, json: { jsonrpc: '2.0', id: 'server-discover-probe-1', error } });
+  };
+
+  it.each([[['2025-03-26']], [['2025-03-26', '2099-01-01']], [['2099-01-01', '2025-11-25']]])(
+    'is connected to with initialize where one of %j is ours (C3-08)',
+    async (supported) => {
+      const server = await refusing(supported);
+      const { client, close } = await connectServer(options(server.url));
+      expect(client.getServerVersion()).toMatchObject({ name: 'old' });
+      await close();
+    },
+  );
+
+  it('is given up where none is ours, and both sides are named (C3-08)', async () => {
+    const server = await refusing(['2099-01-01']);
+    await expect(connectServer(options(server.url))).rejects.toMatchObject({
+      reason: 'server_error',
+      message: expect.stringMatching(
+        /the server speaks only 2099-01-01 of MCP, and this client 2026-07-28, /,
+      ),
+    });
+    expect(server.asked()).toEqual(['POST /mcp']);
+  });
+});
+
+describe('what is known of a server', () => {
+  it('spares an old one the questions about its age the next time (C3-09)', async () => {
+    for (const server of [await startSessionServer(), await startEventStreamServer()]) {
+      const first = await connectServer(options(server.url));
+      await first.close();
+      server.asked.length = 0;
+      const { known, close } = await connectServer(options(server.url, { known: first.known }));
+      await close();
+      expect(known).toEqual(first.known);
+      expect(server.asked[0]).toBe(known.transport === 'sse' ? 'GET' : 'POST initialize');
+      expect(server.asked).not.toContain('POST server/discover');
+    }
+  });
+
+  it('is asked anew where it is out of date, and is not taken for another transport (C3-09)', async () => {
+    const server = await startSessionServer();
+    const stale = { transport: 'sse', era: 'legacy' } as const;
+    const { known, close } = await connectServer(options(server.url, { known: stale }));
+    await close();
+    expect(known).toEqual({ transport: 'http', era: 'legacy' });
+    server.asked.length = 0;
+    const chosen = await connectServer(options(server.url, { known: stale, transport: 'http' }));
+    await chosen.close();
+    expect(server.asked[0]).toBe('POST server/discover');
+  });
+});
+
 describe('a chosen transport', () => {
   it('is the only one tried', async () => {
     const server = await startEventStreamServer();
