@@ -1,5 +1,6 @@
 import { ClientError } from './client-error.ts';
 import type { ClientContext, Fetch } from './context.ts';
+import { isRedirect, nullBodyStatuses } from './http-answer.ts';
 import { describeFailure } from './network-failure.ts';
 import { requireUrl } from './url-policy.ts';
 
@@ -8,9 +9,6 @@ export const maxAnswerBytes = 256 * 1024;
 
 /** Longest wait for an answer with its body, in milliseconds, unless the context says otherwise. */
 export const defaultTimeoutMs = 10_000;
-
-/** Statuses whose responses cannot be built with a body (WHATWG Fetch, "null body status"). */
-const nullBodyStatuses = new Set([204, 205, 304]);
 
 async function readLimited(response: Response, url: URL): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
@@ -48,8 +46,7 @@ export function limitedFetch(context: ClientContext, keepBody = true): Fetch {
     const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
     try {
       const response = await context.fetch(url.href, { ...init, redirect: 'manual', signal });
-      const redirected =
-        response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400);
+      const redirected = isRedirect(response);
       if (redirected || !keepBody) await response.body?.cancel();
       if (redirected)
         throw new ClientError(

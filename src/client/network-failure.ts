@@ -1,3 +1,5 @@
+import { errorCode } from './error-code.ts';
+
 /** What the codes of Node mean for the person who reads them. */
 const meanings: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there',
@@ -26,11 +28,6 @@ function deepestCause(error: unknown): unknown {
   return deepest;
 }
 
-function codeOf(error: unknown): string | undefined {
-  const { code } = Object(error) as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-}
-
 /**
  * Says why a fetch failed: "fetch failed" alone helps nobody.
  * @param error what a fetch rejected with
@@ -39,7 +36,7 @@ function codeOf(error: unknown): string | undefined {
 export function describeFailure(error: unknown): string {
   const deepest = deepestCause(error);
   if (!(deepest instanceof Error)) return 'no connection';
-  const code = codeOf(deepest);
+  const code = errorCode(deepest);
   if (code === undefined) return deepest.message === '' ? 'no connection' : deepest.message;
   const meaning = meanings[code];
   return meaning === undefined ? code : `${meaning} (${code})`;
@@ -50,5 +47,5 @@ export function describeFailure(error: unknown): string {
  * @param error what a fetch rejected with, or what was made of it
  */
 export function neverLeft(error: unknown): boolean {
-  return beforeSending.has(codeOf(deepestCause(error)) ?? '');
+  return beforeSending.has(errorCode(deepestCause(error)) ?? '');
 }

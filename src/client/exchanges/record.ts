@@ -1,4 +1,6 @@
 import type { Fetch } from '../context.ts';
+import { nullBodyStatuses } from '../http-answer.ts';
+import { describeFailure } from '../network-failure.ts';
 import type { Exchange, ExchangeRecord } from './exchange.ts';
 import { createRedaction, type Redaction } from './redact.ts';
 import { watchBody } from './watch-body.ts';
@@ -18,9 +20,6 @@ export interface RecordOptions {
 
 const defaultMaxBodyBytes = 64 * 1024;
 
-/** Statuses whose responses cannot be built with a body (WHATWG Fetch, "null body status"). */
-const nullBodyStatuses = new Set([101, 103, 204, 205, 304]);
-
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 type HeldResponse = Writable<NonNullable<Exchange['response']>>;
 
@@ -36,15 +35,6 @@ function heldBody(redaction: Redaction, body: RequestInit['body'], maxBodyBytes:
   if (text === undefined) return {};
   const cut = text.length > maxBodyBytes;
   return { body: redaction.body(cut ? text.slice(0, maxBodyBytes) : text, !cut) };
-}
-
-/** The deepest cause of a failed fetch: "fetch failed" alone helps nobody. */
-function describeFailure(error: unknown): string {
-  let deepest = error;
-  while (deepest instanceof Error && deepest.cause instanceof Error) deepest = deepest.cause;
-  if (!(deepest instanceof Error)) return 'no answer';
-  const code = 'code' in deepest && typeof deepest.code === 'string' ? deepest.code : deepest.name;
-  return deepest.message === '' ? code : `${code}: ${deepest.message}`;
 }
 
 /** The same response with another body. What a `Response` cannot be told when it is made is put on it. */

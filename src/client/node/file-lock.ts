@@ -2,19 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCode } from '../error-code.ts';
 import { lifeOf, parseHolder, thisHolder } from './lock-holder.ts';
 
 /** A lock untouched for this long belongs to a process that died, in milliseconds. */
 export const staleLockMs = 30_000;
 
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
-
 /** How a draft of a lock file ends: with a random UUID. */
 const draftName = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** What file systems without hard links answer. */
-const noLinks = new Set<unknown>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+const noLinks = new Set<string | undefined>(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
 /**
  * Makes a file with its content at once: a process that is killed meanwhile leaves no lock that names nobody.
@@ -27,12 +25,12 @@ async function create(file: string, content: string): Promise<boolean> {
   try {
     await writeFile(draft, content, options);
     await link(draft, file).catch(async (error: unknown) => {
-      if (!noLinks.has(codeOf(error))) throw error;
+      if (!noLinks.has(errorCode(error))) throw error;
       await writeFile(file, content, options);
     });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(draft, { force: true });

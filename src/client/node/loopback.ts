@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { ClientError } from '../client-error.ts';
+import { errorCode } from '../error-code.ts';
 import { findPortHolder } from './port-holder.ts';
 import { callbackPath, redirectHandler } from './redirect-handler.ts';
 
@@ -24,9 +25,6 @@ export interface LoopbackListener {
   /** Stops listening. */
   close(): Promise<void>;
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -56,19 +54,19 @@ async function bind(ipv4: Server, ipv6: Server, port: number): Promise<number> {
       await listen(ipv6, '::1', bound);
       return bound;
     } catch (error) {
-      if (codeOf(error) !== 'EADDRINUSE' || port !== 0 || attempt === maxPortAttempts) return bound;
+      if (errorCode(error) !== 'EADDRINUSE' || port !== 0 || attempt === maxPortAttempts) return bound;
       await stop(ipv4);
     }
   }
 }
 
 async function explainBinding(error: unknown, port: number): Promise<unknown> {
-  if (codeOf(error) === 'EACCES')
+  if (errorCode(error) === 'EACCES')
     return new ClientError(
       'callback_port_unusable',
       `Port ${port} may not be listened on. Choose another one.`,
     );
-  if (codeOf(error) !== 'EADDRINUSE') return error;
+  if (errorCode(error) !== 'EADDRINUSE') return error;
   const holder = await findPortHolder(port);
   const by = holder === undefined ? 'another program' : `${holder.name} (process ${holder.pid})`;
   return new ClientError(

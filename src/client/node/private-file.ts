@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClientError } from '../client-error.ts';
+import { errorCode } from '../error-code.ts';
 
 /** The token file or its folder cannot be used safely. The message says what to do and shows no content. */
 export class TokenFileError extends ClientError {
@@ -12,9 +13,6 @@ export class TokenFileError extends ClientError {
     super('store_unusable', message);
   }
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /** Permission bits mean nothing on Windows, where the home folder is private by its access list. */
 function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): void {
@@ -28,7 +26,7 @@ function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): vo
  */
 export async function requirePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   });
   const found = await lstat(folder);
   if (!found.isDirectory())
@@ -45,8 +43,8 @@ export async function requirePrivateFolder(folder: string): Promise<void> {
  */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    if (codeOf(error) === 'ELOOP')
+    if (errorCode(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ELOOP')
       throw new TokenFileError(`${file} is a symbolic link, which is not followed. Remove it.`);
     throw error;
   });

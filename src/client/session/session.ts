@@ -2,8 +2,8 @@ import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext, Fetch } from '../context.ts';
 import { isRepeatable, sendAuthorized } from '../dpop/send-authorized.ts';
+import { canonicalServerUrl } from '../server-url.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
-import { requireUrl } from '../url-policy.ts';
 import type { Authorizer } from './authorizer.ts';
 import { LoginSession, type Recovery } from './login-session.ts';
 import { nameOperation } from './operation.ts';
@@ -34,10 +34,7 @@ export function openLoginSession(
   store: CredentialStore,
   { authorizer }: AuthorizationOptions = {},
 ): { server: string; session: LoginSession } {
-  const target = requireUrl(URL.parse(url)?.href ?? url, 'The MCP server URL', {
-    dangerouslyAllowHttp: context.dangerouslyAllowHttp,
-  });
-  const server = canonicalResource(target.href) ?? target.href;
+  const server = canonicalServerUrl(url, { dangerouslyAllowHttp: context.dangerouslyAllowHttp });
   return { server, session: new LoginSession({ context, server, store, authorizer }) };
 }
 

@@ -1,16 +1,15 @@
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
+import { isRedirect, nullBodyStatuses } from '../http-answer.ts';
 import { describeFailure } from '../network-failure.ts';
 import { type AnswerLimits, boundedBody, defaultMaxAnswerBytes } from './answer-limits.ts';
 
 const defaultHeadTimeoutMs = 5 * 60_000;
 
-/** Statuses whose responses cannot be built with a body (WHATWG Fetch, "null body status"). */
-const nullBodyStatuses = new Set([204, 205, 304]);
-
-function requireNoRedirect({ status, type, headers }: Response, url: string): void {
-  if (type !== 'opaqueredirect' && (status < 300 || status >= 400 || status === 304)) return;
-  const target = URL.parse(headers.get('location') ?? '', url);
+async function requireNoRedirect(response: Response, url: string): Promise<void> {
+  if (!isRedirect(response)) return;
+  await response.body?.cancel();
+  const target = URL.parse(response.headers.get('location') ?? '', url);
   const hint = target ? ` If you trust it, use ${target.origin}${target.pathname} as the URL.` : '';
   throw new ClientError('redirected', `${url} answered with a redirect, which is not followed.${hint}`);
 }
@@ -32,7 +31,7 @@ export function boundedFetch(fetch: Fetch, limits: AnswerLimits = {}): Fetch {
     const signal = init.signal ? AbortSignal.any([init.signal, patience.signal]) : patience.signal;
     try {
       const response = await fetch(target, { ...init, redirect: 'manual', signal });
-      requireNoRedirect(response, url);
+      await requireNoRedirect(response, url);
       const { status, statusText, headers } = response;
       const body = nullBodyStatuses.has(status) ? null : boundedBody(response, url, maxAnswerBytes);
       return new Response(body, { status, statusText, headers });

@@ -6,6 +6,8 @@ import type {
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
+import { isRedirect } from '../http-answer.ts';
+import { describeFailure } from '../network-failure.ts';
 import { requireUrl } from '../url-policy.ts';
 
 /** What the transport needs. */
@@ -105,14 +107,14 @@ export class RestClientTransport implements Transport {
         redirect: 'manual',
         signal: AbortSignal.any(signals),
       });
-      const { ok, status, type } = response;
-      if (type === 'opaqueredirect' || (status >= 300 && status < 400))
+      const { ok, status } = response;
+      if (isRedirect(response))
         throw new ClientError('redirected', `${this.#url} answered with a redirect, which is not followed.`);
       return { ok, status, body: parse(await response.text()) };
     } catch (error) {
       if (error instanceof ClientError) throw error;
       if (timeout.aborted) throw new ClientError('timed_out', `${this.#url} did not answer in time.`);
-      throw new ClientError('unreachable', `${this.#url} cannot be reached.`);
+      throw new ClientError('unreachable', `${this.#url} cannot be reached: ${describeFailure(error)}.`);
     }
   }
 
