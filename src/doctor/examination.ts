@@ -1,4 +1,5 @@
 import { type Exchange, type Fetch, recordExchanges } from '../client/index.ts';
+import { guardAddresses } from './guard-addresses.ts';
 import type { LoginMeans } from './login/login-means.ts';
 import type { Probe, Subject } from './subject.ts';
 
@@ -52,7 +53,7 @@ async function within(work: Promise<unknown>, milliseconds: number): Promise<voi
  * @param options what is examined
  */
 export function openExamination(options: ExaminationOptions): Examination {
-  const record = recordExchanges(options.fetch);
+  const record = recordExchanges(guardAddresses(options.fetch, options.url));
   const facts = new Map<Probe<unknown>, Promise<{ value: unknown; seen: ReadonlySet<number> }>>();
   const tasks: (() => Promise<unknown>)[] = [];
 
