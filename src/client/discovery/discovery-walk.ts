@@ -23,9 +23,13 @@ export interface DiscoveryWalk {
   chooseAuthorizationServer: (issuers: readonly string[]) => string | undefined;
 }
 
+/** 4xx that say nothing about what is there: timeout, too early, too many requests (RFC 9110, RFC 8470, RFC 6585). */
+const passing = new Set([408, 425, 429]);
+
 /**
  * Asks one well-known place for a JSON document.
- * What is no JSON document (a page, a 4xx) counts as absent; a 5xx stops discovery (A2-08).
+ * What is no JSON document (a page, a 4xx) counts as absent; a 5xx, and a 4xx that says "later", stop discovery: a busy
+ * server is no old one (A2-08).
  * @returns the document, or undefined where there is none
  * @throws ClientError `server_error`, `bad_metadata`, and those of {@link limitedFetch}
  */
@@ -50,8 +54,8 @@ export async function fetchDocument(
     step('refused', error instanceof Error ? error.message : 'no answer');
     throw error;
   });
-  if (response.status >= 500) {
-    step('refused', 'server error: the next place is not asked', response.status);
+  if (response.status >= 500 || passing.has(response.status)) {
+    step('refused', 'no answer now: the next place is not asked', response.status);
     throw new ClientError('server_error', `${url} answered with status ${response.status}. Try again later.`);
   }
   if (response.status !== 200) {

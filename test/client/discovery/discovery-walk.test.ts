@@ -47,8 +47,8 @@ describe('a well-known place', () => {
     expect([document, step?.verdict]).toEqual(['bad_metadata', 'refused']);
   });
 
-  it('with a server error stops the walk (A2-08)', async () => {
-    const { document, step } = await ask({ status: 500, text: '' });
+  it.each([500, 503, 429, 408])('that answers %i for now stops the walk (A2-08)', async (status) => {
+    const { document, step } = await ask({ status, text: '' });
     expect([document, step?.verdict]).toEqual(['server_error', 'refused']);
   });
 });
