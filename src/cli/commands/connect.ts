@@ -66,7 +66,7 @@ function personAuthorizer(
   io: CommandIo,
   say: (line: string) => void,
 ): Authorizer {
-  return async ({ why, scopes }) => {
+  return async ({ server, why, scopes }) => {
     const surroundings = readSurroundings(io.env);
     const way = wayToPerson(url, options, surroundings);
     say(
@@ -75,7 +75,9 @@ function personAuthorizer(
         : `Logging in to ${url}`,
     );
     const progress = tellProgress(way, surroundings.place, say, io);
-    const { credential } = await login(context, url, { store, scopes }, progress);
+    const held = await store.findCredential(server);
+    const chosen = { dpop: held?.dpopKey && true, withoutResource: held?.withoutResource };
+    const { credential } = await login(context, url, { store, scopes, ...chosen }, progress);
     say('Logged in');
     return credential;
   };

@@ -12,6 +12,9 @@ const wrongPlace = new Set<ClientError['reason']>([
   'redirected',
 ]);
 
+/** How authorization servers refuse the resource parameter: RFC 8707 section 2, and Microsoft Entra (CL-5). */
+const refusesResource = /"invalid_target"|AADSTS(?:9010010|901002)\b/;
+
 function namedScopes(found: DiscoveredServer | undefined): readonly string[] {
   const { protectedResource, authorizationServer } = found ?? {};
   return protectedResource?.scopes_supported ?? authorizationServer?.scopes_supported ?? [];
@@ -55,6 +58,8 @@ export async function hintAtLogin(
     const known = namedScopes(found);
     if (known.length > 0) return `Scopes this server names: ${known.join(' ')}`;
   }
+  if (refusesResource.test(error.message))
+    return 'Where it takes no resource parameter at all: --no-resource. Its tokens are then for this server by their scopes only.';
   if (found !== undefined || !wrongPlace.has(error.reason)) return undefined;
   const guess = await guessEndpoint(fetch, url);
   return guess === undefined ? undefined : `Did you mean ${guess}? ${loginCommand(guess)}`;

@@ -51,7 +51,8 @@ export async function loginMachine(
   const { store, scopes } = login;
   const { issuer, dpop, allowOrigin: allowedEndpointOrigins, grant, assertionFile = '' } = options;
   const { clientId, clientSecret, privateKey } = requireOptions(options, login.client);
-  const wanted = { store, scopes, issuer, dpop, allowedEndpointOrigins };
+  const withoutResource = options.resource === false;
+  const wanted = { store, scopes, issuer, dpop, allowedEndpointOrigins, withoutResource };
   if (grant === 'workload_identity') {
     const assertion = (): Promise<string> => readSecretFile(assertionFile, 'the assertion');
     return loginWithWorkloadIdentity(context, url, { ...wanted, clientId, assertion });

@@ -22,6 +22,8 @@ export interface LoginCommandOptions {
   issuer?: string;
   dpop?: boolean;
   allowOrigin?: string[];
+  /** False leaves the resource parameter out. */
+  resource?: boolean;
   store?: Sealing;
   trace?: boolean;
   json?: boolean;
@@ -83,6 +85,7 @@ export function addLoginOptions(command: Command): Command {
     .option('--issuer <url>', 'send the credentials to this authorization server only')
     .optionsGroup('Trust and keeping:')
     .option('--allow-origin <origin>', 'accept token endpoints on this origin too (repeatable)', parseOrigin)
+    .option('--no-resource', 'do not name this server to an authorization server that refuses the parameter')
     .addOption(
       new Option(
         '--store <how>',

@@ -49,6 +49,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     scopes,
     clientIdMetadataUrl: options.clientMetadataUrl,
     allowedEndpointOrigins: options.allowOrigin,
+    withoutResource: options.resource === false,
     dpop: options.dpop,
     device: way.device,
     paste: way.paste ? pasteTerminal(io, say) : undefined,

@@ -9,6 +9,7 @@ import { dpopHandle } from '../dpop/dpop-handle.ts';
 import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { isRedirectRefusal } from '../registration/redirect-uris.ts';
+import { resourceParameter } from '../resource-parameter.ts';
 import type { Credential, PrivateJwk, Registration } from '../stores/credential-store.ts';
 import { withNonceRetry } from '../tokens/token-request.ts';
 import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
@@ -21,6 +22,8 @@ export interface PendingAuthorization {
   registration: Registration;
   redirectUri: string;
   resource: string;
+  /** See `DiscoveryOptions`. */
+  withoutResource?: true | undefined;
   state: string;
   codeVerifier: string;
   /** What was asked for; empty where `scope` was left out. */
@@ -66,7 +69,7 @@ export async function startAuthorization(
     dpopKey?: PrivateJwk | undefined;
   },
 ): Promise<{ url: string; pending: PendingAuthorization }> {
-  const { authorizationServer, resource } = found;
+  const { authorizationServer, resource, withoutResource } = found;
   if (registration.issuer !== authorizationServer.issuer)
     throw new ClientError(
       'authorization_server_changed',
@@ -85,14 +88,14 @@ export async function startAuthorization(
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    resource,
+    ...resourceParameter(found),
     ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
     ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),
     ...(dpopKey === undefined ? {} : { dpop_jkt: await calculateJwkThumbprint(dpopKey as JWK) }),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   const kept = { authorizationServer, registration, redirectUri, resource, state, codeVerifier, scopes };
-  return { url: url.href, pending: { ...kept, dpopKey } };
+  return { url: url.href, pending: { ...kept, withoutResource, dpopKey } };
 }
 
 /**
@@ -173,12 +176,12 @@ export async function finishAuthorization(
   const { authorizationServer: as, registration } = pending;
   const checked = processAuthorizationResponse(pending, parameters);
   requireUrl(as.token_endpoint, 'The token endpoint', { dangerouslyAllowHttp: context.dangerouslyAllowHttp });
-  const { resource, redirectUri, codeVerifier, dpopKey } = pending;
+  const { resource, withoutResource, redirectUri, codeVerifier, dpopKey } = pending;
   const client = oauthClient(context, registration.clientId);
   try {
     const options = {
       ...exchangeOptions(context),
-      additionalParameters: { resource },
+      additionalParameters: new URLSearchParams(resourceParameter(pending)),
       ...(dpopKey === undefined ? {} : { DPoP: await dpopHandle(context, dpopKey) }),
     };
     const authenticate = clientAuthentication(registration, as.token_endpoint_auth_methods_supported);
@@ -197,6 +200,7 @@ export async function finishAuthorization(
     return toCredential(tokens, {
       authorizationServer: credentialIssuer(as),
       resource,
+      withoutResource,
       clientId: registration.clientId,
       scopes: pending.scopes.length === 0 ? undefined : pending.scopes,
       dpopKey,

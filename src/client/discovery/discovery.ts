@@ -19,6 +19,8 @@ export interface DiscoveredServer {
   server: string;
   /** Resource indicator to send: as published, else the canonical URL (RFC 8707 section 2, A7-01). */
   resource: string;
+  /** See {@link DiscoveryOptions}. */
+  withoutResource?: true;
   /** How the authorization server was found. */
   model: 'protected_resource' | 'origin_metadata' | 'default_endpoints';
   authorizationServer: UsableAuthorizationServer;
@@ -38,6 +40,11 @@ export interface DiscoveryOptions {
   allowedEndpointOrigins?: readonly string[] | undefined;
   /** True where no authorization code will be asked for: the authorization server then needs no PKCE. */
   withoutCode?: boolean | undefined;
+  /**
+   * True leaves the `resource` parameter out of every request, for an authorization server that refuses it. Its tokens
+   * may then be good for more than this MCP server, which has to check their audience all the more (CL-5).
+   */
+  withoutResource?: boolean | undefined;
   /** `WWW-Authenticate` with which the server has refused a request already; it is then not asked for one. */
   challenge?: string | null | undefined;
 }
@@ -92,6 +99,7 @@ export async function discover(
       trace,
       ...(challenge.scopes === undefined ? {} : { challengedScopes: challenge.scopes }),
       ...(challenge.dpop ? { dpopRequired: true as const } : {}),
+      ...(options.withoutResource ? { withoutResource: true as const } : {}),
     };
     const protectedResource = await findProtectedResource(walk, challenge.resourceMetadata);
     if (protectedResource !== undefined) {

@@ -7,6 +7,7 @@ import type { DiscoveredServer } from '../discovery/discovery.ts';
 import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import { clientAuthentication, exchangeOptions, oauthClient, readRefusal } from '../exchange.ts';
 import { isLocalAddress } from '../local-address.ts';
+import { resourceParameter } from '../resource-parameter.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
 import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
@@ -63,14 +64,14 @@ export async function loginWithDevice(
   registration: Registration,
   options: DeviceLoginOptions,
 ): Promise<Credential> {
-  const { authorizationServer, resource } = found;
+  const { authorizationServer, resource, withoutResource } = found;
   const { signal } = options;
   const scopes = chooseScopes(found, options.scopes);
   const device = await requestDeviceCode(context, found, registration, scopes);
   const dpopKey = await chooseDpopKey(found, options.dpop);
   signal?.throwIfAborted();
   await options.show(device.instructions);
-  const parameters = { device_code: device.deviceCode, resource };
+  const parameters = { device_code: device.deviceCode, ...resourceParameter(found) };
   const request = {
     authorizationServer,
     client: registration,
@@ -86,6 +87,7 @@ export async function loginWithDevice(
   return toCredential(tokens, {
     authorizationServer: credentialIssuer(authorizationServer),
     resource,
+    withoutResource,
     clientId: registration.clientId,
     scopes: scopes.length === 0 ? undefined : scopes,
     dpopKey,
@@ -96,10 +98,11 @@ export async function loginWithDevice(
 /** @see RFC 8628 sections 3.1 and 3.2 (T-182) */
 async function requestDeviceCode(
   context: ClientContext,
-  { authorizationServer: as, resource, server }: DiscoveredServer,
+  found: DiscoveredServer,
   registration: Registration,
   scopes: readonly string[],
 ): Promise<{ deviceCode: string; intervalSeconds: number; instructions: DeviceInstructions }> {
+  const { authorizationServer: as, server } = found;
   if (as.device_authorization_endpoint === undefined)
     throw new ClientError(
       'no_metadata',
@@ -107,7 +110,10 @@ async function requestDeviceCode(
     );
   const client = oauthClient(context, registration.clientId);
   const authenticate = clientAuthentication(registration, as.token_endpoint_auth_methods_supported);
-  const asked = { resource, ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }) };
+  const asked = {
+    ...resourceParameter(found),
+    ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
+  };
   const parameters = new URLSearchParams(asked as Record<string, string>);
   const rules = {
     dangerouslyAllowHttp: context.dangerouslyAllowHttp,

@@ -5,6 +5,7 @@ import type { ClientContext } from '../context.ts';
 import { type DiscoveredServer, type DiscoveryOptions, discover } from '../discovery/discovery.ts';
 import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import type { ClientIdentity, OAuthRefusal } from '../exchange.ts';
+import { resourceParameter } from '../resource-parameter.ts';
 import type { Authorizer } from '../session/authorizer.ts';
 import type { Credential, CredentialStore, RepeatableGrant } from '../stores/credential-store.ts';
 import { requestTokens } from '../tokens/token-request.ts';
@@ -90,7 +91,7 @@ export async function loginWithGrant(
 ): Promise<GrantLogin> {
   const found = await discover(context, url, { ...options, withoutCode: true });
   await requireKnownIssuer(found, options);
-  const { authorizationServer, resource } = found;
+  const { authorizationServer, resource, withoutResource } = found;
   const scopes = grantScopes(found, options.scopes);
   const { client, grantType, parameters, repeatable } = await prepare(found, scopes);
   const dpopKey = await chooseDpopKey(found, options.dpop);
@@ -98,7 +99,11 @@ export async function loginWithGrant(
     authorizationServer,
     client,
     grantType,
-    parameters: { ...parameters, resource, ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }) },
+    parameters: {
+      ...parameters,
+      ...resourceParameter(found),
+      ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
+    },
     dpopKey,
   });
   if (answer.kind === 'refused') throw grantRefused(answer.refusal);
@@ -106,6 +111,7 @@ export async function loginWithGrant(
   const credential = toCredential(tokens, {
     authorizationServer: credentialIssuer(authorizationServer),
     resource,
+    withoutResource,
     clientId: client.clientId,
     scopes: scopes.length === 0 ? undefined : scopes,
     dpopKey,

@@ -22,6 +22,7 @@ const credential = z.object({
     token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
   }),
   resource: z.string(),
+  withoutResource: z.literal(true).optional(),
   clientId: z.string(),
   accessToken: z.string(),
   expiresAt: z.number().optional(),

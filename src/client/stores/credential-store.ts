@@ -30,6 +30,8 @@ export interface Credential {
   authorizationServer: CredentialIssuer;
   /** Resource indicator the tokens were issued for. */
   resource: string;
+  /** Set where the user chose to leave the `resource` parameter out, which the authorization server refuses (CL-5). */
+  withoutResource?: true;
   clientId: string;
   accessToken: string;
   /** Epoch seconds; absent where the server did not say. */

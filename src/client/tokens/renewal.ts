@@ -1,6 +1,7 @@
 import { formatScope } from '../../oauth/scope.ts';
 import type { ClientContext } from '../context.ts';
 import type { ClientIdentity, OAuthRefusal } from '../exchange.ts';
+import { resourceParameter } from '../resource-parameter.ts';
 import type { Credential, Registration } from '../stores/credential-store.ts';
 import { requestTokens, type TokenRequest } from './token-request.ts';
 import { toCredential } from './token-response.ts';
@@ -40,8 +41,7 @@ export function refreshCredential(
   credential: Credential & { refreshToken: string },
   client: ClientIdentity,
 ): Promise<Renewal> {
-  const { refreshToken, resource } = credential;
-  const parameters = { refresh_token: refreshToken, resource };
+  const parameters = { refresh_token: credential.refreshToken, ...resourceParameter(credential) };
   return renewBy(context, credential, client, { grantType: 'refresh_token', parameters });
 }
 
@@ -59,10 +59,13 @@ export function renewCredential(
   credential: Credential,
   client: ClientIdentity,
 ): Promise<Renewal> | undefined {
-  const { refreshToken, grant, resource, scopes = [] } = credential;
+  const { refreshToken, grant, scopes = [] } = credential;
   if (refreshToken !== undefined) return refreshCredential(context, { ...credential, refreshToken }, client);
   if (grant === undefined) return undefined;
-  const parameters = { resource, ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }) };
+  const parameters = {
+    ...resourceParameter(credential),
+    ...(scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
+  };
   return renewBy(context, credential, client, { grantType: grant.type, parameters });
 }
 
@@ -72,9 +75,11 @@ async function renewBy(
   client: ClientIdentity,
   request: Pick<TokenRequest, 'grantType' | 'parameters'>,
 ): Promise<Renewal> {
-  const { authorizationServer, resource, clientId, scopes, refreshToken, dpopKey, grant } = credential;
+  const { authorizationServer, resource, withoutResource, clientId, scopes } = credential;
+  const { refreshToken, dpopKey, grant } = credential;
   const answer = await requestTokens(context, { authorizationServer, client, dpopKey, ...request });
   if (answer.kind === 'refused') return answer;
-  const issued = { authorizationServer, resource, clientId, scopes, refreshToken, dpopKey, grant };
-  return { kind: 'refreshed', credential: toCredential(answer.tokens, { ...issued, now: context.now() }) };
+  const login = { authorizationServer, resource, withoutResource, clientId, scopes };
+  const issued = { ...login, refreshToken, dpopKey, grant, now: context.now() };
+  return { kind: 'refreshed', credential: toCredential(answer.tokens, issued) };
 }

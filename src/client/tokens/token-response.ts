@@ -9,7 +9,14 @@ export const refreshAheadSeconds = 60;
 /** What is known of a credential before the answer to its request is. */
 export type IssuedFor = Pick<
   Credential,
-  'authorizationServer' | 'resource' | 'clientId' | 'scopes' | 'refreshToken' | 'dpopKey' | 'grant'
+  | 'authorizationServer'
+  | 'resource'
+  | 'withoutResource'
+  | 'clientId'
+  | 'scopes'
+  | 'refreshToken'
+  | 'dpopKey'
+  | 'grant'
 > & {
   /** Epoch seconds. */
   now: number;

@@ -15,6 +15,14 @@ describe('a hint at a login that failed', () => {
     expect(await hintAtLogin(refused, 'https://x/mcp', unknown, fetch)).toBeUndefined();
   });
 
+  it.each(['refused: "invalid_target".', 'refused: "invalid_request" ("AADSTS9010010: The resource ...").'])(
+    'names the way out where the resource parameter is %s (CL-5)',
+    async (message) => {
+      const error = new ClientError('authorization_denied', message);
+      expect(await hintAtLogin(error, 'https://x/mcp', found, fetch)).toContain('--no-resource');
+    },
+  );
+
   it('names the URL that was meant, where nothing was found at the one given', async () => {
     const server = await startServer({
       'POST /mcp': { status: 401, headers: { 'www-authenticate': 'Bearer' } },

@@ -12,6 +12,7 @@ describe('the text of a token file', () => {
         k: testCredential({
           renewAt: 1,
           dpopKey: key,
+          withoutResource: true,
           grant: { type: 'client_credentials', privateKey: key },
         }),
       },
