@@ -2,7 +2,7 @@
 export type Verdict = 'pass' | 'warn' | 'fail' | 'skip' | 'unknown';
 
 /** Products in front of a server whose configuration a hint can name. */
-export type ProxyProduct = 'nginx' | 'caddy' | 'traefik' | 'apache' | 'cloudflare';
+export type ProxyProduct = 'nginx' | 'caddy' | 'traefik' | 'apache' | 'haproxy' | 'cloudflare';
 
 /** What a check says of what it saw. */
 export interface Judgement {

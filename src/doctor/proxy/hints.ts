@@ -40,7 +40,10 @@ const wellKnownPaths = [
 /** nginx names headers of requests in variables. */
 const nginxVariable = (header: string): string => `$http_${header.toLowerCase().replaceAll('-', '_')}`;
 
-/** nginx lines stand in the `location` of the server, Caddy lines in its `reverse_proxy` block, unless they open another. */
+/**
+ * nginx lines stand in the `location` of the server, Caddy lines in its `reverse_proxy` block, HAProxy lines in the
+ * frontend or backend (`tune.` in `global`), unless they open another.
+ */
 const lines: Record<ProxyFault, Lines> = {
   buffering: {
     nginx: () => 'proxy_buffering off;\nproxy_cache off;',
@@ -55,6 +58,7 @@ const lines: Record<ProxyFault, Lines> = {
     caddy: ({ path }) => `@compressed not path ${path}*\nencode @compressed gzip zstd`,
     traefik: () => '- "traefik.http.middlewares.compressed.compress.excludedcontenttypes=text/event-stream"',
     apache: ({ path }) => `SetEnvIf Request_URI "^${path}" no-gzip`,
+    haproxy: () => '# in compression type: leave text/event-stream out',
     cloudflare: ({ path }) =>
       `# Rules > Compression Rules: URI Path starts with ${path} -> Disable compression`,
   },
@@ -63,6 +67,7 @@ const lines: Record<ProxyFault, Lines> = {
     caddy: () => 'transport http {\n\tread_timeout 1h\n}',
     traefik: () => '--entryPoints.websecure.transport.respondingTimeouts.writeTimeout=0s',
     apache: () => 'ProxyTimeout 3600',
+    haproxy: () => 'timeout client 1h\ntimeout server 1h',
     cloudflare: () => '# cannot be lengthened: have the server write a comment line every 25 s',
   },
   request_header_stripped: {
@@ -72,6 +77,7 @@ const lines: Record<ProxyFault, Lines> = {
       `# take the middleware off that sets customRequestHeaders.${header}, or basicAuth`,
     apache: ({ header }) =>
       `# remove: RequestHeader unset ${header}; for CGI and FastCGI add: CGIPassAuth On`,
+    haproxy: ({ header }) => `# remove: http-request del-header ${header}`,
     cloudflare: ({ header }) => `# Rules > Transform Rules > Modify Request Header: do not remove ${header}`,
   },
   response_header_stripped: {
@@ -79,6 +85,7 @@ const lines: Record<ProxyFault, Lines> = {
     caddy: ({ header }) => `# remove: header_down -${header}`,
     traefik: ({ header }) => `# take the middleware off that sets customResponseHeaders.${header}`,
     apache: ({ header }) => `# remove: Header unset ${header}`,
+    haproxy: ({ header }) => `# remove: http-response del-header ${header}`,
     cloudflare: ({ header }) => `# Rules > Transform Rules > Modify Response Header: do not remove ${header}`,
   },
   host: {
@@ -87,6 +94,8 @@ const lines: Record<ProxyFault, Lines> = {
     caddy: () => 'header_up Host {http.request.hostport}',
     traefik: () => '- "traefik.http.services.mcp.loadbalancer.passhostheader=true"',
     apache: () => 'ProxyPreserveHost On\nRequestHeader set X-Forwarded-Proto expr=%{REQUEST_SCHEME}',
+    haproxy: () =>
+      '# remove: http-request set-header Host\nhttp-request set-header X-Forwarded-Proto https if { ssl_fc }',
     cloudflare: () => '# Origin Rules: leave the Host Header as it is',
   },
   redirect: {
@@ -95,29 +104,34 @@ const lines: Record<ProxyFault, Lines> = {
       `@mcp path ${path} ${path}/\nhandle @mcp {\n\treverse_proxy ${upstreamPlaceholder}\n}`,
     traefik: () => '# take redirectRegex off the router of this server; let clients use the https URL',
     apache: ({ path }) => `ProxyPass ${path} ${upstream}${path}\nDirectorySlash Off`,
+    haproxy: ({ path }) => `# leave out of http-request redirect: unless { path_beg ${path} }`,
     cloudflare: ({ path }) => `# Rules > Redirect Rules: exclude URI Path starting with ${path}`,
   },
   header_size: {
     nginx: () => 'large_client_header_buffers 4 32k;',
     caddy: () => 'servers {\n\tmax_header_size 32KB\n}',
     apache: () => 'LimitRequestFieldSize 32768',
+    haproxy: () => 'tune.bufsize 32768',
   },
   body_size: {
     nginx: () => 'client_max_body_size 10m;',
     caddy: () => 'request_body {\n\tmax_size 10MB\n}',
     traefik: () => '- "traefik.http.middlewares.limit.buffering.maxRequestBodyBytes=10485760"',
+    haproxy: () => '# remove: http-request deny if { req.body_size gt … }',
   },
   error_page: {
     nginx: () => 'proxy_intercept_errors off;',
     caddy: () => '# remove handle_response and handle_errors around the reverse_proxy of this server',
     traefik: () => '# take the errors middleware off the router of this server',
     apache: () => 'ProxyErrorOverride Off',
+    haproxy: () => '# remove: http-response return for the status of errors',
     cloudflare: () =>
       '# WAF > Custom rules: Skip for this path (bot fight mode, "Block AI bots", managed challenge)',
   },
   caching: {
     nginx: () => 'proxy_cache off;',
     apache: ({ path }) => `CacheDisable ${path}`,
+    haproxy: () => '# remove: http-request cache-use and http-response cache-store',
     cloudflare: ({ path }) => `# Caching > Cache Rules: URI Path starts with ${path} -> Bypass cache`,
   },
   prefix_stripped: {
@@ -125,6 +139,7 @@ const lines: Record<ProxyFault, Lines> = {
     caddy: ({ path }) => `handle ${path}* {   # not handle_path\n\treverse_proxy ${upstreamPlaceholder}\n}`,
     traefik: () => '# take StripPrefix off the router of this server',
     apache: ({ path }) => `ProxyPass ${path} ${upstream}${path}`,
+    haproxy: ({ path }) => `# remove: http-request replace-path and set-path for ${path}`,
   },
   well_known: {
     nginx: () => wellKnownPaths.map((path) => `location ^~ ${path} { proxy_pass ${upstream}; }`).join('\n'),
@@ -133,6 +148,7 @@ const lines: Record<ProxyFault, Lines> = {
     traefik: () =>
       `- "traefik.http.routers.wellknown.rule=${wellKnownPaths.map((path) => `PathPrefix(\`${path}\`)`).join(' || ')}"\n- "traefik.http.routers.wellknown.priority=1000"`,
     apache: () => wellKnownPaths.map((path) => `ProxyPass ${path} ${upstream}${path}`).join('\n'),
+    haproxy: () => wellKnownPaths.map((path) => `use_backend mcp if { path_beg ${path} }`).join('\n'),
     cloudflare: () => '# send /.well-known/oauth-* of the host to the same origin as the MCP server',
   },
 };

@@ -36,7 +36,7 @@ const pages: readonly [RegExp, string, ProxyProduct | undefined][] = [
   [
     /<h1>\d{3} [^<]*<\/h1>\s*(?:Your browser sent an invalid request|The server returned an invalid or incomplete response|No server is available to handle this request|The server didn't respond in time)/i,
     'HAProxy',
-    undefined,
+    'haproxy',
   ],
 ];
 

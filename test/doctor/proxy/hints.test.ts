@@ -30,6 +30,15 @@ describe('hints', () => {
     expect(proxyHints('buffering', { path: '/mcp' }, []).length).toBeGreaterThan(3);
   });
 
+  it('for HAProxy are lines of its own', () => {
+    expect(proxyHints('header_size', { path: '/mcp' }, ['haproxy'])).toEqual([
+      { product: 'haproxy', lines: 'tune.bufsize 32768' },
+    ]);
+    expect(proxyHints('well_known', { path: '/mcp' }, ['haproxy'])[0]?.lines).toContain(
+      'use_backend mcp if { path_beg /.well-known/oauth-protected-resource }',
+    );
+  });
+
   it('name the path and the header in question', () => {
     const [nginx] = proxyHints('request_header_stripped', { path: '/mcp', header: 'Mcp-Session-Id' }, [
       'nginx',
