@@ -14,6 +14,9 @@ export interface AnswerLimits {
 /** See {@link AnswerLimits}. */
 export const defaultMaxAnswerBytes = 32 * 1024 * 1024;
 
+/** See {@link AnswerLimits}. */
+export const defaultHeadTimeoutMs = 5 * 60_000;
+
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 

@@ -2,9 +2,12 @@ import { ClientError } from '../client-error.ts';
 import type { Fetch } from '../context.ts';
 import { isRedirect, nullBodyStatuses } from '../http-answer.ts';
 import { describeFailure } from '../network-failure.ts';
-import { type AnswerLimits, boundedBody, defaultMaxAnswerBytes } from './answer-limits.ts';
-
-const defaultHeadTimeoutMs = 5 * 60_000;
+import {
+  type AnswerLimits,
+  boundedBody,
+  defaultHeadTimeoutMs,
+  defaultMaxAnswerBytes,
+} from './answer-limits.ts';
 
 async function requireNoRedirect(response: Response, url: string): Promise<void> {
   if (!isRedirect(response)) return;

@@ -1,6 +1,6 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Fetch } from '../context.ts';
-import type { AnswerLimits } from './answer-limits.ts';
+import { type AnswerLimits, defaultHeadTimeoutMs } from './answer-limits.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
 import { RenewingTransport } from './renewing-transport.ts';
@@ -53,7 +53,8 @@ export function createServerTransport(
         },
       }),
     sse: () => new EventStreamTransport({ url, fetch }),
-    rest: () => new RestClientTransport({ url, fetch }),
+    rest: () =>
+      new RestClientTransport({ url, fetch, timeoutMs: limits?.headTimeoutMs ?? defaultHeadTimeoutMs }),
   };
   return new RenewingTransport(open[kind]);
 }
