@@ -26,7 +26,7 @@ const hints: Partial<Record<ClientError['reason'], string>> = {
 };
 
 /** @returns the text as one word of a shell command */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

@@ -23,6 +23,7 @@ import { readGivenHeaders, withHeaders } from '../given-headers.ts';
 import { type CommandIo, printableLine, processIo } from '../output.ts';
 import { withTrace } from '../trace.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
+import { headerOption, traceOption } from './connection-options.ts';
 import { tellProgress } from './login-progress.ts';
 import { chooseLoginWay, type LoginWay } from './login-way.ts';
 
@@ -171,12 +172,8 @@ export function registerConnect(program: Command): void {
     .argument('<url>', 'URL of the MCP server')
     .option('--no-login', 'never ask for a login: fail where one is needed')
     .option('--no-browser', 'only print the URL to open, on standard error')
-    .option(
-      '--header <header>',
-      `add a header: 'Name: env:VARIABLE' or 'Name: @file' (repeatable)`,
-      (value: string, earlier: string[] = []) => [...earlier, value],
-    )
-    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .option(...headerOption)
+    .option(...traceOption)
     .addHelpText(
       'after',
       `\nIn the configuration of a host:\n  "command": "npx", "args": ["mcp-gatehouse", "connect", "https://mcp.example.com/mcp"]`,

@@ -24,6 +24,19 @@ function collect(value: string, earlier: string[] = []): string[] {
   return [...earlier, value];
 }
 
+/** `--header`, see `readGivenHeaders`. */
+export const headerOption = [
+  '--header <header>',
+  `add a header: 'Name: env:VARIABLE' or 'Name: @file' (repeatable)`,
+  collect,
+] as const;
+
+/** `--trace`, see `withTrace`. */
+export const traceOption = [
+  '--trace',
+  'print each HTTP exchange on standard error, as curl commands without secrets',
+] as const;
+
 /**
  * Adds the options of every command that connects to a server.
  * @param command the command
@@ -37,13 +50,13 @@ export function addConnectionOptions(command: Command): Command {
         'do not look for the transport; with stdio, <url> is a command line',
       ).choices(transportNames),
     )
-    .option('--header <header>', `add a header: 'Name: env:VARIABLE' or 'Name: @file' (repeatable)`, collect)
+    .option(...headerOption)
     .option(
       '--timeout <seconds>',
       'longest wait for an answer without any progress (default: 60)',
       parseSeconds,
     )
-    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets');
+    .option(...traceOption);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Sealing, sealings } from '../../client/node/index.ts';
+import { traceOption } from './connection-options.ts';
 
 /** Grants by which a machine logs in as itself. */
 export const machineGrants = ['client_credentials', 'workload_identity'] as const;
@@ -93,6 +94,6 @@ export function addLoginOptions(command: Command): Command {
       ).choices(sealings),
     )
     .optionsGroup('Output:')
-    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .option(...traceOption)
     .option('--json', 'print what was logged in to as JSON');
 }

@@ -6,6 +6,7 @@ import { type CommandIo, formatJson, printableLine, processIo } from '../output.
 import { programName } from '../program-name.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
+import { traceOption } from './connection-options.ts';
 import { type Ending, endLogin, forgetClients } from './end-login.ts';
 import { requireLogin } from './kept-login.ts';
 
@@ -82,7 +83,7 @@ export function registerLogout(program: Command, io: CommandIo = processIo()): v
     .argument('[url]', 'URL of the MCP server')
     .option('--all', 'end every login, and forget the clients registered for them')
     .option('--local', 'only forget it here; whoever has the token can go on using it')
-    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .option(...traceOption)
     .option('--json', 'print what was logged out of as JSON')
     .addHelpText(
       'after',

@@ -7,7 +7,8 @@ import { type CommandIo, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
 import { withTrace } from '../trace.ts';
-import { explainFailure } from './client-failure.ts';
+import { explainFailure, shellWord } from './client-failure.ts';
+import { traceOption } from './connection-options.ts';
 import { requireLogin } from './kept-login.ts';
 
 /** Options of `gatehouse token`, as commander gives them. */
@@ -27,11 +28,12 @@ export interface TokenOptions {
  * @see RFC 6750 section 2.1
  */
 export async function runToken(url: string, options: TokenOptions, io: CommandIo): Promise<void> {
+  const word = shellWord(url);
   if (isTerminal(io.stdout) && !options.show)
     throw new CliError(
       'The token would be shown on this terminal, where others may read it later.',
       exitCodes.usage,
-      `For another program: curl -H @<(${programName} token ${url} --header) ${url}\nTo see it: --show`,
+      `For another program: curl -H @<(${programName} token ${word} --header) ${word}\nTo see it: --show`,
     );
   try {
     const store = openTokenFile(io.env);
@@ -42,7 +44,7 @@ export async function runToken(url: string, options: TokenOptions, io: CommandIo
       throw new CliError(
         'The token of this login is bound to a key: without a proof for each request, which only this client makes, it is worthless.',
         exitCodes.usage,
-        `For another program that speaks MCP: ${programName} connect ${url}`,
+        `For another program that speaks MCP: ${programName} connect ${word}`,
       );
     io.stdout.write(options.header ? `Authorization: Bearer ${accessToken}\n` : `${accessToken}\n`);
   } catch (error) {
@@ -62,7 +64,7 @@ export function registerToken(program: Command, io: CommandIo = processIo()): vo
     .argument('<url>', 'URL of the MCP server')
     .option('--header', 'print it as a header line: Authorization: Bearer ...')
     .option('--show', 'print it on a terminal too')
-    .option('--trace', 'print each HTTP exchange on standard error, as curl commands without secrets')
+    .option(...traceOption)
     .addHelpText(
       'after',
       `\nExample (the token is in no argument, where other users of the machine could read it):\n  curl -H @<(${programName} token http://localhost:3000/mcp --header) http://localhost:3000/mcp`,

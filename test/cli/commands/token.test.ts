@@ -30,6 +30,9 @@ describe('gatehouse token', () => {
       exitCode: 2,
       hint: expect.stringContaining('--show'),
     });
+    await expect(runToken('https://x/mcp?a=1&b=2', {}, { ...io, stdout })).rejects.toMatchObject({
+      hint: expect.stringContaining("token 'https://x/mcp?a=1&b=2' --header"),
+    });
     expect(written.stdout).toBe('');
     await runToken(mcp.url, { show: true }, { ...io, stdout });
     expect(written.stdout).toBe('at\n');
