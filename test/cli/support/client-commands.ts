@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { CommandIo } from '../../../src/cli/output.ts';
+import type { Credential } from '../../../src/client/index.ts';
 import { createTokenFile } from '../../../src/client/node/index.ts';
 import { startOfTime } from '../../client/support/context.ts';
 import { testCredential, testRegistration } from '../../client/support/credentials.ts';
@@ -27,7 +28,10 @@ export function testIo(options: { input?: string; env?: Record<string, string> }
 }
 
 /** An MCP server with its authorization server, and a user who is logged in to it. */
-export async function startLoggedIn(options: Parameters<typeof startMcpServer>[1] = {}) {
+export async function startLoggedIn(
+  options: Parameters<typeof startMcpServer>[1] = {},
+  credential: Partial<Credential> = {},
+) {
   const as = await startAuthorizationServer();
   const mcp = await startMcpServer(as, options);
   const surroundings = testIo();
@@ -36,7 +40,7 @@ export async function startLoggedIn(options: Parameters<typeof startMcpServer>[1
   await store.saveRegistration(testRegistration({ issuer: as.origin }));
   await store.saveCredential(
     mcp.url,
-    testCredential({ issuer: as.origin, resource: mcp.url, refreshToken: undefined }),
+    testCredential({ issuer: as.origin, resource: mcp.url, refreshToken: undefined, ...credential }),
   );
   return { as, mcp, store, ...surroundings };
 }
