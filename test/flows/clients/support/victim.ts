@@ -13,6 +13,8 @@ export interface Victim {
   home: string;
   /** Runs `gatehouse <args>` to its end. */
   run(...args: string[]): ReturnType<typeof runGatehouse>;
+  /** Starts `gatehouse <args>`, standard input open; it is stopped at the end of the running test. */
+  start(...args: string[]): Program;
   /** Starts `gatehouse login`, and gives it once it waits for the browser, with the URL for that. */
   startLogin(mcpUrl: string, ...options: string[]): Promise<{ login: Program; url: string }>;
   /** Logs in, and gives what was printed. */
@@ -28,15 +30,21 @@ export async function createVictim(): Promise<Victim> {
   const browser = await createBrowserStub(folder);
   const home = join(folder, 'home');
   const env = { GATEHOUSE_HOME: home, BROWSER: browser.program };
+  const start = (...args: string[]): Program => {
+    const program = runProgram(commandLine, args, { env });
+    onTestFinished(() => program.stop());
+    return program;
+  };
   const startLogin: Victim['startLogin'] = async (mcpUrl, ...options) => {
-    const login = runProgram(commandLine, ['login', mcpUrl, '--no-browser', ...options], { env, input: '' });
-    onTestFinished(() => login.stop());
+    const login = start('login', mcpUrl, '--no-browser', ...options);
+    login.process.stdin?.end();
     const [, url = ''] = await login.waitFor('stderr', /^Open this URL: (\S+)$/m);
     return { login, url };
   };
   return {
     env,
     home,
+    start,
     run: (...args) => runGatehouse(args, { env }),
     startLogin,
     async login(mcpUrl, ...options) {
