@@ -221,7 +221,8 @@ const settings = z.strictObject({
 /** Every setting, with its default and what it does. The config file, the library and the reference share it. */
 export const settingsSchema = settings.superRefine(({ publicUrl: url, dangerously }, context) => {
   const dangers = Object.entries(dangerously).filter(([, value]) => value);
-  if (url === undefined || isLoopbackHost(new URL(url).hostname)) return;
+  const host = url === undefined ? undefined : URL.parse(url)?.hostname;
+  if (host === undefined || isLoopbackHost(host)) return;
   for (const [name] of dangers)
     context.addIssue({
       code: 'custom',

@@ -157,7 +157,7 @@ describe('challenges', () => {
         expect(Object.getPrototypeOf(parameters)).toBeNull();
       }
     }
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it.each(['a ', '"', '\\', ',', ' ', '=', 'a/', 'a =', 'a="', 'a b'])(
