@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../config/load.ts';
 import { createAdministration } from '../index.ts';
@@ -12,6 +12,24 @@ export interface InstallationOptions {
   data?: string;
 }
 
+/** @throws CliError where there is no database, or it cannot be looked for */
+function requireDatabase(folder: string): void {
+  try {
+    if (statSync(join(folder, 'gatehouse.db'), { throwIfNoEntry: false })) return;
+  } catch {
+    throw new CliError(
+      'This user cannot enter the data folder.',
+      exitCodes.cannotServe,
+      'Run the command as the user the server runs as.',
+    );
+  }
+  throw new CliError(
+    'There is no Gatehouse database in the data folder.',
+    exitCodes.cannotServe,
+    'Name the folder with --data, or start the server once to make it.',
+  );
+}
+
 /**
  * Opens an installation for an operator's command and closes it afterwards. The server may be running.
  * @param mayCreate whether the data folder may be made; otherwise a missing one is an error, most often a wrong path
@@ -23,12 +41,7 @@ export async function withAdministration<T>(
   work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
 ): Promise<T> {
   const { data } = loadSettings(options.config, { data: options.data });
-  if (!mayCreate && !existsSync(join(data, 'gatehouse.db')))
-    throw new CliError(
-      'There is no Gatehouse database in the data folder.',
-      exitCodes.cannotServe,
-      'Name the folder with --data, or start the server once to make it.',
-    );
+  if (!mayCreate) requireDatabase(data);
   const folder = await openDataFolder(data);
   try {
     return await work(createAdministration(folder));

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { repository, runProgram } from '../support/program.ts';
+import { commandLine } from '../support/served.ts';
+import { newInstallation, withInstallation } from './support/installation.ts';
+
+const isRoot = process.getuid?.() === 0;
+const nobody = { uid: 65_534, gid: 65_534 };
+
+/** Runs a command as a user who has no right to the folder. */
+async function runAsStranger(folder: string, args: readonly string[]) {
+  if (!isRoot) {
+    chmodSync(folder, 0);
+    onTestFinished(() => chmodSync(folder, 0o700));
+  }
+  const child = spawn(process.execPath, [commandLine, ...args, '--data', folder], {
+    cwd: repository,
+    ...(isRoot ? nobody : {}),
+  });
+  child.stdin.end('correct horse battery');
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stderr };
+}
+
+describe('a command of the operator', () => {
+  it.skipIf(process.platform === 'win32')(
+    'run by another user is refused, and says why (T-192)',
+    async () => {
+      const folder = await newInstallation();
+      const listed = await runAsStranger(folder, ['account', 'list']);
+      expect(listed.code, listed.stderr).toBe(exitCodes.cannotServe);
+      expect(listed.stderr).toContain('This user cannot enter the data folder.');
+      const added = await runAsStranger(folder, ['account', 'add', 'eve@example.com', '--password-stdin']);
+      expect(added.code, added.stderr).toBe(exitCodes.cannotServe);
+      if (!isRoot) chmodSync(folder, 0o700);
+      expect(await withInstallation(folder, ({ storage }) => storage.accounts.list())).toHaveLength(1);
+    },
+  );
+
+  it('killed at any moment leaves its work done or not begun, and a database that opens (T-192)', async () => {
+    const folder = await newInstallation();
+    for (const [number, delayMs] of [0, 60].entries()) {
+      const email = `killed-${number}@example.com`;
+      const args = ['account', 'add', email, '--password-stdin', '--data', folder];
+      const adding = runProgram(commandLine, args, { input: 'correct horse battery' });
+      let isOver = false;
+      void adding.ended.then(() => {
+        isOver = true;
+      });
+      while (!isOver && !existsSync(join(folder, 'gatehouse.db-wal'))) await wait(1);
+      await wait(delayMs);
+      adding.process.kill('SIGKILL');
+      await adding.ended;
+
+      const again = runProgram(commandLine, args, { input: 'correct horse battery' });
+      const code = await again.ended;
+      const wasDone = /There is an account/.test(again.written.stderr);
+      expect(wasDone || code === exitCodes.ok, again.written.stderr).toBe(true);
+      const accounts = await withInstallation(folder, ({ storage }) => storage.accounts.list());
+      expect(accounts.filter((account) => account.email === email)).toHaveLength(1);
+    }
+  });
+});
