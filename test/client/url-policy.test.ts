@@ -38,7 +38,7 @@ describe('a URL from a server', () => {
     );
   });
 
-  it('may not lead into the local network where the server is outside of it (T-185)', () => {
+  it('may not lead into the local network where the server is outside of it (T-185, A12-01)', () => {
     expect(() => requireUrl('https://10.0.0.1/', 'It', { allowLocal: false })).toThrow('local network');
     expect(() => requireUrl('http://localhost:1/', 'It', { allowLocal: false })).toThrow('local network');
     expect(requireUrl('https://x.example/', 'It', { allowLocal: false }).host).toBe('x.example');

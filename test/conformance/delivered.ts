@@ -19,16 +19,31 @@ export const deliveredSections: readonly DeliveredSection[] = [
     roles: ['RS', 'both', 'all', 'custom'],
     revisions: ['24', '03', '06', '11', '26'],
   },
+  {
+    sections: ['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8', 'A9', 'A12', 'A13'],
+    roles: ['CL'],
+    revisions: ['24', '03', '06', '11', '26', 'ext'],
+  },
+  {
+    sections: ['B1', 'B2', 'B3', 'B4', 'B5', 'B6', 'B7', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8'],
+    roles: ['CL'],
+    revisions: ['24', '03', '06', '11', '26', 'ext'],
+  },
 ];
 
 /** Groups of threats that are withstood today. */
-export const deliveredThreatGroups: readonly string[] = ['A', 'B', 'D', 'F', 'I'];
+export const deliveredThreatGroups: readonly string[] = ['A', 'B', 'D', 'F', 'I', 'L'];
 
 /** Ids of the above that no test cites yet, each with the reason. */
 export const exceptions: readonly { id: string; reason: string }[] = [
   {
     id: 'A5-03',
     reason: 'registration cannot be turned off yet, so nobody needs another way to a client id',
+  },
+  {
+    id: 'A12-06',
+    reason:
+      'nothing installs a local server: a program is started only where its whole command line was typed with --transport stdio',
   },
   {
     id: 'C2-05',

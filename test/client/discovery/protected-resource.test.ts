@@ -128,7 +128,7 @@ describe('protected resource metadata', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('of a public server may not lead into the local network (T-185)', async () => {
+  it('of a public server may not lead into the local network (T-185, A12-01)', async () => {
     const asked: string[] = [];
     const fetch = async (target: string | URL): Promise<Response> => {
       const url = String(target);
