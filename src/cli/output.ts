@@ -67,9 +67,10 @@ export function printableLine(text: string): string {
 export function formatJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   const escaped = text.replace(
-    /[\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]/g,
-    (character) => {
-      return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    /[\x7F-\x9F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|\uDB40[\uDC00-\uDC7F]/g,
+    (found) => {
+      const units = found.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+      return units.map((unit) => `\\u${unit}`).join('');
     },
   );
   return `${escaped}\n`;
