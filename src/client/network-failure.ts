@@ -11,6 +11,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no way to the network',
   ETIMEDOUT: 'the host does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'the host does not answer',
+  UND_ERR_HEADERS_OVERFLOW: 'its answer has a head without an end',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain has a self-signed certificate',

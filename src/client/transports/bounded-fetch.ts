@@ -13,7 +13,8 @@ async function requireNoRedirect(response: Response, url: string): Promise<void>
   if (!isRedirect(response)) return;
   await response.body?.cancel();
   const target = URL.parse(response.headers.get('location') ?? '', url);
-  const hint = target ? ` If you trust it, use ${target.origin}${target.pathname} as the URL.` : '';
+  const isOther = target !== null && /^https?:$/.test(target.protocol) && target.href !== url;
+  const hint = isOther ? ` If you trust it, use ${target.origin}${target.pathname} as the URL.` : '';
   throw new ClientError('redirected', `${url} answered with a redirect, which is not followed.${hint}`);
 }
 

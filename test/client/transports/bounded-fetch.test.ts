@@ -42,6 +42,14 @@ describe('a fetch for MCP messages', () => {
     },
   );
 
+  it.each(['/mcp', 'javascript:alert(1)', ''])('recommends no redirect to %j', async (location) => {
+    const { origin } = await startServer({ 'GET /mcp': { status: 302, headers: { location }, text: '' } });
+    await expect(bounded(`${origin}/mcp`)).rejects.toMatchObject({
+      reason: 'redirected',
+      message: expect.stringMatching(/which is not followed\.$/),
+    });
+  });
+
   it('ends waiting for a head that never comes (T-189)', async () => {
     const { origin } = await startServer({ 'GET /': { raw: () => undefined } });
     const impatient = boundedFetch(globalThis.fetch, { headTimeoutMs: 100 });
