@@ -34,7 +34,7 @@ export interface Tokens {
 export function createTokens(server: TestServer): Tokens {
   const { rules } = server;
   const access = new Map<string, { grant: Grant; revoked: boolean }>();
-  const refreshes = new Map<string, { grant: Grant; used?: { atMs: number; answer: Reply } }>();
+  const refreshes = new Map<string, { grant: Grant; used?: { atMs: number; answer: Promise<Reply> } }>();
 
   const answer = async (grant: Grant): Promise<Reply> => {
     const now = Math.floor(Date.now() / 1000) + rules.clockSkewSeconds;
@@ -83,11 +83,8 @@ export function createTokens(server: TestServer): Tokens {
         return { ...fresh, json: { ...(fresh.json as object), refresh_token: refreshToken } };
       }
       // Marked before the answer exists, so that parallel requests share it.
-      const pending = answer(held.grant);
-      const used = { atMs: Date.now(), answer: {} as Reply };
-      held.used = used;
-      Object.assign(used.answer, await pending);
-      return used.answer;
+      held.used = { atMs: Date.now(), answer: answer(held.grant) };
+      return held.used.answer;
     },
     revoke(token) {
       const held = access.get(token);
