@@ -35,10 +35,16 @@ export function formatOverview(findings: readonly Finding[], look: TextLook): st
     const name = (headings[section] ?? section).padEnd(nameWidth);
     return `${symbol(worst, look)} ${name}  ${describeCounts(ofSection)}`;
   });
-  const open = findings
-    .filter(({ verdict }) => verdict === 'unknown')
-    .map(({ id, saw }) => `${mark('unknown', look)} ${id}  ${wrapped(saw, 12 + id.length, look.width)}`);
-  return [look.paint('bold', 'All checks'), ...lines, '', ...(open.length === 0 ? [] : [...open, ''])].join(
-    '\n',
+  const open = findings.filter(({ verdict }) => verdict === 'unknown');
+  const idWidth = Math.max(0, ...open.map(({ id }) => id.length));
+  const openLines = open.map(
+    ({ id, saw }) =>
+      `${mark('unknown', look)} ${id.padEnd(idWidth)} ${wrapped(saw, 11 + idWidth, look.width)}`,
   );
+  return [
+    look.paint('bold', 'All checks'),
+    ...lines,
+    '',
+    ...(open.length === 0 ? [] : [...openLines, '']),
+  ].join('\n');
 }

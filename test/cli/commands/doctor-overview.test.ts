@@ -28,7 +28,7 @@ it('the overview has a line for each section, marked as the worst of its checks'
 it('the overview does not hide what nobody can tell', () => {
   const text = formatOverview([finding('A', 'pass'), finding('B', 'unknown')], look);
   expect(text).toContain('? Protected resource metadata  1 unknown, 1 passed\n');
-  expect(text).toContain('? unknown B  what B saw\n');
+  expect(text).toContain('? unknown B what B saw\n');
 });
 
 it('counts name the worst first', () => {
