@@ -36,12 +36,17 @@ function write(response: ServerResponse, reply: Reply): void {
   response.end(json ?? reply.text ?? '');
 }
 
+/** A server that listens. */
+export interface Listening {
+  origin: string;
+  stop(): Promise<void>;
+}
+
 /**
- * Serves on a free port of 127.0.0.1 until the running test ends.
+ * Serves on a free port of 127.0.0.1.
  * @param answer what every request gets
- * @returns origin
  */
-export async function serve(answer: Route): Promise<string> {
+export async function listen(answer: Route): Promise<Listening> {
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
@@ -56,9 +61,22 @@ export async function serve(answer: Route): Promise<string> {
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/**
+ * Serves until the running test ends, see {@link listen}.
+ * @param answer what every request gets
+ * @returns origin
+ */
+export async function serve(answer: Route): Promise<string> {
+  const { origin, stop } = await listen(answer);
+  onTestFinished(stop);
+  return origin;
 }

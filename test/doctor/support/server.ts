@@ -59,12 +59,15 @@ function withCors(reply: Reply, seen: Seen): Reply {
 
 /**
  * Starts a server that does everything right, or everything but one thing. It stops at the end of the running test.
- * @param options `fault` changes the sound server; `issuerPath` (`/tenant`) moves the issuer off the origin
+ * @param options `fault` changes the sound server; `issuerPath` (`/tenant`) moves the issuer off the origin; `listen`
+ * is for use outside of a test
  */
-export async function startServer(options: { fault?: Fault; issuerPath?: string } = {}): Promise<TestServer> {
+export async function startServer(
+  options: { fault?: Fault; issuerPath?: string; listen?: (answer: Route) => Promise<string> } = {},
+): Promise<TestServer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   const requests: Seen[] = [];
-  const origin = await serve(async (seen) => {
+  const origin = await (options.listen ?? serve)(async (seen) => {
     requests.push(seen);
     const name = `${seen.method} ${seen.path}`;
     const route =
