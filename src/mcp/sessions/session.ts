@@ -120,6 +120,7 @@ export class Session implements Listener {
   /** Hands a message of the client to the server. */
   say(message: Message, sender: Sender): void {
     this.#conversation?.say(message, sender);
+    if (message.id !== undefined) return;
     if (message.method === 'notifications/initialized' && !this.#isInitialized) {
       this.#isInitialized = true;
       this.#onChange({ isInitialized: true });

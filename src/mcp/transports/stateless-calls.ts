@@ -169,7 +169,7 @@ class RunningCall {
       if (this.#isOver) return;
       if (!isSaid(message)) continue;
       conversation.say(message, sender);
-      if (message.method === 'notifications/cancelled')
+      if (message.id === undefined && message.method === 'notifications/cancelled')
         this.#answers.drop(message.params?.requestId as RequestId);
     }
     if (this.#answers.isComplete) this.#finish();
@@ -204,6 +204,6 @@ class RunningCall {
 }
 
 /** Nothing was asked that a response could answer, and the conversation is begun for the client. */
-function isSaid({ method }: Message): boolean {
-  return method !== undefined && method !== 'notifications/initialized';
+function isSaid({ id, method }: Message): boolean {
+  return method !== undefined && (id !== undefined || method !== 'notifications/initialized');
 }

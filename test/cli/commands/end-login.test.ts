@@ -55,11 +55,14 @@ describe('a login ends', () => {
 
   it('with the tokens that a renewal under way brings, so that none is left behind (T-188)', async () => {
     const { as, store, credential, end } = await setUp();
+    const begun = Promise.withResolvers<void>();
     const renewal = store.exclusively(credentialKey(credential), async () => {
+      begun.resolve();
       await sleep(50);
       const renewed = { ...credential, accessToken: 'renewed', refreshToken: 'renewed' };
       await store.saveCredential(server, renewed, credential);
     });
+    await begun.promise;
     const [ending] = await Promise.all([end(), renewal]);
     expect(ending.revoked).toBe(true);
     expect(new URLSearchParams(as.requests[0]?.body).get('token')).toBe('renewed');

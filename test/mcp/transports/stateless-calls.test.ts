@@ -104,6 +104,17 @@ describe('a call without a session', () => {
     expect(seen.closed).toBeGreaterThan(0);
   });
 
+  it.each(['each', 'shared'] as const)(
+    'is answered where its method is the name of a notification (server %s; T-135)',
+    async (sharing) => {
+      const { send } = setUp({ sharing });
+      for (const method of ['notifications/initialized', 'notifications/cancelled'])
+        expect(await send(rpc(2, method, { requestId: 2 }))).toMatchObject([
+          { id: 2, error: { code: -32601 } },
+        ]);
+    },
+  );
+
   it('hands notifications on, and opens nothing for what means nothing here (B7-07)', async () => {
     const { send, seen } = setUp({ sharing: 'shared' });
     await send([
