@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Sealing, sealings } from '../../client/node/index.ts';
 import { type Threshold, thresholds } from '../../doctor/report/outcome.ts';
+import { parseWhole } from '../whole-number.ts';
 
 /** Options of `gatehouse doctor`, as commander gives them. */
 export interface DoctorCommandOptions {
@@ -36,15 +37,6 @@ function parseIds(value: string, earlier: string[] = []): string[] {
 
 function parseNames(value: string, earlier: string[] = []): string[] {
   return [...earlier, ...value.split(',').map((name) => name.trim().toLowerCase())];
-}
-
-function parseWhole(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < least || number > most)
-      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`);
-    return number;
-  };
 }
 
 /** Adds the options of `gatehouse doctor` to its command, in groups. */

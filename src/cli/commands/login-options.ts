@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Sealing, sealings } from '../../client/node/index.ts';
+import { parseWhole } from '../whole-number.ts';
 import { traceOption } from './connection-options.ts';
 
 /** Grants by which a machine logs in as itself. */
@@ -40,15 +41,6 @@ function parseOrigin(value: string, earlier: string[] = []): string[] {
   const url = URL.parse(value);
   if (url?.origin !== value) throw new InvalidArgumentError('An origin looks like https://login.example.com');
   return [...earlier, value];
-}
-
-function parseWhole(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (!/^\d+$/.test(value) || number < least || number > most)
-      throw new InvalidArgumentError(`A whole number from ${least} to ${most}.`);
-    return number;
-  };
 }
 
 /** Adds the options of `gatehouse login` to its command, in groups. None takes a secret itself (T-191). */

@@ -3,7 +3,7 @@ import { hostPlaces } from '../../../../src/doctor/machine/hosts/host-places.ts'
 import { testMachine } from '../test-machine.ts';
 
 function filesOn(platform: NodeJS.Platform, env: Record<string, string> = {}): string[] {
-  return hostPlaces(testMachine({ platform, home: '/home/a', workingFolder: '/work', env })).map(
+  return hostPlaces(testMachine({ platform, home: '/home/a', workingFolder: '/project', env })).map(
     ({ file }) => file,
   );
 }
@@ -19,7 +19,11 @@ describe('places of host configurations', () => {
 
   it('include those of the working folder, and follow variables', () => {
     expect(filesOn('linux')).toEqual(
-      expect.arrayContaining(['/work/.vscode/mcp.json', '/work/.cursor/mcp.json', '/work/.mcp.json']),
+      expect.arrayContaining([
+        '/project/.vscode/mcp.json',
+        '/project/.cursor/mcp.json',
+        '/project/.mcp.json',
+      ]),
     );
     expect(filesOn('linux', { CODEX_HOME: '/codex', XDG_CONFIG_HOME: '/xdg' })).toEqual(
       expect.arrayContaining(['/codex/config.toml', '/xdg/opencode/opencode.json']),
