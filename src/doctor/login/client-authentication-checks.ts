@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { clientAuthentications } from './client-authentication.ts';
 import { describeTokenAnswer } from './token-answer.ts';
 
@@ -14,8 +15,7 @@ export const clientAuthenticationCheck: Check = {
     if (probe.kind === 'untried') return probe.judgement;
     const { tries, untried } = probe;
     const rest = untried.length === 0 ? '' : ` Not tried: ${untried.join(', ')}.`;
-    if (tries.length === 0)
-      return { verdict: 'skip', saw: `The server advertises no method with a client secret.${rest}` };
+    if (tries.length === 0) return skip(`The server advertises no method with a client secret.${rest}`);
     const evidence = tries.flatMap(({ right, wrong }) =>
       [right, wrong].flatMap((one) => one?.answer.evidence ?? []),
     );
@@ -25,37 +25,34 @@ export const clientAuthenticationCheck: Check = {
         : [],
     );
     if (broken.length > 0)
-      return {
-        verdict: 'fail',
-        saw: `${broken.join('; ')}.${rest}`.replace(/^w/, 'W'),
-        fix: 'Let token_endpoint_auth_methods_supported list only what works: clients take the first method that they know.',
-        evidence,
-      };
+      return fail(
+        `${broken.join('; ')}.${rest}`.replace(/^w/, 'W'),
+        'Let token_endpoint_auth_methods_supported list only what works: clients take the first method that they know.',
+        { evidence },
+      );
     const unseen = tries.flatMap(({ method, wrong }) =>
       wrong === undefined || wrong.error === 'invalid_client'
         ? []
         : [`with ${method} and a wrong secret a request ${describeTokenAnswer(wrong)}`],
     );
     if (unseen.length > 0)
-      return {
-        verdict: 'unknown',
-        saw: `${unseen.join('; ')}: the server looks at the code before the secret, if at all.${rest}`.replace(
+      return unknown(
+        `${unseen.join('; ')}: the server looks at the code before the secret, if at all.${rest}`.replace(
           /^w/,
           'W',
         ),
-        evidence,
-      };
+        { evidence },
+      );
     const working = tries.filter(({ right }) => right !== undefined).map(({ method }) => method);
     const unregistered = tries.filter(({ right }) => right === undefined).map(({ method }) => method);
     if (working.length === 0)
-      return { verdict: 'unknown', saw: `No client was registered for ${unregistered.join(', ')}.${rest}` };
+      return unknown(`No client was registered for ${unregistered.join(', ')}.${rest}`);
     const missing =
       unregistered.length === 0 ? '' : ` No client was registered for ${unregistered.join(', ')}.`;
-    return {
-      verdict: 'pass',
-      saw: `The right secret was accepted and a wrong one refused with ${working.join(', ')}.${missing}${rest}`,
-      evidence,
-    };
+    return pass(
+      `The right secret was accepted and a wrong one refused with ${working.join(', ')}.${missing}${rest}`,
+      { evidence },
+    );
   },
 };
 
@@ -72,27 +69,19 @@ export const basicEncodingCheck: Check = {
     const { right, wrong, encoded } =
       probe.tries.find(({ method }) => method === 'client_secret_basic') ?? {};
     if (right === undefined || encoded === undefined)
-      return { verdict: 'skip', saw: 'There is no client with client_secret_basic to ask with.' };
+      return skip('There is no client with client_secret_basic to ask with.');
     const { evidence } = encoded.answer;
     if (right.error === 'invalid_client')
-      return {
-        verdict: 'unknown',
-        saw: 'client_secret_basic does not work at all.',
-        because: 'LOGIN-CLIENT-AUTH',
-      };
+      return unknown('client_secret_basic does not work at all.', { because: 'LOGIN-CLIENT-AUTH' });
     if (wrong?.error !== 'invalid_client')
-      return {
-        verdict: 'unknown',
-        saw: 'The server looks at the code before the secret, so nothing can be told.',
-      };
+      return unknown('The server looks at the code before the secret, so nothing can be told.');
     const saw = `With the secret percent-encoded, a request ${describeTokenAnswer(encoded)}; with the same secret as it is, it ${describeTokenAnswer(right)}.`;
-    if (encoded.error === right.error) return { verdict: 'pass', saw, evidence };
-    if (encoded.answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
-    return {
-      verdict: 'warn',
+    if (encoded.error === right.error) return pass(saw, { evidence });
+    if (encoded.answer.kind === 'unanswered') return unknown(saw, { evidence });
+    return warn(
       saw,
-      fix: 'Decode both halves of the Basic credentials as application/x-www-form-urlencoded, or issue ids and secrets of letters and digits only.',
-      evidence,
-    };
+      'Decode both halves of the Basic credentials as application/x-www-form-urlencoded, or issue ids and secrets of letters and digits only.',
+      { evidence },
+    );
   },
 };

@@ -1,5 +1,6 @@
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import { codeReuse } from './code-reuse.ts';
 import { consentPatienceMs } from './consent.ts';
 import { secondLogin } from './second-session.ts';
@@ -14,9 +15,9 @@ const ofCodes = {
 
 /** Judges a refusal: by the right error, by another one, or by what is no OAuth error and may be none at all. */
 function judgeRefusal(error: string | undefined, saw: string): Judgement {
-  if (error === 'invalid_grant') return { verdict: 'pass', saw };
-  if (error === undefined) return { verdict: 'unknown', saw, because: 'LOGIN-TOKEN-ERROR' };
-  return { verdict: 'warn', saw, fix: 'Answer with status 400 and {"error":"invalid_grant"}.' };
+  if (error === 'invalid_grant') return pass(saw);
+  if (error === undefined) return unknown(saw, { because: 'LOGIN-TOKEN-ERROR' });
+  return warn(saw, 'Answer with status 400 and {"error":"invalid_grant"}.');
 }
 
 /** PKCE is worth something only where the verifier is compared. */
@@ -32,14 +33,13 @@ export const verifierCheck: Check = {
     const { answer, tokens, error } = wrongVerifier;
     const { evidence } = answer;
     const saw = `A code with another code_verifier ${describeTokenAnswer(wrongVerifier)}.`;
-    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
+    if (answer.kind === 'unanswered') return unknown(saw, { evidence });
     if (tokens !== undefined)
-      return {
-        verdict: 'fail',
+      return fail(
         saw,
-        fix: 'Keep code_challenge with the code, and compare it with the SHA-256 of code_verifier in base64url. As it is, whoever steals a code can use it.',
-        evidence,
-      };
+        'Keep code_challenge with the code, and compare it with the SHA-256 of code_verifier in base64url. As it is, whoever steals a code can use it.',
+        { evidence },
+      );
     return { ...judgeRefusal(error, saw), evidence };
   },
 };
@@ -56,25 +56,22 @@ export const codeRedirectCheck: Check = {
     if (second.kind === 'missing') return second.judgement;
     const { wrongRedirect, session } = second;
     if (wrongRedirect === undefined)
-      return { verdict: 'unknown', saw: 'The code was gone by then.', because: 'LOGIN-VERIFIER' };
+      return unknown('The code was gone by then.', { because: 'LOGIN-VERIFIER' });
     const { answer, tokens } = wrongRedirect;
     const { evidence } = answer;
     const saw = `A code with another redirect_uri ${describeTokenAnswer(wrongRedirect)}.`;
     if (tokens !== undefined)
-      return {
-        verdict: 'warn',
+      return warn(
         saw,
-        fix: 'Compare redirect_uri with that of the authorization request wherever a client sends one.',
-        evidence,
-      };
-    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
-    if (session.kind === 'open')
-      return { verdict: 'pass', saw: `${saw} With the right one it was exchanged.`, evidence };
-    return {
-      verdict: 'unknown',
-      saw: `${saw} So was the right one after it: the server drops a code at the first wrong redemption, and what it compared cannot be told.`,
-      evidence,
-    };
+        'Compare redirect_uri with that of the authorization request wherever a client sends one.',
+        { evidence },
+      );
+    if (answer.kind === 'unanswered') return unknown(saw, { evidence });
+    if (session.kind === 'open') return pass(`${saw} With the right one it was exchanged.`, { evidence });
+    return unknown(
+      `${saw} So was the right one after it: the server drops a code at the first wrong redemption, and what it compared cannot be told.`,
+      { evidence },
+    );
   },
 };
 
@@ -91,14 +88,13 @@ export const codeOnceCheck: Check = {
     const { answer, tokens, error } = again;
     const { evidence } = answer;
     const saw = `The second redemption of a code ${describeTokenAnswer(again)}.`;
-    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
+    if (answer.kind === 'unanswered') return unknown(saw, { evidence });
     if (tokens !== undefined)
-      return {
-        verdict: 'fail',
+      return fail(
         saw,
-        fix: 'Mark a code as used in the same step that issues its tokens, and refuse it from then on.',
-        evidence,
-      };
+        'Mark a code as used in the same step that issues its tokens, and refuse it from then on.',
+        { evidence },
+      );
     return { ...judgeRefusal(error, saw), evidence };
   },
 };
@@ -115,29 +111,22 @@ export const codeRevokesCheck: Check = {
     if (probe.kind === 'untried') return probe.judgement;
     const { aliveBefore, aliveAfter, isRefreshable } = probe;
     if (!aliveBefore)
-      return {
-        verdict: 'unknown',
-        saw: 'The tokens of the first redemption had ended before the code came again, by what a check before this one did (TOKEN-REVOKED, LOGIN-REUSE or TOKEN-OTHER-AUDIENCE). With --only LOGIN-CODE-REVOKES it can be told.',
-      };
+      return unknown(
+        'The tokens of the first redemption had ended before the code came again, by what a check before this one did (TOKEN-REVOKED, LOGIN-REUSE or TOKEN-OTHER-AUDIENCE). With --only LOGIN-CODE-REVOKES it can be told.',
+      );
     if (aliveAfter === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'Whether the login ended with that cannot be told: no answer came, or its refresh token had not worked before either, while its access token is accepted until it ends.',
-      };
+      return unknown(
+        'Whether the login ended with that cannot be told: no answer came, or its refresh token had not worked before either, while its access token is accepted until it ends.',
+      );
     if (!aliveAfter)
-      return {
-        verdict: 'pass',
-        saw: 'The access token of the first redemption was accepted before and refused after.',
-      };
+      return pass('The access token of the first redemption was accepted before and refused after.');
     if (isRefreshable === false)
-      return {
-        verdict: 'pass',
-        saw: 'The refresh token of the first redemption was refused after that; its access token is accepted until it ends (see TOKEN-REVOKED).',
-      };
-    return {
-      verdict: 'warn',
-      saw: 'The access token of the first redemption was still accepted after the code had come a second time.',
-      fix: 'Revoke what was issued for a code when the code comes again: one of the two who had it is a thief.',
-    };
+      return pass(
+        'The refresh token of the first redemption was refused after that; its access token is accepted until it ends (see TOKEN-REVOKED).',
+      );
+    return warn(
+      'The access token of the first redemption was still accepted after the code had come a second time.',
+      'Revoke what was issued for a code when the code comes again: one of the two who had it is a thief.',
+    );
   },
 };

@@ -6,6 +6,7 @@ import {
   startAuthorization,
 } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
+import { skip, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { loginClient } from './login-client.ts';
 import { preflight } from './preflight.ts';
@@ -40,18 +41,16 @@ export async function obtainConsent(
   if (withAgent === undefined)
     return {
       kind: 'missing',
-      judgement: { verdict: 'skip', saw: 'It needs a login, and nobody is here to log in.' },
+      judgement: skip('It needs a login, and nobody is here to log in.'),
     };
   const ready = await subject.fact(preflight);
   if (ready.kind === 'unready') return { kind: 'missing', judgement: ready.judgement };
   if (ready.good.kind === 'error' || ready.good.kind === 'refused')
     return {
       kind: 'missing',
-      judgement: {
-        verdict: 'unknown',
-        saw: 'The authorization server refuses the request of a login, so no user was asked.',
+      judgement: unknown('The authorization server refuses the request of a login, so no user was asked.', {
         because: 'LOGIN-REQUEST',
-      },
+      }),
     };
   return withAgent(async (agent): Promise<ConsentProbe> => {
     const client = await loginClient(subject, agent, login, ready);
@@ -67,7 +66,7 @@ export async function obtainConsent(
       if (!(error instanceof ClientError)) throw error;
       return {
         kind: 'missing',
-        judgement: { verdict: 'unknown', saw: `The login did not come to an end: ${error.message}` },
+        judgement: unknown(`The login did not come to an end: ${error.message}`),
       };
     }
   });

@@ -1,5 +1,6 @@
 import { ClientError, type ClientErrorReason, type DiscoveredServer, discover } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
+import { skip, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 
 /** Whether the client's own way leads to an authorization server. */
@@ -37,5 +38,5 @@ export async function foundServer(subject: Subject): Promise<FoundServer> {
 export function judgeLost({ reason, why }: Extract<FoundServer, { kind: 'lost' }>): Judgement {
   const because = causes[reason];
   const saw = `No login can begin: ${why}`;
-  return because === undefined ? { verdict: 'unknown', saw } : { verdict: 'skip', saw, because };
+  return because === undefined ? unknown(saw) : skip(saw, { because });
 }

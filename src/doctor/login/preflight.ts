@@ -1,5 +1,6 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
+import { pass, unknown, warn } from '../judgements.ts';
 import { nativeRegistrations } from '../registration/native-registrations.ts';
 import { isAccepted } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
@@ -32,10 +33,7 @@ export async function examinedClient(
   const tried = await subject.fact(nativeRegistrations);
   if (tried.kind === 'untried')
     return {
-      judgement: {
-        verdict: 'unknown',
-        saw: `There is no client to ask with: ${tried.judgement.saw} Give a client id.`,
-      },
+      judgement: unknown(`There is no client to ask with: ${tried.judgement.saw} Give a client id.`),
     };
   const attempt = [tried.ported, tried.untyped, tried.portless].find(
     (one) => one !== undefined && isAccepted(one),
@@ -43,11 +41,7 @@ export async function examinedClient(
   if (attempt?.client !== undefined) return { found, client: attempt.client };
   const because = attempt === undefined ? 'REG-LOOPBACK-PORT' : 'REG-ANSWER';
   return {
-    judgement: {
-      verdict: 'unknown',
-      saw: 'There is no client to ask with: none could be registered.',
-      because,
-    },
+    judgement: unknown('There is no client to ask with: none could be registered.', { because }),
   };
 }
 
@@ -87,11 +81,7 @@ export async function judgeBadRequest(
   if (ready.kind === 'unready') return ready.judgement;
   const { found, client, good } = ready;
   if (isGoingOn(good, good) !== true)
-    return {
-      verdict: 'unknown',
-      saw: 'Not even a good authorization request is taken.',
-      because: 'LOGIN-REQUEST',
-    };
+    return unknown('Not even a good authorization request is taken.', { because: 'LOGIN-REQUEST' });
   const outcome = await sendAuthorization(subject, found, client, bad.changes);
   const evidence = [...good.evidence, ...outcome.evidence];
   const own = otherwise(outcome);
@@ -99,20 +89,17 @@ export async function judgeBadRequest(
   const saw = `${bad.named} ${describeOutcome(outcome)}`;
   const { fix } = bad;
   if (outcome.kind === 'broken')
-    return { verdict: 'warn', saw: `${saw}: a fault of the server in place of a refusal.`, fix, evidence };
+    return warn(`${saw}: a fault of the server in place of a refusal.`, fix, { evidence });
   const isTaken = isGoingOn(outcome, good);
-  if (isTaken === false) return { verdict: 'pass', saw: `${saw}.`, evidence };
+  if (isTaken === false) return pass(`${saw}.`, { evidence });
   if (isTaken === undefined)
-    return {
-      verdict: 'unknown',
-      saw: `${saw}, unlike a good one. Whether that refuses it cannot be told from here.`,
+    return unknown(`${saw}, unlike a good one. Whether that refuses it cannot be told from here.`, {
       evidence,
-    };
+    });
   if (outcome.kind === 'code') return { verdict: bad.taken, saw: `${saw}.`, fix, evidence };
-  return {
-    verdict: 'warn',
-    saw: `${saw}, as a good one is. It was not refused before the login; whether it is later was not tried.`,
+  return warn(
+    `${saw}, as a good one is. It was not refused before the login; whether it is later was not tried.`,
     fix,
-    evidence,
-  };
+    { evidence },
+  );
 }

@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from './consent.ts';
 import { firstRefresh, parallelRefresh, reuse, reusePatienceMs } from './refreshes.ts';
 import { describeTokenAnswer } from './token-answer.ts';
@@ -23,17 +24,15 @@ export const refreshCheck: Check = {
     const { answer } = step;
     const { evidence } = answer.answer;
     const saw = `A refresh right after the login ${describeTokenAnswer(answer)}.`;
-    if (answer.answer.kind === 'unanswered') return { verdict: 'unknown', saw, evidence };
-    if (answer.tokens !== undefined) return { verdict: 'pass', saw, evidence };
-    return {
-      verdict: 'fail',
+    if (answer.answer.kind === 'unanswered') return unknown(saw, { evidence });
+    if (answer.tokens !== undefined) return pass(saw, { evidence });
+    return fail(
       saw,
-      fix:
-        answer.error === 'invalid_target'
-          ? 'Accept at the refresh the resource that the login was for.'
-          : 'Redeem refresh tokens whenever they come, also before the access token ends: clients renew ahead of time.',
-      evidence,
-    };
+      answer.error === 'invalid_target'
+        ? 'Accept at the refresh the resource that the login was for.'
+        : 'Redeem refresh tokens whenever they come, also before the access token ends: clients renew ahead of time.',
+      { evidence },
+    );
   },
 };
 
@@ -50,31 +49,21 @@ export const rotationCheck: Check = {
     const { answer, used, session } = step;
     const { evidence } = answer.answer;
     if (answer.tokens === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'The login cannot be refreshed.',
-        because: 'LOGIN-REFRESH',
-        evidence,
-      };
+      return unknown('The login cannot be refreshed.', { because: 'LOGIN-REFRESH', evidence });
     const issued = answer.tokens.refreshToken;
     if (issued !== undefined && issued !== used)
-      return { verdict: 'pass', saw: 'The refresh gave a new refresh token.', evidence };
+      return pass('The refresh gave a new refresh token.', { evidence });
     const saw =
       issued === undefined
         ? 'The refresh gave no refresh token: the old one stays.'
         : 'The refresh gave the same refresh token again.';
     if (session.client.clientSecret !== undefined)
-      return {
-        verdict: 'pass',
-        saw: `${saw} The client has a secret, so rotation is not required.`,
-        evidence,
-      };
-    return {
-      verdict: 'warn',
+      return pass(`${saw} The client has a secret, so rotation is not required.`, { evidence });
+    return warn(
       saw,
-      fix: 'Rotate the refresh tokens of public clients, or bind them to a key (DPoP): a stolen one is otherwise good until it ends, unseen.',
-      evidence,
-    };
+      'Rotate the refresh tokens of public clients, or bind them to a key (DPoP): a stolen one is otherwise good until it ends, unseen.',
+      { evidence },
+    );
   },
 };
 
@@ -90,12 +79,11 @@ export const parallelRefreshCheck: Check = {
     if (step.kind === 'undone') return step.judgement;
     const { askers, served, redemptions, tokens } = step;
     const saw = `${askers} requests asked this client for a token at once: ${served} were served with ${tokens} access token(s), by ${redemptions} request(s) to the token endpoint.`;
-    if (served === askers && redemptions === 1 && tokens === 1) return { verdict: 'pass', saw };
-    return {
-      verdict: 'fail',
+    if (served === askers && redemptions === 1 && tokens === 1) return pass(saw);
+    return fail(
       saw,
-      fix: 'If a second refresh after the first fails, the server has ended the login at the first: look for "reuse detected" in its log.',
-    };
+      'If a second refresh after the first fails, the server has ended the login at the first: look for "reuse detected" in its log.',
+    );
   },
 };
 
@@ -112,38 +100,31 @@ export const reuseCheck: Check = {
     if (step.kind === 'undone') return step.judgement;
     const { takenUntil, refusedAfter, refusal, latest } = step;
     if (refusal === undefined)
-      return {
-        verdict: 'fail',
-        saw: `A used refresh token was still redeemed ${takenUntil} seconds after its use.`,
-        fix: 'Refuse a used refresh token with invalid_grant, at the latest some seconds after its use, and end all tokens of the login then.',
-      };
+      return fail(
+        `A used refresh token was still redeemed ${takenUntil} seconds after its use.`,
+        'Refuse a used refresh token with invalid_grant, at the latest some seconds after its use, and end all tokens of the login then.',
+      );
     if (refusal.answer.kind === 'unanswered')
-      return { verdict: 'unknown', saw: `The second use ${describeTokenAnswer(refusal)}.` };
+      return unknown(`The second use ${describeTokenAnswer(refusal)}.`);
     const window =
       takenUntil === undefined
         ? `There is no grace window once the newer token was used: the second use, ${refusedAfter} seconds after the first, ${describeTokenAnswer(refusal)}.`
         : `The grace window ends between ${takenUntil} and ${refusedAfter} seconds after the use; then the token ${describeTokenAnswer(refusal)}.`;
-    if (refusal.error === undefined) return { verdict: 'unknown', saw: window, because: 'LOGIN-TOKEN-ERROR' };
+    if (refusal.error === undefined) return unknown(window, { because: 'LOGIN-TOKEN-ERROR' });
     if (refusal.error !== 'invalid_grant')
-      return {
-        verdict: 'warn',
-        saw: window,
-        fix: 'Refuse a used refresh token with status 400 and invalid_grant: on any other error clients keep the login and try again.',
-      };
+      return warn(
+        window,
+        'Refuse a used refresh token with status 400 and invalid_grant: on any other error clients keep the login and try again.',
+      );
     if (latest?.error === 'invalid_grant')
-      return {
-        verdict: 'pass',
-        saw: `${window} The newest refresh token of the login was refused after that.`,
-      };
+      return pass(`${window} The newest refresh token of the login was refused after that.`);
     if (latest?.tokens === undefined)
-      return {
-        verdict: 'unknown',
-        saw: `${window} The newest refresh token ${latest === undefined ? 'was not tried' : describeTokenAnswer(latest)}.`,
-      };
-    return {
-      verdict: 'warn',
-      saw: `${window} But the newest refresh token of the login still works: whoever used it first keeps the login.`,
-      fix: 'End all tokens of the login when a used refresh token comes back: nobody can tell which of the two holders is the thief.',
-    };
+      return unknown(
+        `${window} The newest refresh token ${latest === undefined ? 'was not tried' : describeTokenAnswer(latest)}.`,
+      );
+    return warn(
+      `${window} But the newest refresh token of the login still works: whoever used it first keeps the login.`,
+      'End all tokens of the login when a used refresh token comes back: nobody can tell which of the two holders is the thief.',
+    );
   },
 };

@@ -1,5 +1,6 @@
 import { createMemoryStore, type Fetch, freshCredential } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
+import { skip, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { credentialOf, firstSession, refreshSession, type Session } from './session.ts';
 import { askForTokens, type TokenAnswer } from './token-answer.ts';
@@ -26,7 +27,7 @@ export async function firstRefresh(subject: Subject): Promise<Step<FirstRefresh>
   if (used === undefined)
     return {
       kind: 'undone',
-      judgement: { verdict: 'skip', saw: 'There is no refresh token.', because: 'LOGIN-REFRESH-TOKEN' },
+      judgement: skip('There is no refresh token.', { because: 'LOGIN-REFRESH-TOKEN' }),
     };
   return { kind: 'done', session, used, answer: await refreshSession(subject, session) };
 }
@@ -58,7 +59,7 @@ export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>
   if (answer.tokens === undefined)
     return {
       kind: 'undone',
-      judgement: { verdict: 'unknown', saw: 'The login cannot be refreshed.', because: 'LOGIN-REFRESH' },
+      judgement: unknown('The login cannot be refreshed.', { because: 'LOGIN-REFRESH' }),
     };
   const { context } = subject;
   const { server, authorizationServer: as } = session.found;
@@ -118,7 +119,7 @@ export async function reuse(subject: Subject): Promise<Step<Reuse>> {
   if (issued === undefined || issued === used)
     return {
       kind: 'undone',
-      judgement: { verdict: 'skip', saw: 'The refresh token was not rotated.', because: 'LOGIN-ROTATION' },
+      judgement: skip('The refresh token was not rotated.', { because: 'LOGIN-ROTATION' }),
     };
   await subject.fact(parallelRefresh);
   const { found, client } = session;

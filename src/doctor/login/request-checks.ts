@@ -1,5 +1,6 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown } from '../judgements.ts';
 import { nativeRegistrations } from '../registration/native-registrations.ts';
 import { type AuthorizationOutcome, describeOutcome, isGoingOn } from './authorization-outcome.ts';
 import { freePortOutcome } from './login-client.ts';
@@ -32,11 +33,11 @@ export const goodRequestCheck: Check = {
     const { found, good } = ready;
     const { evidence } = good;
     const saw = `A request with code_challenge_method S256 and resource ${quote(found.resource)} ${describeOutcome(good)}.`;
-    if (good.kind === 'none') return { verdict: 'unknown', saw, evidence };
+    if (good.kind === 'none') return unknown(saw, { evidence });
     if (good.kind === 'page')
-      return { verdict: 'unknown', saw: `${saw} Whether it is a login cannot be read off it.`, evidence };
-    if (isGoingOn(good, good) === true) return { verdict: 'pass', saw, evidence };
-    return { verdict: 'fail', saw, fix: fixOf(good, found.resource), evidence };
+      return unknown(`${saw} Whether it is a login cannot be read off it.`, { evidence });
+    if (isGoingOn(good, good) === true) return pass(saw, { evidence });
+    return fail(saw, fixOf(good, found.resource), { evidence });
   },
 };
 
@@ -52,25 +53,22 @@ export const freePortCheck: Check = {
     if (tried.kind === 'untried') return tried.judgement;
     const portless = await subject.fact(freePortOutcome);
     if (portless === undefined)
-      return {
-        verdict: 'skip',
-        saw: 'The server registers no redirect URI without a port.',
+      return skip('The server registers no redirect URI without a port.', {
         because: 'REG-LOOPBACK-PORTLESS',
-      };
+      });
     const { outcome } = portless;
     const { evidence } = outcome;
     const saw = `A request with a port of its own ${describeOutcome(outcome)}.`;
-    if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };
-    if (isGoingOn(outcome, outcome) === true) return { verdict: 'pass', saw, evidence };
+    if (outcome.kind === 'none') return unknown(saw, { evidence });
+    if (isGoingOn(outcome, outcome) === true) return pass(saw, { evidence });
     const ready = await subject.fact(preflight);
     if (ready.kind === 'ready' && isGoingOn(ready.good, ready.good) !== true)
-      return { verdict: 'unknown', saw, because: 'LOGIN-REQUEST', evidence };
-    return {
-      verdict: 'fail',
+      return unknown(saw, { because: 'LOGIN-REQUEST', evidence });
+    return fail(
       saw,
-      fix: 'Leave the port out of the comparison of http redirect URIs on 127.0.0.1 and [::1], as section 7.3 of RFC 8252 requires.',
-      evidence,
-    };
+      'Leave the port out of the comparison of http redirect URIs on 127.0.0.1 and [::1], as section 7.3 of RFC 8252 requires.',
+      { evidence },
+    );
   },
 };
 
@@ -126,11 +124,10 @@ export const redirectUriCheck: Check = {
       },
       (outcome) =>
         outcome.kind === 'error'
-          ? {
-              verdict: 'fail',
-              saw: `The user is sent to ${strangers}, which is not registered, with ${quote(outcome.error)}: the server is an open redirector.`,
-              fix: 'Show an error page where redirect_uri is not registered. Errors may travel only to a registered redirect URI.',
-            }
+          ? fail(
+              `The user is sent to ${strangers}, which is not registered, with ${quote(outcome.error)}: the server is an open redirector.`,
+              'Show an error page where redirect_uri is not registered. Errors may travel only to a registered redirect URI.',
+            )
           : undefined,
     ),
 };

@@ -1,6 +1,7 @@
 import { describeDifference, quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, skip } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { type Consent, consentPatienceMs, firstConsent } from './consent.ts';
 
@@ -25,16 +26,11 @@ export const stateCheck: Check = {
       const fix =
         'Send the state of the request back unchanged, decoded once and encoded once: every client refuses the answer otherwise.';
       if (states.length === 1 && states[0] === pending.state)
-        return { verdict: 'pass', saw: 'The state of the request came back.' };
+        return pass('The state of the request came back.');
       if (states.length === 0)
-        return {
-          verdict: 'fail',
-          saw: 'The authorization response has no state, although the request had one.',
-          fix,
-        };
-      if (states.length > 1)
-        return { verdict: 'fail', saw: `The authorization response has ${states.length} states.`, fix };
-      return { verdict: 'fail', saw: 'The authorization response has another state than the request.', fix };
+        return fail('The authorization response has no state, although the request had one.', fix);
+      if (states.length > 1) return fail(`The authorization response has ${states.length} states.`, fix);
+      return fail('The authorization response has another state than the request.', fix);
     }),
 };
 
@@ -52,24 +48,17 @@ export const issuerCheck: Check = {
       const { issuer, authorization_response_iss_parameter_supported: announced } = found.authorizationServer;
       const [iss, ...more] = query.getAll('iss');
       if (iss === undefined && announced !== true)
-        return { verdict: 'skip', saw: 'The response has no iss, and the metadata announces none.' };
+        return skip('The response has no iss, and the metadata announces none.');
       if (iss === undefined)
-        return {
-          verdict: 'fail',
-          saw: 'The metadata announces authorization_response_iss_parameter_supported, but the response has no iss.',
-          fix: `Add iss=${issuer} to every authorization response, errors included, or take the announcement away.`,
-        };
-      if (more.length > 0)
-        return {
-          verdict: 'fail',
-          saw: `The response has iss ${more.length + 1} times.`,
-          fix: 'Send iss once.',
-        };
-      if (iss === issuer) return { verdict: 'pass', saw: `iss is ${quote(iss)}.` };
-      return {
-        verdict: 'fail',
-        saw: `iss is another than the issuer: ${describeDifference(issuer, iss)}.`,
-        fix: `Send the issuer of the metadata, ${issuer}, without any change: clients compare it as a string and drop the response.`,
-      };
+        return fail(
+          'The metadata announces authorization_response_iss_parameter_supported, but the response has no iss.',
+          `Add iss=${issuer} to every authorization response, errors included, or take the announcement away.`,
+        );
+      if (more.length > 0) return fail(`The response has iss ${more.length + 1} times.`, 'Send iss once.');
+      if (iss === issuer) return pass(`iss is ${quote(iss)}.`);
+      return fail(
+        `iss is another than the issuer: ${describeDifference(issuer, iss)}.`,
+        `Send the issuer of the metadata, ${issuer}, without any change: clients compare it as a string and drop the response.`,
+      );
     }),
 };

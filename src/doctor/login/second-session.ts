@@ -1,6 +1,7 @@
 import { chooseScopes, type DiscoveredServer } from '../../client/index.ts';
 import { parseScope, scopeUnion } from '../../oauth/scope.ts';
 import type { Judgement } from '../finding.ts';
+import { unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { challengeParameters, firstRefusal } from '../token/harmless-operations.ts';
 import { type Consent, type ConsentProbe, obtainConsent } from './consent.ts';
@@ -23,10 +24,9 @@ export type SecondLoginProbe = ({ kind: 'tried' } & SecondLogin) | { kind: 'miss
 /** A redirect URI that no request of the examination had. */
 const elsewhere = 'http://127.0.0.1:9/elsewhere';
 
-const lost: Judgement = {
-  verdict: 'unknown',
-  saw: 'The code of the second login was lost at its first wrong redemption, so there is no second token.',
-};
+const lost: Judgement = unknown(
+  'The code of the second login was lost at its first wrong redemption, so there is no second token.',
+);
 
 /**
  * The scopes of the second login: after a refusal all that are held and named, as a step-up asks for them; else the first

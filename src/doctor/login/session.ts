@@ -6,6 +6,7 @@ import {
   revokeCredential,
 } from '../../client/index.ts';
 import type { Judgement } from '../finding.ts';
+import { unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { type Consent, type ConsentProbe, firstConsent } from './consent.ts';
 import { askForTokens, describeTokenAnswer, type IssuedTokens, type TokenAnswer } from './token-answer.ts';
@@ -143,10 +144,7 @@ export function openSession(
   if (redemption.tokens === undefined)
     return {
       kind: 'missing',
-      judgement: {
-        verdict: 'unknown',
-        saw: `The redemption of the code ${describeTokenAnswer(redemption)}.`,
-      },
+      judgement: unknown(`The redemption of the code ${describeTokenAnswer(redemption)}.`),
     };
   const session: Session = { ...consent, code, redemption, held: redemption.tokens };
   const { context } = subject;
@@ -170,10 +168,9 @@ export async function firstSession(subject: Subject): Promise<SessionProbe> {
   if (consent.found.dpopRequired)
     return {
       kind: 'missing',
-      judgement: {
-        verdict: 'unknown',
-        saw: 'The server takes only tokens that are bound to a key (DPoP), and the examination logs in for bearer tokens.',
-      },
+      judgement: unknown(
+        'The server takes only tokens that are bound to a key (DPoP), and the examination logs in for bearer tokens.',
+      ),
     };
   return openSession(subject, consent, read.code, await redeemCode(subject, consent, read.code));
 }

@@ -3,6 +3,7 @@ import { quote } from '../../client/quote.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { pass, skip, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { consentPatienceMs, firstConsent } from './consent.ts';
 import { examinedClient } from './preflight.ts';
@@ -31,8 +32,7 @@ export const redemptionCheck: Check = {
   clause: 'RFC 6749 sections 4.1.3 and 4.1.4',
   async judge(subject) {
     const session = await subject.fact(firstSession);
-    if (session.kind === 'open')
-      return { verdict: 'pass', saw: 'The code was exchanged for an access token.' };
+    if (session.kind === 'open') return pass('The code was exchanged for an access token.');
     const consent = await subject.fact(firstConsent);
     if (consent.kind === 'missing') return consent.judgement;
     return {
@@ -51,7 +51,7 @@ export const tokenResponseCheck: Check = {
   clause: 'RFC 6749 section 5.1',
   judge: (subject) =>
     judgeSession(subject, ({ redemption: { answer, tokens } }) => {
-      if (answer.kind === 'unanswered') return { verdict: 'unknown', saw: answer.why };
+      if (answer.kind === 'unanswered') return unknown(answer.why);
       const { evidence, headers } = answer;
       const caching = headers.get('cache-control');
       const type = headers.get('content-type');
@@ -71,17 +71,15 @@ export const tokenResponseCheck: Check = {
           : []),
       ];
       if (faults.length === 0)
-        return {
-          verdict: 'pass',
-          saw: `token_type ${quote(tokenType)}, expires_in ${tokens?.expiresInSeconds}, Cache-Control ${quote(caching)}.`,
-          evidence,
-        };
-      return {
-        verdict: 'warn',
-        saw: `In the token response ${faults.join(', and ')}.`,
-        fix: 'Answer with application/json, Cache-Control: no-store, token_type "Bearer" and expires_in as a number of seconds.',
-        evidence,
-      };
+        return pass(
+          `token_type ${quote(tokenType)}, expires_in ${tokens?.expiresInSeconds}, Cache-Control ${quote(caching)}.`,
+          { evidence },
+        );
+      return warn(
+        `In the token response ${faults.join(', and ')}.`,
+        'Answer with application/json, Cache-Control: no-store, token_type "Bearer" and expires_in as a number of seconds.',
+        { evidence },
+      );
     }),
 };
 
@@ -105,9 +103,9 @@ export const tokenErrorCheck: Check = {
     });
     const { answer, error } = given;
     const { evidence } = answer;
-    if (answer.kind === 'unanswered') return { verdict: 'unknown', saw: answer.why, evidence };
+    if (answer.kind === 'unanswered') return unknown(answer.why, { evidence });
     const saw = `A request with a code that was never issued ${describeTokenAnswer(given)}.`;
-    if (error === 'invalid_grant' && answer.status === 400) return { verdict: 'pass', saw, evidence };
+    if (error === 'invalid_grant' && answer.status === 400) return pass(saw, { evidence });
     return {
       verdict: error === undefined ? 'fail' : 'warn',
       saw,
@@ -128,25 +126,20 @@ export const scopeCheck: Check = {
       const { evidence } = answer;
       const asked = chooseScopes(found);
       if (asked.length === 0)
-        return { verdict: 'skip', saw: 'The server names no scopes, so none were asked for.', evidence };
+        return skip('The server names no scopes, so none were asked for.', { evidence });
       if (tokens?.scope === undefined)
-        return {
-          verdict: 'pass',
-          saw: `No scope came back, which means all of ${quote(asked.join(' '))}.`,
-          evidence,
-        };
+        return pass(`No scope came back, which means all of ${quote(asked.join(' '))}.`, { evidence });
       const missing = missingScopes(parseScope(tokens.scope), asked).filter(
         // What it asks for is a refresh token; many servers issue one and leave the scope out of the answer.
         (scope) => scope !== 'offline_access' || tokens.refreshToken === undefined,
       );
       const saw = `Asked for ${quote(asked.join(' '))}, granted ${quote(tokens.scope)}`;
-      if (missing.length === 0) return { verdict: 'pass', saw: `${saw}.`, evidence };
-      return {
-        verdict: 'warn',
-        saw: `${saw}: ${missing.join(' ')} missing.`,
-        fix: 'If the user took nothing away at the consent, let scopes_supported and the scope of the challenge name only what this client can get.',
-        evidence,
-      };
+      if (missing.length === 0) return pass(`${saw}.`, { evidence });
+      return warn(
+        `${saw}: ${missing.join(' ')} missing.`,
+        'If the user took nothing away at the consent, let scopes_supported and the scope of the challenge name only what this client can get.',
+        { evidence },
+      );
     }),
 };
 
@@ -159,8 +152,7 @@ export const refreshTokenCheck: Check = {
   judge: (subject) =>
     judgeSession(subject, ({ found, redemption: { tokens, answer } }) => {
       const { evidence } = answer;
-      if (tokens?.refreshToken !== undefined)
-        return { verdict: 'pass', saw: 'A refresh token was issued.', evidence };
+      if (tokens?.refreshToken !== undefined) return pass('A refresh token was issued.', { evidence });
       const { grant_types_supported: grants, scopes_supported: scopes } = found.authorizationServer;
       const seconds = tokens?.expiresInSeconds;
       const until = seconds === undefined ? 'at a time nobody knows' : `after ${seconds} seconds`;
@@ -170,11 +162,10 @@ export const refreshTokenCheck: Check = {
           : scopes?.includes('offline_access')
             ? 'offline_access was asked for, and the client is registered with the grant type refresh_token'
             : 'grant_types_supported has refresh_token, and scopes_supported has no offline_access to ask for';
-      return {
-        verdict: 'warn',
-        saw: `No refresh token was issued: the user has to log in again ${until}. What the server says of itself: ${why}.`,
-        fix: 'Issue refresh tokens to clients registered with the grant type refresh_token. If that takes a scope, list offline_access in scopes_supported of the authorization server.',
-        evidence,
-      };
+      return warn(
+        `No refresh token was issued: the user has to log in again ${until}. What the server says of itself: ${why}.`,
+        'Issue refresh tokens to clients registered with the grant type refresh_token. If that takes a scope, list offline_access in scopes_supported of the authorization server.',
+        { evidence },
+      );
     }),
 };

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { findPortHolder } from '../../client/node/port-holder.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass } from '../judgements.ts';
 
 /** Why a port cannot be listened on, or the port itself. */
 type Bound = { port: number } | { code: string };
@@ -24,20 +25,18 @@ const absent = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']);
 async function refused(host: string, port: number, code: string): Promise<Judgement> {
   const place = port === 0 ? `any port of ${host}` : `${host} port ${port}`;
   if (code !== 'EADDRINUSE')
-    return {
-      verdict: 'fail',
-      saw: `${place} cannot be listened on (${code}), so no browser can come back.`,
-      fix: 'Allow this user to listen on loopback (firewall, sandbox, security policy), or log in with --device or by pasting the address.',
-    };
+    return fail(
+      `${place} cannot be listened on (${code}), so no browser can come back.`,
+      'Allow this user to listen on loopback (firewall, sandbox, security policy), or log in with --device or by pasting the address.',
+    );
   const holder = await findPortHolder(port);
   const who = holder ? `${holder.name} (pid ${holder.pid}) listens there` : 'another process listens there';
-  return {
-    verdict: 'fail',
-    saw: `${place} is taken: ${who}.`,
-    fix: holder
+  return fail(
+    `${place} is taken: ${who}.`,
+    holder
       ? `Stop pid ${holder.pid}, or choose another port: --callback-port. Without the option a free one is taken.`
       : `Find who it is (lsof -i :${port}), or choose another port: --callback-port. Without the option a free one is taken.`,
-  };
+  );
 }
 
 /**
@@ -56,15 +55,11 @@ export function callbackPortCheck(fixedPort = 0): Check {
       if ('code' in four) return refused('127.0.0.1', fixedPort, four.code);
       const six = await tryPort('::1', fixedPort);
       if ('port' in six)
-        return {
-          verdict: 'pass',
-          saw: `127.0.0.1 and ::1 can both be listened on${fixedPort === 0 ? '' : `, port ${fixedPort}`}.`,
-        };
+        return pass(
+          `127.0.0.1 and ::1 can both be listened on${fixedPort === 0 ? '' : `, port ${fixedPort}`}.`,
+        );
       if (absent.has(six.code))
-        return {
-          verdict: 'pass',
-          saw: `127.0.0.1 can be listened on; this machine has no ::1 (${six.code}).`,
-        };
+        return pass(`127.0.0.1 can be listened on; this machine has no ::1 (${six.code}).`);
       return refused('::1', fixedPort, six.code);
     },
   };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { staleLockMs } from '../../client/node/file-lock.ts';
 import { lifeOf, parseHolder } from '../../client/node/lock-holder.ts';
 import type { Check } from '../check.ts';
+import { pass, warn } from '../judgements.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
 /** A lock file found. */
@@ -48,14 +49,12 @@ export function locksCheck(machine: Machine): Check {
       const describe = ({ name, ageMs, pid, life }: FoundLock): string =>
         `${name} (${Math.round(ageMs / 1000)} s old${pid === undefined ? '' : `, pid ${pid}${lives[life]}`})`;
       if (left.length > 0)
-        return {
-          verdict: 'warn',
-          saw: `Left behind in ${storeFolder(machine)}: ${left.map(describe).join(', ')}.`,
-          fix: 'The next process takes it over by itself. Where every process waits: end them, then remove the file.',
-        };
-      if (locks.length > 0)
-        return { verdict: 'pass', saw: `In use right now: ${locks.map(describe).join(', ')}.` };
-      return { verdict: 'pass', saw: 'No lock is held.' };
+        return warn(
+          `Left behind in ${storeFolder(machine)}: ${left.map(describe).join(', ')}.`,
+          'The next process takes it over by itself. Where every process waits: end them, then remove the file.',
+        );
+      if (locks.length > 0) return pass(`In use right now: ${locks.map(describe).join(', ')}.`);
+      return pass('No lock is held.');
     },
   };
 }

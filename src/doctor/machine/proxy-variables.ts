@@ -1,5 +1,6 @@
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import type { Check } from '../check.ts';
+import { pass, warn } from '../judgements.ts';
 import type { Machine } from './machine.ts';
 
 /** A proxy as the environment names it. */
@@ -53,26 +54,23 @@ export function proxyVariablesCheck(machine: Machine): Check {
       const { env, nodeFlags } = machine;
       const proxies = findProxies(env);
       const host = URL.parse(url)?.hostname ?? '';
-      if (proxies.length === 0) return { verdict: 'pass', saw: 'No proxy variable is set.' };
+      if (proxies.length === 0) return pass('No proxy variable is set.');
       const named = proxies.map(({ name, shown }) => `${name}=${shown}`).join(', ');
       const used = env.NODE_USE_ENV_PROXY === '1' || nodeFlags.includes('--use-env-proxy');
       const noProxy = env.no_proxy ?? env.NO_PROXY ?? '';
       if (!used)
         return isLoopbackHost(host) || isExempt(host, noProxy)
-          ? { verdict: 'pass', saw: `${named}; ${host} does not need it.` }
-          : {
-              verdict: 'warn',
-              saw: `${named} is set, but Node.js does not use it, so ${host} is asked directly.`,
-              fix: 'Where the network lets nothing out but through the proxy: export NODE_USE_ENV_PROXY=1. Where it does: nothing to do, or add the host to NO_PROXY.',
-            };
+          ? pass(`${named}; ${host} does not need it.`)
+          : warn(
+              `${named} is set, but Node.js does not use it, so ${host} is asked directly.`,
+              'Where the network lets nothing out but through the proxy: export NODE_USE_ENV_PROXY=1. Where it does: nothing to do, or add the host to NO_PROXY.',
+            );
       const missing = ['localhost', '127.0.0.1', '::1'].filter((loopback) => !isExempt(loopback, noProxy));
-      if (missing.length === 0)
-        return { verdict: 'pass', saw: `${named} is used; NO_PROXY leaves loopback out.` };
-      return {
-        verdict: 'warn',
-        saw: `${named} is used, and NO_PROXY does not leave out ${missing.join(', ')}: servers on this machine are asked through the proxy.`,
-        fix: `export NO_PROXY=${[noProxy, ...missing].filter(Boolean).join(',')}`,
-      };
+      if (missing.length === 0) return pass(`${named} is used; NO_PROXY leaves loopback out.`);
+      return warn(
+        `${named} is used, and NO_PROXY does not leave out ${missing.join(', ')}: servers on this machine are asked through the proxy.`,
+        `export NO_PROXY=${[noProxy, ...missing].filter(Boolean).join(',')}`,
+      );
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { fail, pass } from '../judgements.ts';
 import type { Machine } from './machine.ts';
 
 /** The oldest Node.js the package runs on, as in `engines` of package.json. */
@@ -17,12 +18,11 @@ export function runtimeCheck(machine: Machine): Check {
     async judge() {
       const [major = 0, minor = 0] = machine.nodeVersion.split('.').map(Number);
       const enough = major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
-      if (enough) return { verdict: 'pass', saw: `Node.js ${machine.nodeVersion} on ${machine.platform}.` };
-      return {
-        verdict: 'fail',
-        saw: `Node.js ${machine.nodeVersion} is older than ${oldest.join('.')}.`,
-        fix: `Install Node.js ${oldest.join('.')} or later.`,
-      };
+      if (enough) return pass(`Node.js ${machine.nodeVersion} on ${machine.platform}.`);
+      return fail(
+        `Node.js ${machine.nodeVersion} is older than ${oldest.join('.')}.`,
+        `Install Node.js ${oldest.join('.')} or later.`,
+      );
     },
   };
 }

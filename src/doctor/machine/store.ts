@@ -6,12 +6,13 @@ import { createTokenFile, tokenFilePath } from '../../client/node/token-file.ts'
 import { parseTokenFile } from '../../client/node/token-file-format.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass } from '../judgements.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
 type Found = { kind: 'absent' } | { kind: 'fault'; judgement: Judgement } | { kind: 'private' };
 
 function fault(saw: string, fix: string): Found {
-  return { kind: 'fault', judgement: { verdict: 'fail', saw, fix } };
+  return { kind: 'fault', judgement: fail(saw, fix) };
 }
 
 /** Looks at one place of the store: what it is, whose it is, and who else may read it. */
@@ -76,27 +77,25 @@ export function storeCheck(machine: Machine): Check {
         const found = await look(path, kind, machine);
         if (found.kind === 'fault') return found.judgement;
         if (found.kind === 'absent')
-          return { verdict: 'pass', saw: `No login is kept on this machine; they would go to ${file}.` };
+          return pass(`No login is kept on this machine; they would go to ${file}.`);
       }
       const how = describeText(await readFile(file, 'utf8').catch(() => ''));
       if (how === undefined)
-        return {
-          verdict: 'fail',
-          saw: `${file} is damaged: it is no token file.`,
-          fix: `Move it away, then log in again: mv ${file} ${file}.damaged`,
-        };
+        return fail(
+          `${file} is damaged: it is no token file.`,
+          `Move it away, then log in again: mv ${file} ${file}.damaged`,
+        );
       const fault = await faultOfOpening(machine);
       if (fault !== undefined)
-        return {
-          verdict: 'fail',
-          saw: fault,
-          fix: 'Unlock the keychain of this session; where there is none, move the file away and log in again with --store plain.',
-        };
+        return fail(
+          fault,
+          'Unlock the keychain of this session; where there is none, move the file away and log in again with --store plain.',
+        );
       const who =
         machine.platform === 'win32'
           ? 'Who else may read it was not looked at.'
           : 'Only its owner may read it.';
-      return { verdict: 'pass', saw: `Logins are kept in ${file}, ${how}. ${who}` };
+      return pass(`Logins are kept in ${file}, ${how}. ${who}`);
     },
   };
 }

@@ -3,6 +3,7 @@ import { createTokenFile } from '../../client/node/token-file.ts';
 import type { Credential } from '../../client/stores/credential-store.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import type { Check } from '../check.ts';
+import { pass, warn } from '../judgements.ts';
 import { type Machine, storeFolder } from './machine.ts';
 
 /** The login of a folder; undefined where there is none, or none that can be opened: MACHINE-STORE says that. */
@@ -29,20 +30,17 @@ export function twoStoresCheck(machine: Machine): Check {
     async judge({ url }) {
       const chosen = storeFolder(machine);
       const usual = storeFolder({ ...machine, env: {} });
-      if (chosen === usual)
-        return { verdict: 'pass', saw: `$GATEHOUSE_HOME is not set; all logins are in ${usual}.` };
+      if (chosen === usual) return pass(`$GATEHOUSE_HOME is not set; all logins are in ${usual}.`);
       const server = canonicalResource(url) ?? url;
       const [here, there] = await Promise.all([chosen, usual].map((folder) => kept(folder, server)));
       if (here === undefined || there === undefined || here.accessToken === there.accessToken)
-        return {
-          verdict: 'pass',
-          saw: `Logins are read from ${chosen} ($GATEHOUSE_HOME); ${usual} holds no other one to this server.`,
-        };
-      return {
-        verdict: 'warn',
-        saw: `${chosen} ($GATEHOUSE_HOME) and ${usual} hold different logins to this server.`,
-        fix: `Keep one: GATEHOUSE_HOME=${usual} gatehouse logout ${url}, or unset GATEHOUSE_HOME everywhere.`,
-      };
+        return pass(
+          `Logins are read from ${chosen} ($GATEHOUSE_HOME); ${usual} holds no other one to this server.`,
+        );
+      return warn(
+        `${chosen} ($GATEHOUSE_HOME) and ${usual} hold different logins to this server.`,
+        `Keep one: GATEHOUSE_HOME=${usual} gatehouse logout ${url}, or unset GATEHOUSE_HOME everywhere.`,
+      );
     },
   };
 }

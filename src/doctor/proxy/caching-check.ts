@@ -1,6 +1,7 @@
 import { parseChallenges } from '../../oauth/challenge.ts';
 import type { Answer, Answered } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { pass, unknown } from '../judgements.ts';
 import { anonymousGet, documentOf, hintsFor, metadataAnswers, strangerGet, strangerPost } from './way.ts';
 
 /** What says that an answer came from a cache. */
@@ -65,8 +66,7 @@ export const cachingCheck: Check = {
         fix: 'Have the server say how long (Cache-Control: max-age=300), or keep the cache away.',
         ...(await hintsFor(subject, 'caching')),
       };
-    if (anonymous.kind === 'unanswered')
-      return { verdict: 'unknown', saw: `GET gave no answer: ${anonymous.why}.` };
-    return { verdict: 'pass', saw: 'Nothing shows that a cache answered.' };
+    if (anonymous.kind === 'unanswered') return unknown(`GET gave no answer: ${anonymous.why}.`);
+    return pass('Nothing shows that a cache answered.');
   },
 };

@@ -2,6 +2,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { pass, unknown } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
 import type { EventStream } from './event-stream.ts';
 import { type McpCaller, message } from './mcp-caller.ts';
@@ -42,10 +43,8 @@ async function lost(
   };
 }
 
-const silent = (header: string, { why }: { why: string }): Judgement => ({
-  verdict: 'unknown',
-  saw: `Whether ${header} arrives cannot be seen: ${why}.`,
-});
+const silent = (header: string, { why }: { why: string }): Judgement =>
+  unknown(`Whether ${header} arrives cannot be seen: ${why}.`);
 
 /** `Authorization` reaches the server. */
 export function authorizationCheck(caller: Probe<McpCaller>): Check {
@@ -59,20 +58,16 @@ export function authorizationCheck(caller: Probe<McpCaller>): Check {
       if (stranger.kind === 'unanswered') return judgeUnanswered(stranger);
       const found = await subject.fact(caller);
       if (found.kind === 'speaks' && 'authorization' in found.headers)
-        return { verdict: 'pass', saw: 'A token opened the server.' };
+        return pass('A token opened the server.');
       const said = challengedError(stranger);
       if (said !== undefined && challengedError(anonymous) === undefined)
-        return { verdict: 'pass', saw: `A token nobody issued was refused with ${said}, so it arrived.` };
+        return pass(`A token nobody issued was refused with ${said}, so it arrived.`);
       if (statusOf(anonymous) !== 401)
-        return {
-          verdict: 'unknown',
-          saw: 'The server asks for no token, so nothing shows whether one arrives.',
-        };
+        return unknown('The server asks for no token, so nothing shows whether one arrives.');
       if (statusOf(stranger) !== 401)
-        return {
-          verdict: 'pass',
-          saw: `A token nobody issued is answered otherwise (${statusOf(stranger)}) than none (401), so it arrived.`,
-        };
+        return pass(
+          `A token nobody issued is answered otherwise (${statusOf(stranger)}) than none (401), so it arrived.`,
+        );
       if (found.kind === 'silent' && found.withToken && found.status === 401)
         return lost(subject, 'Authorization', 'request', 'A good token is answered as if there were none.');
       return {
@@ -98,8 +93,8 @@ export const challengeHeaderCheck: Check = {
     const answer = await subject.fact(anonymousPost);
     if (answer.kind === 'unanswered') return judgeUnanswered(answer);
     if (answer.status !== 401)
-      return { verdict: 'unknown', saw: `Without a token the answer has status ${answer.status}, not 401.` };
-    if (answer.headers.has('www-authenticate')) return { verdict: 'pass', saw: 'It came with the 401.' };
+      return unknown(`Without a token the answer has status ${answer.status}, not 401.`);
+    if (answer.headers.has('www-authenticate')) return pass('It came with the 401.');
     const published = (await subject.fact(metadataAnswers)).some(
       (one) => documentOf(one)?.resource !== undefined,
     );
@@ -121,8 +116,7 @@ export function acceptCheck(caller: Probe<McpCaller>): Check {
     clause: 'MCP Streamable HTTP, Sending Messages to the Server',
     async judge(subject) {
       const found = await subject.fact(caller);
-      if (found.kind === 'speaks')
-        return { verdict: 'pass', saw: 'A request that accepts JSON and event streams was served.' };
+      if (found.kind === 'speaks') return pass('A request that accepts JSON and event streams was served.');
       const refused = found.status === 406 || statusOf(await subject.fact(anonymousPost)) === 406;
       if (!refused) return silent('Accept', found);
       return lost(
@@ -152,8 +146,7 @@ export function sessionIdCheck(caller: Probe<McpCaller>): Check {
       if (found.kind === 'silent') return silent(header, found);
       const status = statusOf(await post(subject, found.headers));
       if (found.sessionId === undefined) {
-        if (status >= 200 && status < 300)
-          return { verdict: 'pass', saw: 'The server works without sessions.' };
+        if (status >= 200 && status < 300) return pass('The server works without sessions.');
         return lost(
           subject,
           header,
@@ -171,12 +164,10 @@ export function sessionIdCheck(caller: Probe<McpCaller>): Check {
       const strange = statusOf(
         await post(subject, { ...found.headers, 'mcp-session-id': 'gatehouse-doctor-none' }),
       );
-      if (strange >= 400)
-        return { verdict: 'pass', saw: `A session is known, another is refused (${strange}).` };
-      return {
-        verdict: 'unknown',
-        saw: `A session that does not exist was served (status ${strange}): ${header} is lost on the way, or the server does not look at it.`,
-      };
+      if (strange >= 400) return pass(`A session is known, another is refused (${strange}).`);
+      return unknown(
+        `A session that does not exist was served (status ${strange}): ${header} is lost on the way, or the server does not look at it.`,
+      );
     },
   };
 }
@@ -195,8 +186,7 @@ export function protocolVersionCheck(caller: Probe<McpCaller>): Check {
       const status = statusOf(
         await post(subject, { ...found.headers, 'mcp-protocol-version': '1900-01-01' }),
       );
-      if (status === 400)
-        return { verdict: 'pass', saw: 'A revision that does not exist is refused, so it arrived.' };
+      if (status === 400) return pass('A revision that does not exist is refused, so it arrived.');
       return {
         ...(await lost(
           subject,
@@ -234,14 +224,10 @@ export function lastEventIdCheck(caller: Probe<McpCaller>, stream: Probe<EventSt
         );
       const status = await open({ 'last-event-id': 'gatehouse-doctor-none' });
       if (status >= 400 && status !== (await open({})))
-        return {
-          verdict: 'pass',
-          saw: `An event that does not exist is refused (${status}), so it arrived.`,
-        };
-      return {
-        verdict: 'unknown',
-        saw: `An event that does not exist was answered with status ${status}, as if none were named: ${header} is lost on the way, or the server keeps no events.`,
-      };
+        return pass(`An event that does not exist is refused (${status}), so it arrived.`);
+      return unknown(
+        `An event that does not exist was answered with status ${status}, as if none were named: ${header} is lost on the way, or the server keeps no events.`,
+      );
     },
   };
 }

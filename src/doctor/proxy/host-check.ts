@@ -3,6 +3,7 @@ import { quote } from '../../client/quote.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { pass, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { anonymousPost, documentOf, hintsFor, metadataAnswers } from './way.ts';
 
@@ -76,14 +77,12 @@ export const hostCheck: Check = {
   async judge(subject) {
     const outside = new URL(subject.url);
     const published = await publishedUrls(subject);
-    if (published.length === 0)
-      return { verdict: 'unknown', saw: 'The server publishes no URL that could be judged.' };
+    if (published.length === 0) return unknown('The server publishes no URL that could be judged.');
     const leaks = published.flatMap((one) => {
       const why = leakOf(one, outside);
       return why === undefined ? [] : [`${one.where} is ${quote(one.url.href)}: ${why}`];
     });
-    if (leaks.length === 0)
-      return { verdict: 'pass', saw: `All ${published.length} published URLs can be used from outside.` };
+    if (leaks.length === 0) return pass(`All ${published.length} published URLs can be used from outside.`);
     return {
       verdict: 'fail',
       saw: `${leaks.slice(0, 3).join('; ')}${leaks.length > 3 ? `; and ${leaks.length - 3} more` : ''}.`,

@@ -2,6 +2,7 @@ import { quote } from '../../client/quote.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { pass, unknown } from '../judgements.ts';
 import {
   anonymousPost,
   documentOf,
@@ -23,9 +24,8 @@ export const productCheck: Check = {
   clause: 'RFC 9110 section 7.6.3',
   async judge(subject) {
     const seen = await subject.fact(seenProxies);
-    if (seen.length === 0)
-      return { verdict: 'pass', saw: 'Nothing between here and the server gave itself away.' };
-    return { verdict: 'pass', saw: `${seen.map(({ name, mark }) => `${name} (${mark})`).join(', ')}.` };
+    if (seen.length === 0) return pass('Nothing between here and the server gave itself away.');
+    return pass(`${seen.map(({ name, mark }) => `${name} (${mark})`).join(', ')}.`);
   },
 };
 
@@ -48,8 +48,7 @@ export const redirectCheck: Check = {
       body: '{}',
     });
     const found = [straight, other].find((answer) => answer.kind === 'answered' && isRedirect(answer.status));
-    if (found?.kind !== 'answered')
-      return { verdict: 'pass', saw: `Neither ${subject.url} nor ${twisted.href} is redirected.` };
+    if (found?.kind !== 'answered') return pass(`Neither ${subject.url} nor ${twisted.href} is redirected.`);
     const isOwn = found === straight;
     return {
       verdict: isOwn ? 'fail' : 'warn',
@@ -82,11 +81,10 @@ export const prefixCheck: Check = {
       const path = URL.parse(text)?.pathname.replace(wellKnown, '').replace(/\/+$/, '');
       return path === undefined ? [] : [path];
     });
-    if (paths.length === 0)
-      return { verdict: 'unknown', saw: 'The server says nowhere under which path it believes to stand.' };
+    if (paths.length === 0) return unknown('The server says nowhere under which path it believes to stand.');
     const short = paths.find((path) => path !== '' && path !== called && called.endsWith(path));
     if (short === undefined || paths.includes(called))
-      return { verdict: 'pass', saw: `The server knows the path it is called by, ${called || '/'}.` };
+      return pass(`The server knows the path it is called by, ${called || '/'}.`);
     return {
       verdict: 'fail',
       saw: `Clients call ${called}, but the server believes to stand at ${short}: ${called.slice(0, -short.length)} is lost on the way.`,
@@ -106,8 +104,8 @@ export const wellKnownCheck: Check = {
     const answers = await subject.fact(metadataAnswers);
     const [first] = answers;
     if (first === undefined || first.kind === 'unanswered')
-      return { verdict: 'unknown', saw: 'The well-known place gave no answer.' };
-    if (documentOf(first) !== undefined) return { verdict: 'pass', saw: `${first.url} holds the metadata.` };
+      return unknown('The well-known place gave no answer.');
+    if (documentOf(first) !== undefined) return pass(`${first.url} holds the metadata.`);
     const { origin } = new URL(subject.url);
     const segments = pathOf(subject.url).split('/').filter(Boolean);
     const below = segments.map((_, at) => `/${segments.slice(0, at + 1).join('/')}`);
@@ -131,12 +129,10 @@ export const wellKnownCheck: Check = {
         fix: `Route ${new URL(first.url).pathname} of this host to the server.`,
         ...(await hintsFor(subject, 'well_known')),
       };
-    if (documentOf(answers[1] ?? first) !== undefined)
-      return { verdict: 'pass', saw: `${answers[1]?.url} holds the metadata.` };
-    return {
-      verdict: 'unknown',
-      saw: `${first.url} was answered with status ${first.status}; whether by the server or before it cannot be seen.`,
-    };
+    if (documentOf(answers[1] ?? first) !== undefined) return pass(`${answers[1]?.url} holds the metadata.`);
+    return unknown(
+      `${first.url} was answered with status ${first.status}; whether by the server or before it cannot be seen.`,
+    );
   },
 };
 
@@ -167,6 +163,6 @@ export const errorPageCheck: Check = {
         fix: 'Answer with 404 below /.well-known/ where nothing is: route it to the server, before the fallback of the site.',
         ...(await hintsFor(subject, 'well_known')),
       };
-    return { verdict: 'pass', saw: `An error arrived as the server sent it (status ${post.status}).` };
+    return pass(`An error arrived as the server sent it (status ${post.status}).`);
   },
 };

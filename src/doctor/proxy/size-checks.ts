@@ -1,5 +1,6 @@
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { pass } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
 import { type McpCaller, mcpHeaders, message } from './mcp-caller.ts';
 import { anonymousPost, documentOf, hintsFor, isPage, judgeUnanswered } from './way.ts';
@@ -48,7 +49,7 @@ export const headerSizeCheck: Check = {
         ...(await hintsFor(subject, 'header_size')),
       };
     }
-    return { verdict: 'pass', saw: `A token of ${tokenBytes[1]} bytes arrived.` };
+    return pass(`A token of ${tokenBytes[1]} bytes arrived.`);
   },
 };
 
@@ -80,14 +81,9 @@ export function bodySizeCheck(caller: Probe<McpCaller>): Check {
           fix: 'Raise the limit of the proxy, and let it write to the folder in which it keeps large requests. Where the server refuses before it has read all, keep lines to it open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
           ...(await hintsFor(subject, 'body_size')),
         };
-      if (status !== 413)
-        return { verdict: 'pass', saw: `A request of 1.5 MB was answered with status ${status}.` };
+      if (status !== 413) return pass(`A request of 1.5 MB was answered with status ${status}.`);
       const isServer = !isPage(answer) && documentOf({ ...answer, status: 200 }) !== undefined;
-      if (isServer)
-        return {
-          verdict: 'pass',
-          saw: 'The server itself refuses a request of 1.5 MB: that is its own limit.',
-        };
+      if (isServer) return pass('The server itself refuses a request of 1.5 MB: that is its own limit.');
       return {
         verdict: 'warn',
         saw: 'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',

@@ -1,14 +1,12 @@
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { pass, unknown } from '../judgements.ts';
 import type { Probe } from '../subject.ts';
 import { type EventStream, firstByteWaitMs } from './event-stream.ts';
 import type { ProxyOptions } from './proxy-options.ts';
 import { hintsFor } from './way.ts';
 
-const unseen = (why: string): Judgement => ({
-  verdict: 'unknown',
-  saw: `No stream could be watched: ${why}.`,
-});
+const unseen = (why: string): Judgement => unknown(`No stream could be watched: ${why}.`);
 
 /** See {@link ProxyOptions.idleSeconds}. */
 const defaultIdleSeconds = 75;
@@ -40,13 +38,12 @@ export function bufferingCheck(stream: Probe<EventStream>): Check {
         );
       const { firstByteMs } = found;
       if (firstByteMs === undefined)
-        return {
-          verdict: 'unknown',
-          saw: `The head of the stream came after ${seconds(found.headMs)} s and then nothing for ${seconds(firstByteWaitMs)} s: the server may have had nothing to say.`,
-        };
+        return unknown(
+          `The head of the stream came after ${seconds(found.headMs)} s and then nothing for ${seconds(firstByteWaitMs)} s: the server may have had nothing to say.`,
+        );
       if (firstByteMs > heldBackMs)
         return held(`The first byte of the event stream took ${seconds(firstByteMs)} s.`);
-      return { verdict: 'pass', saw: `The first byte of the event stream took ${seconds(firstByteMs)} s.` };
+      return pass(`The first byte of the event stream took ${seconds(firstByteMs)} s.`);
     },
   };
 }
@@ -63,8 +60,7 @@ export function compressionCheck(stream: Probe<EventStream>): Check {
       if (found.kind === 'none') return unseen(found.why);
       if (found.kind === 'held') return unseen('it does not open');
       const { encoding } = found;
-      if (encoding === null || encoding === 'identity')
-        return { verdict: 'pass', saw: 'The stream came as it is.' };
+      if (encoding === null || encoding === 'identity') return pass('The stream came as it is.');
       return {
         verdict: 'warn',
         saw: `The event stream came with Content-Encoding: ${encoding.slice(0, 30)}; compressors hold short events back.`,
@@ -90,10 +86,9 @@ export function idleCheck(stream: Probe<EventStream>, options: ProxyOptions): Ch
       if (found.kind === 'held') return unseen('it does not open');
       const { ended, afterMs, silenceMs } = await found.watch(idleSeconds * 1000, onWait);
       if (!ended)
-        return {
-          verdict: 'pass',
-          saw: `The stream stayed open for ${idleSeconds} s; the longest silence was ${seconds(silenceMs)} s.`,
-        };
+        return pass(
+          `The stream stayed open for ${idleSeconds} s; the longest silence was ${seconds(silenceMs)} s.`,
+        );
       return {
         verdict: 'fail',
         saw: `The stream was cut ${seconds(afterMs)} s after it began, after ${seconds(silenceMs)} s of silence.`,

@@ -1,6 +1,7 @@
 import { protectedResourceMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Judgement, ProxyProduct } from '../finding.ts';
+import { unknown } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
 import { type ProxyFault, proxyHints } from './hints.ts';
 import { mcpHeaders, message, spokenRevision } from './mcp-caller.ts';
@@ -108,5 +109,5 @@ export function isPage(answer: Answer): boolean {
 /** @returns a judgement for a check that got no answer to judge */
 export function judgeUnanswered(answer: Answer): Judgement {
   const why = answer.kind === 'unanswered' ? answer.why : `status ${answer.status}`;
-  return { verdict: 'unknown', saw: `${answer.method} ${answer.url} gave nothing to judge: ${why}.` };
+  return unknown(`${answer.method} ${answer.url} gave nothing to judge: ${why}.`);
 }

@@ -2,6 +2,7 @@ import { quote } from '../../client/quote.ts';
 import type { Answered } from '../ask.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { nativeRegistrations } from './native-registrations.ts';
 import { describeRefusal, isAccepted, type RegistrationTry } from './try-registration.ts';
@@ -17,7 +18,7 @@ async function judgeAccepted(
   if (probe.kind === 'untried') return probe.judgement;
   const attempt = [probe.ported, probe.untyped].find((one) => one !== undefined && isAccepted(one));
   if (attempt === undefined)
-    return { verdict: 'unknown', saw: 'No registration was accepted.', because: 'REG-LOOPBACK-PORT' };
+    return unknown('No registration was accepted.', { because: 'REG-LOOPBACK-PORT' });
   const { answer } = attempt;
   return { ...judge(attempt as AcceptedTry), evidence: answer.evidence };
 }
@@ -33,11 +34,10 @@ export const registrationAnswerCheck: Check = {
     judgeAccepted(subject, ({ answer, body, client }) => {
       const { status, headers } = answer;
       if (client === undefined)
-        return {
-          verdict: 'fail',
-          saw: `The registration was answered with ${body === undefined ? describeRefusal({ answer }) : `status ${status}, and no client_id`}.`,
-          fix: 'Answer with the registered client as JSON, client_id included. A page here means that something in front of the endpoint answers in its place.',
-        };
+        return fail(
+          `The registration was answered with ${body === undefined ? describeRefusal({ answer }) : `status ${status}, and no client_id`}.`,
+          'Answer with the registered client as JSON, client_id included. A page here means that something in front of the endpoint answers in its place.',
+        );
       const type = headers.get('content-type');
       const caching = headers.get('cache-control');
       const faults = [
@@ -49,13 +49,11 @@ export const registrationAnswerCheck: Check = {
           ? []
           : [`Cache-Control is ${quote(caching ?? 'missing')}, not no-store`]),
       ];
-      if (faults.length === 0)
-        return { verdict: 'pass', saw: 'Status 201, application/json, Cache-Control: no-store.' };
-      return {
-        verdict: 'warn',
-        saw: `In the answer to a registration ${faults.join(', and ')}.`,
-        fix: 'Answer a registration with status 201, Content-Type: application/json and Cache-Control: no-store.',
-      };
+      if (faults.length === 0) return pass('Status 201, application/json, Cache-Control: no-store.');
+      return warn(
+        `In the answer to a registration ${faults.join(', and ')}.`,
+        'Answer a registration with status 201, Content-Type: application/json and Cache-Control: no-store.',
+      );
     }),
 };
 
@@ -68,8 +66,7 @@ export const registeredRedirectsCheck: Check = {
   active: true,
   judge: (subject) =>
     judgeAccepted(subject, ({ sent, body, client }) => {
-      if (client === undefined)
-        return { verdict: 'unknown', saw: 'No client was registered.', because: 'REG-ANSWER' };
+      if (client === undefined) return unknown('No client was registered.', { because: 'REG-ANSWER' });
       const asked = sent.redirect_uris;
       const returned = body?.redirect_uris;
       if (
@@ -77,7 +74,7 @@ export const registeredRedirectsCheck: Check = {
         returned.length === asked.length &&
         asked.every((uri) => returned.includes(uri))
       )
-        return { verdict: 'pass', saw: `redirect_uris came back as sent: ${quote(asked)}.` };
+        return pass(`redirect_uris came back as sent: ${quote(asked)}.`);
       return {
         verdict: returned === undefined ? 'warn' : 'fail',
         saw: `redirect_uris were sent as ${quote(asked)} and came back as ${returned === undefined ? 'nothing' : quote(returned)}.`,
@@ -95,8 +92,7 @@ export const registeredMethodCheck: Check = {
   active: true,
   judge: (subject) =>
     judgeAccepted(subject, ({ sent, body, client }) => {
-      if (client === undefined)
-        return { verdict: 'unknown', saw: 'No client was registered.', because: 'REG-ANSWER' };
+      if (client === undefined) return unknown('No client was registered.', { because: 'REG-ANSWER' });
       const asked = sent.token_endpoint_auth_method;
       const { token_endpoint_auth_method: returned, client_secret_expires_at: expires } = body ?? {};
       const hasSecret = client.clientSecret !== undefined;
@@ -120,10 +116,7 @@ export const registeredMethodCheck: Check = {
           : []),
       ];
       if (faults.length === 0)
-        return {
-          verdict: 'pass',
-          saw: `The method is ${quote(method)}, ${hasSecret ? 'with' : 'without'} a secret.`,
-        };
+        return pass(`The method is ${quote(method)}, ${hasSecret ? 'with' : 'without'} a secret.`);
       return {
         verdict: wantsSecret && !hasSecret ? 'fail' : 'warn',
         saw: `In the registered client ${faults.join(', and ')}.`,

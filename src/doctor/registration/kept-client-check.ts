@@ -1,4 +1,5 @@
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown } from '../judgements.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';
 
@@ -11,23 +12,21 @@ export const keptClientCheck: Check = {
   needs: ['REACH-ANSWER'],
   async judge(subject) {
     const kept = subject.login?.kept;
-    if (kept === undefined) return { verdict: 'skip', saw: 'No store of earlier logins was given.' };
+    if (kept === undefined) return skip('No store of earlier logins was given.');
     const way = await subject.fact(foundServer);
     if (way.kind === 'lost') return judgeLost(way);
     const { issuer } = way.found.authorizationServer;
     const registration = await kept.findRegistration(issuer);
-    if (registration === undefined)
-      return { verdict: 'skip', saw: `No client was registered at ${issuer} from here.` };
+    if (registration === undefined) return skip(`No client was registered at ${issuer} from here.`);
     const outcome = await sendAuthorization(subject, way.found, registration);
     const { evidence } = outcome;
     const saw = `An authorization request of the kept client ${registration.clientId} ${describeOutcome(outcome)}.`;
-    if (outcome.kind === 'none') return { verdict: 'unknown', saw, evidence };
-    if (outcome.kind !== 'refused' && outcome.kind !== 'broken') return { verdict: 'pass', saw, evidence };
-    return {
-      verdict: 'fail',
+    if (outcome.kind === 'none') return unknown(saw, { evidence });
+    if (outcome.kind !== 'refused' && outcome.kind !== 'broken') return pass(saw, { evidence });
+    return fail(
       saw,
-      fix: 'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.',
-      evidence,
-    };
+      'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.',
+      { evidence },
+    );
   },
 };

@@ -1,5 +1,6 @@
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown } from '../judgements.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
@@ -21,33 +22,29 @@ export const metadataDocumentCheck: Check = {
   clause: 'MCP authorization "Client ID Metadata Documents"',
   async judge(subject) {
     const url = subject.login?.clientIdMetadataUrl;
-    if (url === undefined) return { verdict: 'skip', saw: untold };
+    if (url === undefined) return skip(untold);
     const wrong = metadataUrlFaults(url);
     if (wrong.length > 0)
-      return {
-        verdict: 'fail',
-        saw: `The URL ${wrong.join(', and ')}: ${url}.`,
-        fix: 'Publish the document at an https URL with a path, and use exactly that URL as client_id.',
-      };
+      return fail(
+        `The URL ${wrong.join(', and ')}: ${url}.`,
+        'Publish the document at an https URL with a path, and use exactly that URL as client_id.',
+      );
     const answer = await subject.fact(ownDocument);
-    if (answer === undefined) return { verdict: 'skip', saw: untold };
+    if (answer === undefined) return skip(untold);
     const { evidence } = answer;
     if (answer.kind === 'unanswered')
-      return {
-        verdict: 'fail',
-        saw: `${url} gave no answer: ${answer.why}.`,
-        fix: 'Make the document reachable from the internet: authorization servers fetch it.',
-        evidence,
-      };
+      return fail(
+        `${url} gave no answer: ${answer.why}.`,
+        'Make the document reachable from the internet: authorization servers fetch it.',
+        { evidence },
+      );
     const faults = metadataDocumentFaults(url, answer);
-    if (faults.length === 0)
-      return { verdict: 'pass', saw: `${url} holds a document that names itself.`, evidence };
-    return {
-      verdict: 'fail',
-      saw: `In the document at ${url}: ${faults.join('; ')}.`,
-      fix: 'Serve application/json with status 200, without redirects, with client_id equal to its URL byte for byte, client_name and redirect_uris.',
-      evidence,
-    };
+    if (faults.length === 0) return pass(`${url} holds a document that names itself.`, { evidence });
+    return fail(
+      `In the document at ${url}: ${faults.join('; ')}.`,
+      'Serve application/json with status 200, without redirects, with client_id equal to its URL byte for byte, client_name and redirect_uris.',
+      { evidence },
+    );
   },
 };
 
@@ -61,15 +58,12 @@ export const metadataDocumentReadCheck: Check = {
   needs: ['REG-CIMD-DOCUMENT'],
   async judge(subject) {
     const url = subject.login?.clientIdMetadataUrl;
-    if (url === undefined) return { verdict: 'skip', saw: untold };
+    if (url === undefined) return skip(untold);
     const way = await subject.fact(foundServer);
     if (way.kind === 'lost') return judgeLost(way);
     const { issuer, client_id_metadata_document_supported: isRead } = way.found.authorizationServer;
     if (isRead !== true)
-      return {
-        verdict: 'skip',
-        saw: 'The authorization server does not announce client_id_metadata_document_supported.',
-      };
+      return skip('The authorization server does not announce client_id_metadata_document_supported.');
     const document = await subject.fact(ownDocument);
     const redirectUris = document?.kind === 'answered' ? publishedRedirectUris(document.text) : [];
     const outcome = await sendAuthorization(subject, way.found, {
@@ -80,13 +74,12 @@ export const metadataDocumentReadCheck: Check = {
     });
     const { evidence } = outcome;
     const saw = `An authorization request with client_id ${url}, and its first redirect URI, ${describeOutcome(outcome)}.`;
-    if (outcome.kind === 'code' || outcome.kind === 'onward') return { verdict: 'pass', saw, evidence };
-    if (outcome.kind === 'none' || outcome.kind === 'page') return { verdict: 'unknown', saw, evidence };
-    return {
-      verdict: 'fail',
+    if (outcome.kind === 'code' || outcome.kind === 'onward') return pass(saw, { evidence });
+    if (outcome.kind === 'none' || outcome.kind === 'page') return unknown(saw, { evidence });
+    return fail(
       saw,
-      fix: 'The authorization server has to reach the document from where it runs (proxy, firewall), and to let any port match loopback redirect URIs in it.',
-      evidence,
-    };
+      'The authorization server has to reach the document from where it runs (proxy, firewall), and to let any port match loopback redirect URIs in it.',
+      { evidence },
+    );
   },
 };

@@ -1,5 +1,6 @@
 import { loopbackRedirectUris } from '../../client/registration/redirect-uris.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import { nativeRegistrations } from './native-registrations.ts';
 import { describeRefusal, isAccepted, portedRedirectUri } from './try-registration.ts';
 
@@ -16,17 +17,15 @@ export const loopbackPortCheck: Check = {
     const decisive = probe.untyped ?? probe.ported;
     const { evidence } = decisive.answer;
     if (isAccepted(decisive))
-      return {
-        verdict: 'pass',
-        saw: `${portedRedirectUri} was registered.${decisive.isDeletable ? '' : ' The server offers no deletion (RFC 7592): what this examination registers stays.'}`,
-        evidence,
-      };
-    return {
-      verdict: 'fail',
-      saw: `Registering ${portedRedirectUri} ended with ${describeRefusal(decisive)}.`,
-      fix: 'Let the registration endpoint take http redirect URIs on 127.0.0.1, [::1] and localhost from clients without a secret: every desktop and command line client uses one.',
-      evidence,
-    };
+      return pass(
+        `${portedRedirectUri} was registered.${decisive.isDeletable ? '' : ' The server offers no deletion (RFC 7592): what this examination registers stays.'}`,
+        { evidence },
+      );
+    return fail(
+      `Registering ${portedRedirectUri} ended with ${describeRefusal(decisive)}.`,
+      'Let the registration endpoint take http redirect URIs on 127.0.0.1, [::1] and localhost from clients without a secret: every desktop and command line client uses one.',
+      { evidence },
+    );
   },
 };
 
@@ -43,19 +42,16 @@ export const applicationTypeCheck: Check = {
     const { ported, untyped } = probe;
     const { evidence } = ported.answer;
     if (isAccepted(ported))
-      return { verdict: 'pass', saw: 'A client with application_type "native" was registered.', evidence };
+      return pass('A client with application_type "native" was registered.', { evidence });
     if (untyped === undefined || !isAccepted(untyped))
-      return {
-        verdict: 'unknown',
-        saw: 'No registration was accepted, with application_type or without.',
+      return unknown('No registration was accepted, with application_type or without.', {
         because: 'REG-LOOPBACK-PORT',
-      };
-    return {
-      verdict: 'fail',
-      saw: `With application_type "native" the registration ended with ${describeRefusal(ported)}; without it, it was accepted.`,
-      fix: 'Accept application_type "native" and "web", or ignore it: members that a server does not know are to be ignored (RFC 7591 section 2).',
-      evidence: [...evidence, ...untyped.answer.evidence],
-    };
+      });
+    return fail(
+      `With application_type "native" the registration ended with ${describeRefusal(ported)}; without it, it was accepted.`,
+      'Accept application_type "native" and "web", or ignore it: members that a server does not know are to be ignored (RFC 7591 section 2).',
+      { evidence: [...evidence, ...untyped.answer.evidence] },
+    );
   },
 };
 
@@ -71,19 +67,14 @@ export const loopbackPortlessCheck: Check = {
     if (probe.kind === 'untried') return probe.judgement;
     const { portless } = probe;
     if (portless === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'Not even a redirect URI with a port was accepted.',
-        because: 'REG-LOOPBACK-PORT',
-      };
+      return unknown('Not even a redirect URI with a port was accepted.', { because: 'REG-LOOPBACK-PORT' });
     const { evidence } = portless.answer;
     const named = loopbackRedirectUris.join(' and ');
-    if (isAccepted(portless)) return { verdict: 'pass', saw: `${named} were registered.`, evidence };
-    return {
-      verdict: 'warn',
-      saw: `Registering ${named} ended with ${describeRefusal(portless)}; with a port it was accepted.`,
-      fix: 'Accept http loopback redirect URIs without a port, and let any port match them at the authorization endpoint. Until then each login on another port needs a registration of its own.',
-      evidence,
-    };
+    if (isAccepted(portless)) return pass(`${named} were registered.`, { evidence });
+    return warn(
+      `Registering ${named} ended with ${describeRefusal(portless)}; with a port it was accepted.`,
+      'Accept http loopback redirect URIs without a port, and let any port match them at the authorization endpoint. Until then each login on another port needs a registration of its own.',
+      { evidence },
+    );
   },
 };

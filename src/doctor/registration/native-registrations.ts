@@ -1,6 +1,7 @@
 import type { DiscoveredServer } from '../../client/index.ts';
 import { loopbackRedirectUris } from '../../client/registration/redirect-uris.ts';
 import type { Judgement } from '../finding.ts';
+import { skip } from '../judgements.ts';
 import { foundServer, judgeLost } from '../login/found-server.ts';
 import type { Subject } from '../subject.ts';
 import { isAccepted, type RegistrationTry, tryRegistration } from './try-registration.ts';
@@ -33,7 +34,7 @@ export async function nativeRegistrations(subject: Subject): Promise<NativeRegis
   if (endpoint === undefined)
     return {
       kind: 'untried',
-      judgement: { verdict: 'skip', saw: `${issuer} has no registration endpoint.` },
+      judgement: skip(`${issuer} has no registration endpoint.`),
     };
   const ported = await tryRegistration(subject, found, {});
   const without = { application_type: undefined };

@@ -1,6 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { nativeRegistrations } from './native-registrations.ts';
 import { describeRefusal, isAccepted, type RegistrationTry, tryRegistration } from './try-registration.ts';
@@ -17,7 +18,7 @@ async function tryVariant(
   const probe = await subject.fact(nativeRegistrations);
   if (probe.kind === 'untried') return probe.judgement;
   if (!isAccepted(probe.untyped ?? probe.ported))
-    return { verdict: 'unknown', saw: 'No registration is accepted at all.', because: 'REG-LOOPBACK-PORT' };
+    return unknown('No registration is accepted at all.', { because: 'REG-LOOPBACK-PORT' });
   const type = probe.untyped === undefined ? {} : { application_type: undefined };
   const attempt = await tryRegistration(subject, probe.found, { ...type, ...metadata });
   return { ...judge(attempt), evidence: attempt.answer.evidence };
@@ -33,20 +34,18 @@ export const plainRedirectCheck: Check = {
   judge: (subject) =>
     tryVariant(subject, { redirect_uris: [plainRedirectUri] }, (attempt) => {
       if (isAccepted(attempt))
-        return {
-          verdict: 'fail',
-          saw: `${plainRedirectUri} was registered: codes sent there can be read on the way.`,
-          fix: 'Refuse http redirect URIs at registration unless their host is 127.0.0.1, [::1] or localhost, with 400 and invalid_redirect_uri.',
-        };
+        return fail(
+          `${plainRedirectUri} was registered: codes sent there can be read on the way.`,
+          'Refuse http redirect URIs at registration unless their host is 127.0.0.1, [::1] or localhost, with 400 and invalid_redirect_uri.',
+        );
       if (attempt.answer.kind === 'unanswered')
-        return { verdict: 'unknown', saw: `The registration ended with ${describeRefusal(attempt)}.` };
+        return unknown(`The registration ended with ${describeRefusal(attempt)}.`);
       const saw = `${plainRedirectUri} was refused with ${describeRefusal(attempt)}.`;
-      if (attempt.answer.status < 500 && attempt.body?.error !== undefined) return { verdict: 'pass', saw };
-      return {
-        verdict: 'warn',
+      if (attempt.answer.status < 500 && attempt.body?.error !== undefined) return pass(saw);
+      return warn(
         saw,
-        fix: 'Refuse with status 400 and {"error":"invalid_redirect_uri"} (RFC 7591 section 3.2.2), so that clients can tell why.',
-      };
+        'Refuse with status 400 and {"error":"invalid_redirect_uri"} (RFC 7591 section 3.2.2), so that clients can tell why.',
+      );
     }),
 };
 
@@ -59,18 +58,15 @@ export const clientNameCheck: Check = {
   active: true,
   async judge(subject) {
     const name = subject.login?.clientName;
-    if (name === undefined)
-      return { verdict: 'skip', saw: "No client name was given; other clients' names are not tried." };
+    if (name === undefined) return skip("No client name was given; other clients' names are not tried.");
     return tryVariant(subject, { client_name: name }, (attempt) => {
       if (attempt.answer.kind === 'unanswered')
-        return { verdict: 'unknown', saw: `The registration ended with ${describeRefusal(attempt)}.` };
-      if (isAccepted(attempt))
-        return { verdict: 'pass', saw: `A client named ${quote(name)} was registered.` };
-      return {
-        verdict: 'fail',
-        saw: `A client named ${quote(name)} was rejected by policy, with ${describeRefusal(attempt)}; another name was accepted.`,
-        fix: 'Ask the operator of the authorization server to allow this client name, or to give you a client id.',
-      };
+        return unknown(`The registration ended with ${describeRefusal(attempt)}.`);
+      if (isAccepted(attempt)) return pass(`A client named ${quote(name)} was registered.`);
+      return fail(
+        `A client named ${quote(name)} was rejected by policy, with ${describeRefusal(attempt)}; another name was accepted.`,
+        'Ask the operator of the authorization server to allow this client name, or to give you a client id.',
+      );
     });
   },
 };

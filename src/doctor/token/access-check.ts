@@ -1,6 +1,7 @@
 import { type Fetch, withMcpConnection } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, unknown } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import type { Subject } from '../subject.ts';
 import { readClaims } from './claims.ts';
@@ -63,37 +64,30 @@ export const accessCheck: Check = {
           ? undefined
           : (await client.listTools()).tools.length,
       );
-      return {
-        verdict: 'pass',
-        saw:
-          tools === undefined
-            ? 'The token opened a connection; the server has no tools.'
-            : `The token opened a connection, and ${tools} tools were listed.`,
-      };
+      return pass(
+        tools === undefined
+          ? 'The token opened a connection; the server has no tools.'
+          : `The token opened a connection, and ${tools} tools were listed.`,
+      );
     } catch (error) {
       const refusal = refusals.at(-1);
       if (refusal === undefined)
-        return {
-          verdict: 'unknown',
-          saw: `No connection came about: ${error instanceof Error ? error.message : 'no answer'}.`,
-        };
+        return unknown(`No connection came about: ${error instanceof Error ? error.message : 'no answer'}.`);
       const evidence = [refusal.exchange];
       const aud = readClaims(token.accessToken)?.payload.aud;
       const said =
         refusal.challenge === null ? 'without WWW-Authenticate' : `with ${quote(refusal.challenge)}`;
       if (refusal.status === 403)
-        return {
-          verdict: 'fail',
-          saw: `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
-          fix: 'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
-          evidence,
-        };
-      return {
-        verdict: 'fail',
-        saw: `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${aud === undefined ? '' : ` (aud ${quote(aud)})`}.`,
-        fix: `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
-        evidence,
-      };
+        return fail(
+          `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
+          'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
+          { evidence },
+        );
+      return fail(
+        `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${aud === undefined ? '' : ` (aud ${quote(aud)})`}.`,
+        `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
+        { evidence },
+      );
     }
   },
 };

@@ -1,6 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, skip, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import type { Subject } from '../subject.ts';
 import { type Claims, claimFaults, compareAudience, readClaims } from './claims.ts';
@@ -15,7 +16,7 @@ async function judgeClaims(
   if (token.kind === 'missing') return token.judgement;
   const claims = readClaims(token.accessToken);
   return claims === undefined
-    ? { verdict: 'skip', saw: 'The access token is opaque: only the server can read it.' }
+    ? skip('The access token is opaque: only the server can read it.')
     : judge(claims, token);
 }
 
@@ -32,16 +33,14 @@ export const claimsCheck: Check = {
       const { header, payload } = claims;
       const faults = claimFaults(claims, { issuer, now });
       if (faults.length > 0)
-        return {
-          verdict: 'fail',
-          saw: `In the access token ${faults.join(', and ')}.`,
-          fix: 'Sign access tokens with an asymmetric key, with the issuer of the metadata as iss, byte for byte, and with exp.',
-        };
+        return fail(
+          `In the access token ${faults.join(', and ')}.`,
+          'Sign access tokens with an asymmetric key, with the issuer of the metadata as iss, byte for byte, and with exp.',
+        );
       const shown = ['client_id', 'scope', 'sub'].filter((name) => payload[name] !== undefined);
-      return {
-        verdict: 'pass',
-        saw: `typ ${quote(header.typ ?? 'missing')}, alg ${quote(header.alg)}, iss ${quote(payload.iss)}, ends in ${(payload.exp ?? now) - now} seconds; it also has ${shown.join(', ') || 'none of client_id, scope and sub'}.`,
-      };
+      return pass(
+        `typ ${quote(header.typ ?? 'missing')}, alg ${quote(header.alg)}, iss ${quote(payload.iss)}, ends in ${(payload.exp ?? now) - now} seconds; it also has ${shown.join(', ') || 'none of client_id, scope and sub'}.`,
+      );
     }),
 };
 
@@ -58,15 +57,11 @@ export const audienceCheck: Check = {
       const saw = `aud is ${quote(aud ?? 'missing')}, and the token was asked for with the resource ${quote(resource)}`;
       switch (compareAudience(aud, resource)) {
         case 'same':
-          return { verdict: 'pass', saw: `${saw}.` };
+          return pass(`${saw}.`);
         case 'alike':
-          return {
-            verdict: 'warn',
-            saw: `${saw}: only the spelling differs, and verifiers compare strings.`,
-            fix,
-          };
+          return warn(`${saw}: only the spelling differs, and verifiers compare strings.`, fix);
         case 'other':
-          return { verdict: 'fail', saw: `${saw}.`, fix };
+          return fail(`${saw}.`, fix);
       }
     }),
 };

@@ -1,5 +1,6 @@
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { pass, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { mcpRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
@@ -60,12 +61,11 @@ export const clockCheck: Check = {
     const readings = [await serverClock(subject), await issuerClock(subject)].filter(
       (one) => one !== undefined,
     );
-    if (readings.length === 0)
-      return { verdict: 'unknown', saw: 'Neither server shows its clock: no Date, no iat.' };
+    if (readings.length === 0) return unknown('Neither server shows its clock: no Date, no iat.');
     const sentence = readings.map(({ whose, aheadSeconds }) => describeSkew(whose, aheadSeconds)).join(', ');
     const saw = `${sentence[0]?.toUpperCase()}${sentence.slice(1)}.`;
     const off = readings.filter(({ aheadSeconds }) => Math.abs(aheadSeconds) > toleranceSeconds);
-    if (off.length === 0) return { verdict: 'pass', saw };
+    if (off.length === 0) return pass(saw);
     const [first] = off;
     const isOurs =
       off.length === readings.length &&
@@ -74,12 +74,11 @@ export const clockCheck: Check = {
         ({ aheadSeconds }) => Math.abs(aheadSeconds - (first?.aheadSeconds ?? 0)) <= toleranceSeconds,
       );
     const ahead = first?.aheadSeconds ?? 0;
-    return {
-      verdict: 'warn',
-      saw: isOurs ? `${saw} Your clock is ${Math.abs(ahead)} s ${ahead > 0 ? 'slow' : 'fast'}.` : saw,
-      fix: isOurs
+    return warn(
+      isOurs ? `${saw} Your clock is ${Math.abs(ahead)} s ${ahead > 0 ? 'slow' : 'fast'}.` : saw,
+      isOurs
         ? 'Set the clock of this machine by NTP: it takes good tokens for ended ones, or ended ones for good.'
         : `Set the clock of ${off.map(({ whose }) => whose.replace(/ \(.*/, '')).join(' and of ')} by NTP: tokens are refused as ended, or as not valid yet.`,
-    };
+    );
   },
 };

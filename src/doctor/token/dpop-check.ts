@@ -6,6 +6,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { spareSession } from '../login/second-session.ts';
 import { credentialOf, spendRefreshToken } from '../login/session.ts';
@@ -47,27 +48,21 @@ async function offersDpop(subject: Subject): Promise<boolean> {
 async function judgeBound(subject: Subject, bound: Credential): Promise<Judgement> {
   const { status, headers } = await sendProven(subject, bound);
   if (status === 401)
-    return {
-      verdict: 'fail',
-      saw: 'The MCP server refused a token bound to a key with a new proof for this request.',
-      fix: 'Verify htm, htu, iat, jti, ath and the thumbprint in cnf.jkt against the request as the client sent it: behind a proxy htu is the public URL.',
-    };
+    return fail(
+      'The MCP server refused a token bound to a key with a new proof for this request.',
+      'Verify htm, htu, iat, jti, ath and the thumbprint in cnf.jkt against the request as the client sent it: behind a proxy htu is the public URL.',
+    );
   if (isTaken(await pingWith(subject, bound.accessToken)))
-    return {
-      verdict: 'fail',
-      saw: 'The MCP server took a token that is bound to a key without any proof, as a bearer token.',
-      fix: 'Refuse tokens with cnf.jkt unless they come with the scheme DPoP and a proof (RFC 9449 section 7.2).',
-    };
+    return fail(
+      'The MCP server took a token that is bound to a key without any proof, as a bearer token.',
+      'Refuse tokens with cnf.jkt unless they come with the scheme DPoP and a proof (RFC 9449 section 7.2).',
+    );
   if (isTaken(await ask(subject, subject.url, { ...ping, headers })))
-    return {
-      verdict: 'warn',
-      saw: 'The MCP server took the same proof twice.',
-      fix: 'Remember the jti of proofs as long as their iat is accepted, and refuse one that comes again (RFC 9449 section 11.1).',
-    };
-  return {
-    verdict: 'pass',
-    saw: 'A proof was accepted; the same proof again, and the token without a proof, were refused.',
-  };
+    return warn(
+      'The MCP server took the same proof twice.',
+      'Remember the jti of proofs as long as their iat is accepted, and refuse one that comes again (RFC 9449 section 11.1).',
+    );
+  return pass('A proof was accepted; the same proof again, and the token without a proof, were refused.');
 }
 
 /** Tokens bound to a key are worth nothing to a thief. */
@@ -85,21 +80,14 @@ export const dpopCheck: Check = {
     const { authorizationServer: as } = session.found;
     const algorithms = as.dpop_signing_alg_values_supported;
     if (algorithms === undefined)
-      return {
-        verdict: 'skip',
-        saw: 'The authorization server does not announce DPoP (dpop_signing_alg_values_supported).',
-      };
+      return skip('The authorization server does not announce DPoP (dpop_signing_alg_values_supported).');
     if (!(await offersDpop(subject)))
-      return {
-        verdict: 'skip',
-        saw: 'The authorization server can bind tokens, but the MCP server does not ask for DPoP in its challenge.',
-      };
+      return skip(
+        'The authorization server can bind tokens, but the MCP server does not ask for DPoP in its challenge.',
+      );
     const { refreshToken } = session.held;
     if (refreshToken === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'Without a refresh token no token bound to a key can be had without a third login.',
-      };
+      return unknown('Without a refresh token no token bound to a key can be had without a third login.');
     const { context } = subject;
     const dpopKey = await createDpopKey(algorithms);
     const unbound = { ...credentialOf(session, context.now()), refreshToken, dpopKey };
@@ -107,22 +95,17 @@ export const dpopCheck: Check = {
     if (renewal.kind === 'refused') {
       spendRefreshToken(session);
       if (renewal.refusal.error !== 'invalid_dpop_proof')
-        return {
-          verdict: 'unknown',
-          saw: `No token bound to a key could be had by a refresh. ${renewal.refusal.message}`,
-        };
-      return {
-        verdict: 'warn',
-        saw: `The metadata announces DPoP, but a refresh with a proof was refused. ${renewal.refusal.message}`,
-        fix: 'Accept proofs at the token endpoint, or take dpop_signing_alg_values_supported away.',
-      };
+        return unknown(`No token bound to a key could be had by a refresh. ${renewal.refusal.message}`);
+      return warn(
+        `The metadata announces DPoP, but a refresh with a proof was refused. ${renewal.refusal.message}`,
+        'Accept proofs at the token endpoint, or take dpop_signing_alg_values_supported away.',
+      );
     }
     session.held = { ...session.held, refreshToken: renewal.credential.refreshToken ?? refreshToken };
     if (renewal.credential.dpopKey === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'A refresh with a proof gave a bearer token: the login was not for tokens bound to a key.',
-      };
+      return unknown(
+        'A refresh with a proof gave a bearer token: the login was not for tokens bound to a key.',
+      );
     return judgeBound(subject, renewal.credential);
   },
 };

@@ -1,6 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { spareSession } from '../login/second-session.ts';
 import { credentialOf, refreshSession, spendRefreshToken } from '../login/session.ts';
@@ -26,12 +27,9 @@ export const otherAudienceCheck: Check = {
     const { resource } = session.found;
     const other = subject.login?.otherResource ?? nobodys;
     if (canonicalResource(other) === canonicalResource(resource))
-      return { verdict: 'skip', saw: `${other} is the resource under examination itself.` };
+      return skip(`${other} is the resource under examination itself.`);
     if (session.held.refreshToken === undefined)
-      return {
-        verdict: 'unknown',
-        saw: 'Without a refresh token no token for another resource can be had.',
-      };
+      return unknown('Without a refresh token no token for another resource can be had.');
     const before = session.held;
     const answer = await refreshSession(subject, session, { resource: other });
     const issued = answer.tokens;
@@ -39,8 +37,8 @@ export const otherAudienceCheck: Check = {
       spendRefreshToken(session);
       const refused = `a refresh for ${quote(other)} ${describeTokenAnswer(answer)}.`;
       return answer.error === 'invalid_target'
-        ? { verdict: 'skip', saw: `The authorization server issues none: ${refused}` }
-        : { verdict: 'unknown', saw: `No such token could be had: ${refused}` };
+        ? skip(`The authorization server issues none: ${refused}`)
+        : unknown(`No such token could be had: ${refused}`);
     }
     session.held = { ...session.held, accessToken: before.accessToken };
     const { context } = subject;
@@ -48,24 +46,21 @@ export const otherAudienceCheck: Check = {
     const aud = readClaims(stray.accessToken)?.payload.aud;
     const audiences = aud === undefined ? undefined : [aud].flat();
     if (audiences === undefined)
-      return {
-        verdict: 'unknown',
-        saw: `A refresh for ${quote(other)} gave an opaque token; whether it is for that resource cannot be told.`,
-      };
+      return unknown(
+        `A refresh for ${quote(other)} gave an opaque token; whether it is for that resource cannot be told.`,
+      );
     if (audiences.some((one) => canonicalResource(one) === canonicalResource(resource)))
-      return {
-        verdict: 'unknown',
-        saw: `A refresh for ${quote(other)} gave a token with aud ${quote(aud)}: the resource was ignored, so no token for another one can be had this way.`,
-      };
+      return unknown(
+        `A refresh for ${quote(other)} gave a token with aud ${quote(aud)}: the resource was ignored, so no token for another one can be had this way.`,
+      );
     const taken = await isTokenTaken(subject, stray.accessToken);
     const saw = `A token with aud ${quote(aud)} was ${taken ? 'accepted' : 'refused'} at ${resource}.`;
     if (taken === undefined)
-      return { verdict: 'unknown', saw: 'The MCP server gave no answer to a token with another audience.' };
-    if (!taken) return { verdict: 'pass', saw };
-    return {
-      verdict: 'fail',
+      return unknown('The MCP server gave no answer to a token with another audience.');
+    if (!taken) return pass(saw);
+    return fail(
       saw,
-      fix: `Have the MCP server verify that aud is ${quote(resource)}, and answer 401 with error="invalid_token" otherwise.`,
-    };
+      `Have the MCP server verify that aud is ${quote(resource)}, and answer 401 with error="invalid_token" otherwise.`,
+    );
   },
 };

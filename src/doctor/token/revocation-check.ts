@@ -2,6 +2,7 @@ import { clientAuthentication } from '../../client/exchange.ts';
 import { quote } from '../../client/quote.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { readObject } from '../login/read-object.ts';
 import { spareSession } from '../login/second-session.ts';
@@ -35,43 +36,36 @@ export const revocationCheck: Check = {
     const session = await subject.fact(spareSession);
     if (session.kind === 'missing') return session.judgement;
     const endpoint = session.found.authorizationServer.revocation_endpoint;
-    if (endpoint === undefined)
-      return { verdict: 'skip', saw: 'The authorization server has no revocation_endpoint.' };
+    if (endpoint === undefined) return skip('The authorization server has no revocation_endpoint.');
     const { accessToken } = session.held;
     if ((await isTokenTaken(subject, accessToken)) !== true)
-      return { verdict: 'unknown', saw: 'The token was not taken before its revocation either.' };
+      return unknown('The token was not taken before its revocation either.');
     const answer = await revoke(subject, session, endpoint);
     const { evidence } = answer;
     if (answer.kind === 'unanswered')
-      return { verdict: 'unknown', saw: `No answer to the revocation: ${answer.why}.`, evidence };
+      return unknown(`No answer to the revocation: ${answer.why}.`, { evidence });
     const error = readObject(answer.text)?.error;
     if (error === 'unsupported_token_type')
-      return {
-        verdict: 'skip',
-        saw: 'The authorization server revokes no access tokens (unsupported_token_type): they live until they end.',
-        evidence,
-      };
+      return skip(
+        'The authorization server revokes no access tokens (unsupported_token_type): they live until they end.',
+        { evidence },
+      );
     if (answer.status !== 200)
-      return {
-        verdict: 'fail',
-        saw: `The revocation of an access token was answered with ${answer.status}${error === undefined ? '' : `, ${quote(error)}`}.`,
-        fix: 'Answer a revocation with 200, and let public clients revoke with their client_id alone.',
-        evidence,
-      };
+      return fail(
+        `The revocation of an access token was answered with ${answer.status}${error === undefined ? '' : `, ${quote(error)}`}.`,
+        'Answer a revocation with 200, and let public clients revoke with their client_id alone.',
+        { evidence },
+      );
     const revokedAt = Date.now();
     for (const seconds of subject.login?.revokedAfterSeconds ?? revokedAfterSeconds) {
       const waitMs = revokedAt + seconds * 1000 - Date.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       if ((await isTokenTaken(subject, accessToken)) === false)
-        return {
-          verdict: 'pass',
-          saw: `The revoked token was refused ${Date.now() - revokedAt} ms after its revocation.`,
-        };
+        return pass(`The revoked token was refused ${Date.now() - revokedAt} ms after its revocation.`);
     }
-    return {
-      verdict: 'warn',
-      saw: `The revocation was answered with 200, but the token was still accepted ${Math.round((Date.now() - revokedAt) / 100) / 10} s later.`,
-      fix: 'Have the MCP server ask (introspection), or shorten the life of access tokens: one that is only verified by its signature cannot be taken back.',
-    };
+    return warn(
+      `The revocation was answered with 200, but the token was still accepted ${Math.round((Date.now() - revokedAt) / 100) / 10} s later.`,
+      'Have the MCP server ask (introspection), or shorten the life of access tokens: one that is only verified by its signature cannot be taken back.',
+    );
   },
 };

@@ -1,6 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import { missingScopes, parseScope } from '../../oauth/scope.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { challengeParameters } from './harmless-operations.ts';
 import { scopeRefusal, stepUp } from './scope-refusal.ts';
@@ -29,17 +30,13 @@ export const scopeChallengeCheck: Check = {
     const fix =
       'Answer with 403 and WWW-Authenticate: Bearer error="insufficient_scope", scope="<all scopes the operation needs>", resource_metadata="<URL>".';
     if (status !== 403)
-      return {
-        verdict: 'fail',
-        saw: `${saw} Clients take a ${status} for an ended login, and renew it in vain.`,
-        fix,
+      return fail(`${saw} Clients take a ${status} for an ended login, and renew it in vain.`, fix, {
         evidence,
-      };
+      });
     if (error !== 'insufficient_scope' || scope === undefined)
-      return { verdict: 'fail', saw: `${saw} No client can tell what to ask for.`, fix, evidence };
-    if (metadata === undefined)
-      return { verdict: 'warn', saw: `${saw} It has no resource_metadata.`, fix, evidence };
-    return { verdict: 'pass', saw, evidence };
+      return fail(`${saw} No client can tell what to ask for.`, fix, { evidence });
+    if (metadata === undefined) return warn(`${saw} It has no resource_metadata.`, fix, { evidence });
+    return pass(saw, { evidence });
   },
 };
 
@@ -55,24 +52,18 @@ export const stepUpCheck: Check = {
     if (probe.kind === 'untried') return probe.judgement;
     const { again, operation, scopes } = probe;
     if (again === undefined)
-      return {
-        verdict: 'pass',
-        saw: `With a token for ${quote(scopes.join(' '))}, ${operation} was not refused.`,
-      };
+      return pass(`With a token for ${quote(scopes.join(' '))}, ${operation} was not refused.`);
     const wanted = parseScope(challengeParameters(again.challenge).scope);
     const missing = missingScopes(scopes, wanted);
     const evidence = [again.exchange];
     if (missing.length > 0)
-      return {
-        verdict: 'skip',
-        saw: `${operation} needs ${missing.join(' ')} as well, which the login was not granted.`,
+      return skip(`${operation} needs ${missing.join(' ')} as well, which the login was not granted.`, {
         evidence,
-      };
-    return {
-      verdict: 'fail',
-      saw: `With a token for ${quote(scopes.join(' '))}, ${operation} was refused again with ${again.status}, and names ${wanted.length === 0 ? 'no scopes' : 'only scopes that the token has'}: a client would ask for ever.`,
-      fix: 'Name every scope that the operation needs, and read the scopes of the token from its scope claim or from introspection.',
-      evidence,
-    };
+      });
+    return fail(
+      `With a token for ${quote(scopes.join(' '))}, ${operation} was refused again with ${again.status}, and names ${wanted.length === 0 ? 'no scopes' : 'only scopes that the token has'}: a client would ask for ever.`,
+      'Name every scope that the operation needs, and read the scopes of the token from its scope claim or from introspection.',
+      { evidence },
+    );
   },
 };

@@ -1,6 +1,7 @@
 import { chooseScopes } from '../../client/index.ts';
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Judgement } from '../finding.ts';
+import { skip } from '../judgements.ts';
 import { secondLogin } from '../login/second-session.ts';
 import { firstSession } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
@@ -24,7 +25,7 @@ export type ScopeRefusalProbe =
  * @param subject the server under examination
  */
 export async function scopeRefusal(subject: Subject): Promise<ScopeRefusalProbe> {
-  const none = (saw: string): ScopeRefusalProbe => ({ kind: 'none', judgement: { verdict: 'skip', saw } });
+  const none = (saw: string): ScopeRefusalProbe => ({ kind: 'none', judgement: skip(saw) });
   const refused = await subject.fact(firstRefusal);
   if (refused !== undefined) return { kind: 'refused', by: 'first', ...refused };
   const second = await subject.fact(secondLogin);

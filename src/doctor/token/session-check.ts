@@ -1,5 +1,6 @@
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import { initializeRequest, legacyRevision, mcpRequest } from '../requests.ts';
 import { tokenAtHand } from './token-at-hand.ts';
@@ -20,12 +21,10 @@ export const sessionCheck: Check = {
     if (token.kind === 'missing') return token.judgement;
     const { accessToken } = token;
     const opened = await ask(subject, subject.url, initializeRequest(bearer(accessToken)));
-    if (opened.kind === 'unanswered')
-      return { verdict: 'unknown', saw: `No answer to initialize: ${opened.why}.` };
-    if (opened.status === 401)
-      return { verdict: 'unknown', saw: 'The server refuses the token.', because: 'TOKEN-ACCEPTED' };
+    if (opened.kind === 'unanswered') return unknown(`No answer to initialize: ${opened.why}.`);
+    if (opened.status === 401) return unknown('The server refuses the token.', { because: 'TOKEN-ACCEPTED' });
     const session = opened.headers.get('mcp-session-id');
-    if (session === null) return { verdict: 'skip', saw: 'The server gives out no sessions.' };
+    if (session === null) return skip('The server gives out no sessions.');
     const of = (id: string) => ({
       ...bearer(accessToken),
       'mcp-session-id': id,
@@ -35,16 +34,12 @@ export const sessionCheck: Check = {
     await ask(subject, subject.url, { method: 'DELETE', headers: of(session) });
     const { evidence } = stale;
     if (stale.kind === 'unanswered')
-      return {
-        verdict: 'unknown',
-        saw: `No answer to a session that does not exist: ${stale.why}.`,
-        evidence,
-      };
+      return unknown(`No answer to a session that does not exist: ${stale.why}.`, { evidence });
     const saw = `A request with a Mcp-Session-Id that does not exist was answered with ${stale.status}.`;
     const fix =
       'Answer 404 where the session is not known: on nothing else do clients start a new one. After a restart of the server every client comes with such a session.';
-    if (stale.status === 404) return { verdict: 'pass', saw, evidence };
-    if (stale.status >= 500) return { verdict: 'fail', saw, fix, evidence };
-    return { verdict: 'warn', saw, fix, evidence };
+    if (stale.status === 404) return pass(saw, { evidence });
+    if (stale.status >= 500) return fail(saw, fix, { evidence });
+    return warn(saw, fix, { evidence });
   },
 };

@@ -1,5 +1,6 @@
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import type { Judgement } from '../finding.ts';
+import { skip } from '../judgements.ts';
 import { firstSession } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
 
@@ -19,7 +20,7 @@ export type TokenAtHand =
 async function keptToken(subject: Subject): Promise<TokenAtHand> {
   const server = canonicalResource(subject.url) ?? subject.url;
   const kept = await subject.login?.kept?.findCredential(server);
-  const missing = (saw: string): TokenAtHand => ({ kind: 'missing', judgement: { verdict: 'skip', saw } });
+  const missing = (saw: string): TokenAtHand => ({ kind: 'missing', judgement: skip(saw) });
   if (kept === undefined)
     return missing(
       'No token is at hand: log in to this server before, or let the examination do it with --active.',

@@ -1,5 +1,6 @@
 import { describeDifference } from '../../../client/quote.ts';
 import type { Check } from '../../check.ts';
+import { fail, pass, skip, warn } from '../../judgements.ts';
 import type { Subject } from '../../subject.ts';
 import type { Machine } from '../machine.ts';
 import type { HostEntry, HostFile } from './host-entry.ts';
@@ -41,14 +42,12 @@ export function hostChecks(machine: Machine): readonly Check[] {
         const found = await files();
         const broken = found.filter(({ fault }) => fault !== undefined);
         if (broken.length > 0)
-          return {
-            verdict: 'fail',
-            saw: broken.map(({ host, file, fault }) => `${host} cannot use ${file}: ${fault}.`).join(' '),
-            fix: 'Correct the file (a missing comma or quote, as a rule), then restart the host.',
-          };
-        if (found.length === 0)
-          return { verdict: 'skip', saw: 'No configuration of a known host was found.' };
-        return { verdict: 'pass', saw: `Read: ${found.map(({ file }) => file).join(', ')}.` };
+          return fail(
+            broken.map(({ host, file, fault }) => `${host} cannot use ${file}: ${fault}.`).join(' '),
+            'Correct the file (a missing comma or quote, as a rule), then restart the host.',
+          );
+        if (found.length === 0) return skip('No configuration of a known host was found.');
+        return pass(`Read: ${found.map(({ file }) => file).join(', ')}.`);
       },
     },
     {
@@ -58,21 +57,18 @@ export function hostChecks(machine: Machine): readonly Check[] {
       clause: 'RFC 9728 section 3.3',
       async judge(subject) {
         const entries = await near(subject);
-        if (entries.length === 0)
-          return { verdict: 'skip', saw: 'No known host has this server in its configuration.' };
+        if (entries.length === 0) return skip('No known host has this server in its configuration.');
         const other = entries.filter(({ url }) => url !== undefined && shown(url) !== shown(subject.url));
-        if (other.length === 0)
-          return { verdict: 'pass', saw: `${entries.map(nameOf).join('; ')} name this URL.` };
-        return {
-          verdict: 'warn',
-          saw: other
+        if (other.length === 0) return pass(`${entries.map(nameOf).join('; ')} name this URL.`);
+        return warn(
+          other
             .map(
               (entry) =>
                 `${nameOf(entry)}: ${describeDifference(shown(subject.url), shown(entry.url ?? ''))}.`,
             )
             .join(' '),
-          fix: 'Write the URL that the server publishes as its "resource", byte for byte: tokens for one spelling are refused at the other.',
-        };
+          'Write the URL that the server publishes as its "resource", byte for byte: tokens for one spelling are refused at the other.',
+        );
       },
     },
     {
@@ -87,13 +83,12 @@ export function hostChecks(machine: Machine): readonly Check[] {
             (name) => name.trim().toLowerCase() === 'authorization',
           ),
         );
-        if (entries.length === 0) return { verdict: 'skip', saw: 'No known host has this server.' };
-        if (shadowing.length === 0) return { verdict: 'pass', saw: 'No entry sets an Authorization header.' };
-        return {
-          verdict: 'warn',
-          saw: `${shadowing.map(nameOf).join('; ')} sets an Authorization header, so the host sends that and never logs in.`,
-          fix: 'Remove the header and let the host log in. Keep it only where the server has no OAuth.',
-        };
+        if (entries.length === 0) return skip('No known host has this server.');
+        if (shadowing.length === 0) return pass('No entry sets an Authorization header.');
+        return warn(
+          `${shadowing.map(nameOf).join('; ')} sets an Authorization header, so the host sends that and never logs in.`,
+          'Remove the header and let the host log in. Keep it only where the server has no OAuth.',
+        );
       },
     },
     {
@@ -103,7 +98,7 @@ export function hostChecks(machine: Machine): readonly Check[] {
       clause: 'RFC 9700 section 4.14',
       async judge(subject) {
         const entries = await near(subject);
-        if (entries.length === 0) return { verdict: 'skip', saw: 'No known host has this server.' };
+        if (entries.length === 0) return skip('No known host has this server.');
         const modes = new Map((await files()).map(({ file, mode }) => [file, mode]));
         const found = entries.flatMap((entry) => {
           const inArguments = secretArguments(entry).map(
@@ -117,13 +112,11 @@ export function hostChecks(machine: Machine): readonly Check[] {
             : [];
           return [...inArguments, ...inFile];
         });
-        if (found.length === 0)
-          return { verdict: 'pass', saw: 'No entry holds a secret that others can see.' };
-        return {
-          verdict: 'warn',
-          saw: `${found.join('; ')}.`,
-          fix: 'Remove it, let the host log in, and revoke the secret: it has been visible. Else name a variable of the environment instead, and chmod 600 the file.',
-        };
+        if (found.length === 0) return pass('No entry holds a secret that others can see.');
+        return warn(
+          `${found.join('; ')}.`,
+          'Remove it, let the host log in, and revoke the secret: it has been visible. Else name a variable of the environment instead, and chmod 600 the file.',
+        );
       },
     },
   ];
