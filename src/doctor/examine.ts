@@ -3,6 +3,7 @@ import type { Check } from './check.ts';
 import { chooseChecks } from './choice.ts';
 import { type Examination, type ExaminationOptions, openExamination } from './examination.ts';
 import type { Finding, Judgement } from './finding.ts';
+import { skip, unknown } from './judgements.ts';
 import { urlWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** What an examination came to. */
@@ -57,10 +58,10 @@ async function judge(check: Check, examination: Examination, signal: AbortSignal
   let stop = (): void => undefined;
   const cut = new Promise<Judgement>((resolve) => {
     const timer = setTimeout(
-      () => resolve({ verdict: 'unknown', saw: `It took longer than ${patienceMs / 1000} seconds.` }),
+      () => resolve(unknown(`It took longer than ${patienceMs / 1000} seconds.`)),
       patienceMs,
     );
-    const aborted = (): void => resolve({ verdict: 'unknown', saw: 'The examination was stopped.' });
+    const aborted = (): void => resolve(unknown('The examination was stopped.'));
     signal.addEventListener('abort', aborted, { once: true });
     stop = () => {
       clearTimeout(timer);
@@ -71,7 +72,7 @@ async function judge(check: Check, examination: Examination, signal: AbortSignal
     .then(() => check.judge(subject))
     .catch((error: unknown): Judgement => {
       const why = error instanceof Error ? error.message : String(error);
-      return { verdict: 'unknown', saw: `It could not be judged: ${why}` };
+      return unknown(`It could not be judged: ${why}`);
     });
   const judgement = await Promise.race([judged, cut]);
   stop();
@@ -95,15 +96,11 @@ export async function examine(options: ExamineOptions): Promise<Report> {
     const { id, section, title, clause } = check;
     const because = causeOf(check, findings);
     let judgement: Judgement;
-    if (signal.aborted) judgement = { verdict: 'unknown', saw: 'The examination was stopped.' };
+    if (signal.aborted) judgement = unknown('The examination was stopped.');
     else if (because !== undefined)
-      judgement = {
-        verdict: 'skip',
-        saw: `There is nothing to look at until ${because} is mended.`,
-        because,
-      };
+      judgement = skip(`There is nothing to look at until ${because} is mended.`, { because });
     else if (check.active && options.active !== true)
-      judgement = { verdict: 'skip', saw: 'It would write at the server, so it runs only with --active.' };
+      judgement = skip('It would write at the server, so it runs only with --active.');
     else {
       options.onCheck?.(check, at + 1, running.length);
       judgement = await judge(check, examination, signal);

@@ -119,11 +119,7 @@ export function readCode({ pending, query }: Consent): { code: string } | { judg
     if (!(error instanceof ClientError)) throw error;
     const because = causes[error.reason];
     return {
-      judgement: {
-        verdict: 'unknown',
-        saw: `The login ended before a token: ${error.message}`,
-        ...(because === undefined ? {} : { because }),
-      },
+      judgement: unknown(`The login ended before a token: ${error.message}`, { because }),
     };
   }
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
+import { fail, pass, warn } from '../judgements.ts';
 import type { Machine } from './machine.ts';
 
 /** The certificates of a PEM file; undefined for one that does not parse. */
@@ -16,7 +17,6 @@ function readCertificates(pem: string): (X509Certificate | undefined)[] {
 }
 
 async function judgeExtra(file: string, nowMs: number): Promise<Judgement> {
-  const fail = (saw: string, fix: string): Judgement => ({ verdict: 'fail', saw, fix });
   const text = await readFile(file, 'utf8').catch((error: unknown) => error);
   if (typeof text !== 'string')
     return fail(
@@ -42,7 +42,7 @@ async function judgeExtra(file: string, nowMs: number): Promise<Judgement> {
       `The certificate ${first.subject.replaceAll('\n', ', ')} in ${file} expired on ${first.validTo}.`,
       'Get the current one from whoever runs the proxy.',
     );
-  return { verdict: 'pass', saw: `${certificates.length} certificate(s) of ${file} are trusted as well.` };
+  return pass(`${certificates.length} certificate(s) of ${file} are trusted as well.`);
 }
 
 /**
@@ -59,20 +59,18 @@ export function trustCheck(machine: Machine): Check {
     async judge() {
       const { env, nodeFlags } = machine;
       if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
-        return {
-          verdict: 'fail',
-          saw: 'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is verified, so anyone on the way can read tokens.',
-          fix: 'unset NODE_TLS_REJECT_UNAUTHORIZED; trust the one authority instead: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
-        };
+        return fail(
+          'NODE_TLS_REJECT_UNAUTHORIZED=0: no certificate is verified, so anyone on the way can read tokens.',
+          'unset NODE_TLS_REJECT_UNAUTHORIZED; trust the one authority instead: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+        );
       if (env.NODE_EXTRA_CA_CERTS) return judgeExtra(env.NODE_EXTRA_CA_CERTS, machine.nowMs());
       const openssl = ['SSL_CERT_FILE', 'SSL_CERT_DIR'].filter((name) => env[name]);
       if (openssl.length > 0 && !nodeFlags.includes('--use-openssl-ca'))
-        return {
-          verdict: 'warn',
-          saw: `${openssl.join(' and ')} is set, but Node.js does not read it.`,
-          fix: 'export NODE_EXTRA_CA_CERTS=/path/to/ca.pem instead',
-        };
-      return { verdict: 'pass', saw: 'Certificates are verified against the authorities Node.js carries.' };
+        return warn(
+          `${openssl.join(' and ')} is set, but Node.js does not read it.`,
+          'export NODE_EXTRA_CA_CERTS=/path/to/ca.pem instead',
+        );
+      return pass('Certificates are verified against the authorities Node.js carries.');
     },
   };
 }

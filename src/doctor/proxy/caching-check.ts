@@ -1,7 +1,7 @@
 import { parseChallenges } from '../../oauth/challenge.ts';
 import type { Answer, Answered } from '../ask.ts';
 import type { Check } from '../check.ts';
-import { pass, unknown } from '../judgements.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import { anonymousGet, documentOf, hintsFor, metadataAnswers, strangerGet, strangerPost } from './way.ts';
 
 /** What says that an answer came from a cache. */
@@ -32,12 +32,11 @@ export const cachingCheck: Check = {
     for (const answer of [anonymous, stranger]) {
       const mark = answer.kind === 'answered' ? cacheMark(answer) : undefined;
       if (mark === undefined || answer.kind === 'unanswered') continue;
-      return {
-        verdict: 'fail',
-        saw: `The answer to GET ${subject.url} (status ${answer.status}) came from a cache (${mark}): a 401 then stays after the login.`,
-        fix: 'Keep caches away from this path.',
-        ...(await hintsFor(subject, 'caching')),
-      };
+      return fail(
+        `The answer to GET ${subject.url} (status ${answer.status}) came from a cache (${mark}): a 401 then stays after the login.`,
+        'Keep caches away from this path.',
+        await hintsFor(subject, 'caching'),
+      );
     }
     const toPost = errorOf(await subject.fact(strangerPost));
     if (
@@ -46,12 +45,11 @@ export const cachingCheck: Check = {
       stranger.kind === 'answered' &&
       stranger.status === 401
     )
-      return {
-        verdict: 'fail',
-        saw: `POST with a token nobody issued is refused with ${toPost}; GET with the same token gets the answer that one without a token got before: a cache gave it.`,
-        fix: 'Keep caches away from this path; a 401 then stays after the login.',
-        ...(await hintsFor(subject, 'caching')),
-      };
+      return fail(
+        `POST with a token nobody issued is refused with ${toPost}; GET with the same token gets the answer that one without a token got before: a cache gave it.`,
+        'Keep caches away from this path; a 401 then stays after the login.',
+        await hintsFor(subject, 'caching'),
+      );
     const kept = (await subject.fact(metadataAnswers)).find(
       (answer): answer is Answered =>
         answer.kind === 'answered' &&
@@ -60,12 +58,11 @@ export const cachingCheck: Check = {
         !answer.headers.has('cache-control'),
     );
     if (kept !== undefined)
-      return {
-        verdict: 'warn',
-        saw: `${kept.url} came from a cache (${cacheMark(kept)}) without Cache-Control: changes show late, at a time nobody knows.`,
-        fix: 'Have the server say how long (Cache-Control: max-age=300), or keep the cache away.',
-        ...(await hintsFor(subject, 'caching')),
-      };
+      return warn(
+        `${kept.url} came from a cache (${cacheMark(kept)}) without Cache-Control: changes show late, at a time nobody knows.`,
+        'Have the server say how long (Cache-Control: max-age=300), or keep the cache away.',
+        await hintsFor(subject, 'caching'),
+      );
     if (anonymous.kind === 'unanswered') return unknown(`GET gave no answer: ${anonymous.why}.`);
     return pass('Nothing shows that a cache answered.');
   },

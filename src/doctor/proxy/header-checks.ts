@@ -2,7 +2,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
-import { pass, unknown } from '../judgements.ts';
+import { fail, pass, unknown } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
 import type { EventStream } from './event-stream.ts';
 import { type McpCaller, message } from './mcp-caller.ts';
@@ -31,16 +31,15 @@ async function lost(
   way: 'request' | 'response',
   saw: string,
 ): Promise<Judgement> {
-  return {
-    verdict: 'fail',
+  return fail(
     saw,
-    fix: `Let ${header} through in ${way === 'request' ? 'requests' : 'answers'}.`,
-    ...(await hintsFor(
+    `Let ${header} through in ${way === 'request' ? 'requests' : 'answers'}.`,
+    await hintsFor(
       subject,
       way === 'request' ? 'request_header_stripped' : 'response_header_stripped',
       header,
-    )),
-  };
+    ),
+  );
 }
 
 const silent = (header: string, { why }: { why: string }): Judgement =>

@@ -3,7 +3,7 @@ import { quote } from '../../client/quote.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
-import { pass, unknown } from '../judgements.ts';
+import { fail, pass, unknown } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
 import { anonymousPost, documentOf, hintsFor, metadataAnswers } from './way.ts';
 
@@ -83,11 +83,10 @@ export const hostCheck: Check = {
       return why === undefined ? [] : [`${one.where} is ${quote(one.url.href)}: ${why}`];
     });
     if (leaks.length === 0) return pass(`All ${published.length} published URLs can be used from outside.`);
-    return {
-      verdict: 'fail',
-      saw: `${leaks.slice(0, 3).join('; ')}${leaks.length > 3 ? `; and ${leaks.length - 3} more` : ''}.`,
-      fix: `Tell the server its public URL, ${outside.origin} (Gatehouse: publicUrl), or have the proxy pass the name on.`,
-      ...(await hintsFor(subject, 'host')),
-    };
+    return fail(
+      `${leaks.slice(0, 3).join('; ')}${leaks.length > 3 ? `; and ${leaks.length - 3} more` : ''}.`,
+      `Tell the server its public URL, ${outside.origin} (Gatehouse: publicUrl), or have the proxy pass the name on.`,
+      await hintsFor(subject, 'host'),
+    );
   },
 };

@@ -2,7 +2,7 @@ import { quote } from '../../client/quote.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
-import { pass, unknown } from '../judgements.ts';
+import { fail, pass, unknown } from '../judgements.ts';
 import {
   anonymousPost,
   documentOf,
@@ -85,12 +85,11 @@ export const prefixCheck: Check = {
     const short = paths.find((path) => path !== '' && path !== called && called.endsWith(path));
     if (short === undefined || paths.includes(called))
       return pass(`The server knows the path it is called by, ${called || '/'}.`);
-    return {
-      verdict: 'fail',
-      saw: `Clients call ${called}, but the server believes to stand at ${short}: ${called.slice(0, -short.length)} is lost on the way.`,
-      fix: 'Pass the path on as it came, and tell the server its public URL.',
-      ...(await hintsFor(subject, 'prefix_stripped')),
-    };
+    return fail(
+      `Clients call ${called}, but the server believes to stand at ${short}: ${called.slice(0, -short.length)} is lost on the way.`,
+      'Pass the path on as it came, and tell the server its public URL.',
+      await hintsFor(subject, 'prefix_stripped'),
+    );
   },
 };
 
@@ -115,20 +114,18 @@ export const wellKnownCheck: Check = {
         headers: { accept: 'application/json' },
       });
       if (documentOf(answer)?.resource === undefined) continue;
-      return {
-        verdict: 'fail',
-        saw: `The metadata stands at ${answer.url}, where no client looks; ${first.url} was answered with status ${first.status}.`,
-        fix: `Route ${new URL(first.url).pathname} of this host to the server.`,
-        ...(await hintsFor(subject, 'well_known')),
-      };
+      return fail(
+        `The metadata stands at ${answer.url}, where no client looks; ${first.url} was answered with status ${first.status}.`,
+        `Route ${new URL(first.url).pathname} of this host to the server.`,
+        await hintsFor(subject, 'well_known'),
+      );
     }
     if (isPage(first))
-      return {
-        verdict: 'fail',
-        saw: `${first.url} was answered with a page (status ${first.status}): the site answers, not the server.`,
-        fix: `Route ${new URL(first.url).pathname} of this host to the server.`,
-        ...(await hintsFor(subject, 'well_known')),
-      };
+      return fail(
+        `${first.url} was answered with a page (status ${first.status}): the site answers, not the server.`,
+        `Route ${new URL(first.url).pathname} of this host to the server.`,
+        await hintsFor(subject, 'well_known'),
+      );
     if (documentOf(answers[1] ?? first) !== undefined) return pass(`${answers[1]?.url} holds the metadata.`);
     return unknown(
       `${first.url} was answered with status ${first.status}; whether by the server or before it cannot be seen.`,
@@ -148,21 +145,19 @@ export const errorPageCheck: Check = {
     if (post.kind === 'unanswered') return judgeUnanswered(post);
     const broken = [502, 503, 504, 521, 522, 523, 524, 530].includes(post.status);
     if (isPage(post) || broken)
-      return {
-        verdict: 'fail',
-        saw: `${subject.url} was answered with ${isPage(post) ? 'a page' : 'an error of a proxy'} (status ${post.status})${broken ? ': the proxy does not reach the server' : ''}.`,
-        fix: broken
+      return fail(
+        `${subject.url} was answered with ${isPage(post) ? 'a page' : 'an error of a proxy'} (status ${post.status})${broken ? ': the proxy does not reach the server' : ''}.`,
+        broken
           ? 'Start the server, and correct the address the proxy sends requests to.'
           : 'Let the answers of the server through, whatever their status, and ask no visitor to prove to be human here.',
-        ...(await hintsFor(subject, 'error_page')),
-      };
+        await hintsFor(subject, 'error_page'),
+      );
     if (miss.kind === 'answered' && miss.status < 300 && isPage(miss))
-      return {
-        verdict: 'fail',
-        saw: `${miss.url} does not exist, but a page came back (status ${miss.status}). Clients read it as metadata and fail.`,
-        fix: 'Answer with 404 below /.well-known/ where nothing is: route it to the server, before the fallback of the site.',
-        ...(await hintsFor(subject, 'well_known')),
-      };
+      return fail(
+        `${miss.url} does not exist, but a page came back (status ${miss.status}). Clients read it as metadata and fail.`,
+        'Answer with 404 below /.well-known/ where nothing is: route it to the server, before the fallback of the site.',
+        await hintsFor(subject, 'well_known'),
+      );
     return pass(`An error arrived as the server sent it (status ${post.status}).`);
   },
 };

@@ -1,6 +1,6 @@
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
-import { pass } from '../judgements.ts';
+import { pass, warn } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
 import { type McpCaller, mcpHeaders, message } from './mcp-caller.ts';
 import { anonymousPost, documentOf, hintsFor, isPage, judgeUnanswered } from './way.ts';
@@ -75,21 +75,19 @@ export function bodySizeCheck(caller: Probe<McpCaller>): Check {
       if (answer.kind === 'unanswered') return judgeUnanswered(answer);
       const { status } = answer;
       if (status >= 500)
-        return {
-          verdict: 'warn',
-          saw: `A request of 1.5 MB is answered with status ${status}.`,
-          fix: 'Raise the limit of the proxy, and let it write to the folder in which it keeps large requests. Where the server refuses before it has read all, keep lines to it open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
-          ...(await hintsFor(subject, 'body_size')),
-        };
+        return warn(
+          `A request of 1.5 MB is answered with status ${status}.`,
+          'Raise the limit of the proxy, and let it write to the folder in which it keeps large requests. Where the server refuses before it has read all, keep lines to it open (nginx: proxy_http_version 1.1; proxy_set_header Connection "";).',
+          await hintsFor(subject, 'body_size'),
+        );
       if (status !== 413) return pass(`A request of 1.5 MB was answered with status ${status}.`);
       const isServer = !isPage(answer) && documentOf({ ...answer, status: 200 }) !== undefined;
       if (isServer) return pass('The server itself refuses a request of 1.5 MB: that is its own limit.');
-      return {
-        verdict: 'warn',
-        saw: 'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',
-        fix: 'Raise the limit to that of the server (Gatehouse: 4 MB).',
-        ...(await hintsFor(subject, 'body_size')),
-      };
+      return warn(
+        'A request of 1.5 MB is refused on the way (413): tools that take files or long texts fail.',
+        'Raise the limit to that of the server (Gatehouse: 4 MB).',
+        await hintsFor(subject, 'body_size'),
+      );
     },
   };
 }

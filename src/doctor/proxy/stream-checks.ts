@@ -1,6 +1,6 @@
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
-import { pass, unknown } from '../judgements.ts';
+import { fail, pass, unknown, warn } from '../judgements.ts';
 import type { Probe } from '../subject.ts';
 import { type EventStream, firstByteWaitMs } from './event-stream.ts';
 import type { ProxyOptions } from './proxy-options.ts';
@@ -26,12 +26,12 @@ export function bufferingCheck(stream: Probe<EventStream>): Check {
     async judge(subject) {
       const found = await subject.fact(stream);
       if (found.kind === 'none') return unseen(found.why);
-      const held = async (saw: string): Promise<Judgement> => ({
-        verdict: 'fail',
-        saw,
-        fix: 'Turn buffering off for this path. Servers help with X-Accel-Buffering: no and a comment line at once.',
-        ...(await hintsFor(subject, 'buffering')),
-      });
+      const held = async (saw: string): Promise<Judgement> =>
+        fail(
+          saw,
+          'Turn buffering off for this path. Servers help with X-Accel-Buffering: no and a comment line at once.',
+          await hintsFor(subject, 'buffering'),
+        );
       if (found.kind === 'held')
         return held(
           `Nothing of the event stream came within ${seconds(found.waitedMs)} s, not even its head: something on the way collects it.`,
@@ -61,12 +61,11 @@ export function compressionCheck(stream: Probe<EventStream>): Check {
       if (found.kind === 'held') return unseen('it does not open');
       const { encoding } = found;
       if (encoding === null || encoding === 'identity') return pass('The stream came as it is.');
-      return {
-        verdict: 'warn',
-        saw: `The event stream came with Content-Encoding: ${encoding.slice(0, 30)}; compressors hold short events back.`,
-        fix: 'Leave text/event-stream out of compression. Servers help with Cache-Control: no-transform.',
-        ...(await hintsFor(subject, 'compression')),
-      };
+      return warn(
+        `The event stream came with Content-Encoding: ${encoding.slice(0, 30)}; compressors hold short events back.`,
+        'Leave text/event-stream out of compression. Servers help with Cache-Control: no-transform.',
+        await hintsFor(subject, 'compression'),
+      );
     },
   };
 }
@@ -89,12 +88,11 @@ export function idleCheck(stream: Probe<EventStream>, options: ProxyOptions): Ch
         return pass(
           `The stream stayed open for ${idleSeconds} s; the longest silence was ${seconds(silenceMs)} s.`,
         );
-      return {
-        verdict: 'fail',
-        saw: `The stream was cut ${seconds(afterMs)} s after it began, after ${seconds(silenceMs)} s of silence.`,
-        fix: 'Raise the timeout of the proxy for this path, or have the server write a comment line more often (every 15 to 25 s).',
-        ...(await hintsFor(subject, 'idle_cut')),
-      };
+      return fail(
+        `The stream was cut ${seconds(afterMs)} s after it began, after ${seconds(silenceMs)} s of silence.`,
+        'Raise the timeout of the proxy for this path, or have the server write a comment line more often (every 15 to 25 s).',
+        await hintsFor(subject, 'idle_cut'),
+      );
     },
   };
 }
