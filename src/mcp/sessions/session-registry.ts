@@ -104,7 +104,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       calls,
       streams: new SessionStreams({ log, access, protocolVersion: stored.protocolVersion, isRestored }),
       onChange: (change) =>
-        void store
+        store
           .change(stored.key, change)
           .catch((error: unknown) => logger.warn({ err: error }, 'a change of an MCP session was not kept')),
       // Its row stays: the next request has the server made again.

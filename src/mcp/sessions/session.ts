@@ -30,8 +30,8 @@ export interface SessionOptions {
   calls: CallLimit;
   /** Epoch seconds. */
   usedAt: number;
-  /** Takes note of what a restart must bring back. */
-  onChange: (change: SessionChange) => void;
+  /** Takes note of what a restart must bring back; resolves when it is kept. */
+  onChange: (change: SessionChange) => Promise<void>;
   /** Takes note that the server ended it. */
   onEnded: () => void;
 }
@@ -55,7 +55,7 @@ export class Session implements Listener {
   readonly #url: URL;
   readonly #late: Deadlines;
   readonly #calls: CallLimit;
-  readonly #onChange: (change: SessionChange) => void;
+  readonly #onChange: (change: SessionChange) => Promise<void>;
   readonly #onEnded: () => void;
   readonly #subscriptions: Set<string>;
   readonly #running = new Map<string, Post>();
@@ -123,7 +123,7 @@ export class Session implements Listener {
     if (message.id !== undefined) return;
     if (message.method === 'notifications/initialized' && !this.#isInitialized) {
       this.#isInitialized = true;
-      this.#onChange({ isInitialized: true });
+      void this.#onChange({ isInitialized: true });
     }
     if (message.method === 'notifications/cancelled') this.#forget(message.params?.requestId);
   }
@@ -156,26 +156,37 @@ export class Session implements Listener {
     const post = this.#running.get(key);
     const request = post?.requestOf(key);
     if (!post || !request) return;
+    const kept = 'error' in message ? undefined : this.#remember(request);
+    if (kept) void kept.then(() => this.#sendAnswer(key, post, message));
+    else this.#sendAnswer(key, post, message);
+  }
+
+  #sendAnswer(key: string, post: Post, message: Message): void {
+    // It may have been cancelled, or the session ended, until what it changed was kept.
+    if (this.#running.get(key) !== post) return;
     this.#running.delete(key);
     this.#calls.end(this.principal);
-    if (!('error' in message)) this.#remember(request);
     post.answer(key, message);
   }
 
-  /** Takes note of what the server would have to be told again. */
-  #remember({ method, params }: RequestMessage): void {
-    if (method === 'logging/setLevel') this.#onChange({ logLevel: String(params?.level) });
-    if (method === 'resources/subscribe') this.#rememberSubscription(String(params?.uri));
+  /**
+   * Takes note of what the server would have to be told again.
+   * @returns resolves when it is kept: only then may the client be told that it holds; undefined where nothing changed
+   */
+  #remember({ method, params }: RequestMessage): Promise<void> | undefined {
+    if (method === 'logging/setLevel') return this.#onChange({ logLevel: String(params?.level) });
+    if (method === 'resources/subscribe') return this.#rememberSubscription(String(params?.uri));
     if (method === 'resources/unsubscribe' && this.#subscriptions.delete(String(params?.uri)))
-      this.#onChange({ subscriptions: [...this.#subscriptions] });
+      return this.#onChange({ subscriptions: [...this.#subscriptions] });
+    return undefined;
   }
 
-  #rememberSubscription(uri: string): void {
+  #rememberSubscription(uri: string): Promise<void> | undefined {
     const subscriptions = [...this.#subscriptions, uri];
     const isKnown = this.#subscriptions.has(uri);
-    if (isKnown || subscriptions.join('').length > maxSubscriptionsLength) return;
+    if (isKnown || subscriptions.join('').length > maxSubscriptionsLength) return undefined;
     this.#subscriptions.add(uri);
-    this.#onChange({ subscriptions });
+    return this.#onChange({ subscriptions });
   }
 
   #forget(id: unknown): void {

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { ServerSource } from '../../../src/mcp/index.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
-import { inSession, ping } from '../support/talking-server.ts';
+import { createTalkingServer, inSession, ping } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';
 
 describe('a flood of sessions', () => {
@@ -88,6 +88,37 @@ describe('a server that ends its session', () => {
     const session = await gate.initialize(token);
     await gate.call(token, session, 'tools/call', { name: 'leave', arguments: {} });
     expect((await gate.send(token, { json: ping(), headers: inSession(session) })).status).toBe(200);
+  });
+});
+
+describe('what a client changes about its session', () => {
+  it.each([
+    ['logging/setLevel', { level: 'alert' }],
+    ['resources/subscribe', { uri: 'test://a' }],
+  ])('is acknowledged when it is kept, not before: %s (B3-10, T-166)', async (method, params) => {
+    const keeping: (() => void)[] = [];
+    const gate = await startGate({
+      source: createTalkingServer().source,
+      wrapStore: (store) => ({
+        ...store,
+        change: async (key, change) => {
+          if (change.isInitialized === undefined) await new Promise<void>((resolve) => keeping.push(resolve));
+          return store.change(key, change);
+        },
+      }),
+    });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token);
+    let isAnswered = false;
+    const answer = gate.call(token, session, method, params).then((message) => {
+      isAnswered = true;
+      return message;
+    });
+    await vi.waitFor(() => expect(keeping).toHaveLength(1));
+    await gate.call(token, session, 'ping', {}, 2);
+    expect(isAnswered).toBe(false);
+    keeping[0]?.();
+    expect(await answer).toMatchObject({ result: {} });
   });
 });
 
