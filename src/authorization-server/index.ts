@@ -1,4 +1,5 @@
-export { AdministrationRefused, createAdministration } from './administration.ts';
+export { createAdministration } from './administration/administration.ts';
+export { AdministrationRefused } from './administration/administration-refused.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export type { LoginLimits } from './login.ts';
 export { buildFailurePage, buildHomePage } from './plain-pages.ts';

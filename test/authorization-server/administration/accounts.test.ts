@@ -1,17 +1,11 @@
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  AdministrationRefused,
-  createAdministration,
-} from '../../src/authorization-server/administration.ts';
-import { openDataFolder } from '../../src/storage/sqlite/index.ts';
-import { testFolder } from '../client/support/folder.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AdministrationRefused } from '../../../src/authorization-server/administration/administration-refused.ts';
+import { openTestAdministration } from './support/administration.ts';
 
 const password = 'correct horse battery staple';
-let administration: ReturnType<typeof createAdministration>;
+let administration: Awaited<ReturnType<typeof openTestAdministration>>;
 beforeEach(async () => {
-  const folder = await openDataFolder(testFolder());
-  onTestFinished(() => folder.storage.close());
-  administration = createAdministration(folder, () => 1_800_000_000);
+  administration = await openTestAdministration();
 });
 
 describe('an account', () => {
@@ -51,12 +45,5 @@ describe('an account', () => {
     await expect(administration.accounts.setPassword('ada@example.com', password)).rejects.toThrow(
       /There is no account ada@example\.com/,
     );
-  });
-});
-
-describe('a client', () => {
-  it('that does not exist cannot be removed', async () => {
-    await expect(administration.clients.remove('none')).rejects.toThrow('There is no client with this id.');
-    expect(await administration.clients.list()).toEqual([]);
   });
 });

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
+import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import { AdministrationRefused } from './administration-refused.ts';
+
+/** An account as an operator sees it. */
+export interface AccountSummary {
+  id: string;
+  email: string;
+  /** Epoch seconds. */
+  createdAt: number;
+}
+
+/** One `@`, no blanks, nothing a terminal or a page would act on (T-190). */
+const emailShape = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
+
+/** An address as it may stand in a message to a terminal without what hides or acts (T-190). */
+function printableEmail(email: string): string {
+  return email.slice(0, 100).replace(/\p{C}/gu, '');
+}
+
+/**
+ * What an operator does to accounts.
+ * @param now epoch seconds
+ */
+export function administerAccounts(accounts: AccountStore, now: () => number) {
+  const hasher = createPasswordHasher();
+
+  async function hash(password: string): Promise<string> {
+    const fault = checkPassword(password);
+    if (fault) throw new AdministrationRefused(fault);
+    return hasher.hash(password);
+  }
+
+  async function byEmail(email: string): Promise<string> {
+    const account = await accounts.findByEmail(email);
+    if (!account)
+      throw new AdministrationRefused(`There is no account ${printableEmail(normalizeEmail(email))}.`);
+    return account.id;
+  }
+
+  return {
+    /** Gives a fresh random password, for a person to keep. */
+    suggestPassword: randomPassword,
+    /** Adds an account. @throws AdministrationRefused where the address or the password will not do, or is taken */
+    async add(email: string, password: string): Promise<AccountSummary> {
+      const name = normalizeEmail(email);
+      if (name.length > 254 || !emailShape.test(name))
+        throw new AdministrationRefused(`"${printableEmail(email)}" is not an e-mail address.`);
+      const account = { id: `acct_${randomUUID()}`, email: name, createdAt: now() };
+      if (!(await accounts.add({ ...account, passwordHash: await hash(password) })))
+        throw new AdministrationRefused(`There is an account ${name} already.`);
+      return account;
+    },
+    /** Gives all accounts, by e-mail address. */
+    async list(): Promise<AccountSummary[]> {
+      return (await accounts.list()).map(({ id, email, createdAt }) => ({ id, email, createdAt }));
+    },
+    /** Removes an account with its notes, sessions and tokens. @throws AdministrationRefused where there is none */
+    async remove(email: string): Promise<void> {
+      await accounts.remove(await byEmail(email));
+    },
+    /** Sets a password and ends every session and token of the account. @throws AdministrationRefused */
+    async setPassword(email: string, password: string): Promise<void> {
+      const id = await byEmail(email);
+      await accounts.setPassword(id, await hash(password));
+    },
+  };
+}
