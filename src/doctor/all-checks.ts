@@ -1,9 +1,9 @@
+import type { ClientProfile } from '../oauth/client-profiles/client-profile.ts';
 import type { Check } from './check.ts';
 import { loginChecks } from './login/login-checks.ts';
 import type { Machine } from './machine/machine.ts';
 import { machineChecks } from './machine/machine-checks.ts';
 import { passiveChecks } from './passive-checks.ts';
-import type { ClientProfile } from './profiles/profile.ts';
 import { profileChecks } from './profiles/profile-checks.ts';
 import { proxyChecks } from './proxy/proxy-checks.ts';
 import type { ProxyOptions } from './proxy/proxy-options.ts';

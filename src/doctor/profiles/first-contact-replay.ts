@@ -1,11 +1,11 @@
 import { isLocalAddress } from '../../client/local-address.ts';
 import { quote } from '../../client/quote.ts';
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { ask } from '../ask.ts';
 import { describeAnswer } from '../describe-answer.ts';
 import { anonymousInitialize, firstRefusal, isSuccess } from '../reach/anonymous.ts';
 import { initializeRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
-import type { ClientProfile } from './profile.ts';
 import type { ReplayStep } from './replay-step.ts';
 
 /** Whether the URL is one that the client can call at all. */

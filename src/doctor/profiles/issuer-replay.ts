@@ -1,11 +1,11 @@
 import { describeDifference, quote } from '../../client/quote.ts';
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { fallbackEndpoints } from '../../oauth/default-endpoints.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { describeAnswer } from '../describe-answer.ts';
 import { stringsOf } from '../document.ts';
 import { askPlace, type IssuerPlace, issuerPlaces, namedIssuer, wrongPlaces } from '../issuer/places.ts';
 import type { Subject } from '../subject.ts';
-import type { ClientProfile } from './profile.ts';
 import type { ReplayStep } from './replay-step.ts';
 import type { TakenResource } from './resource-replay.ts';
 

@@ -1,7 +1,7 @@
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import type { Check } from '../check.ts';
 import type { Judgement } from '../finding.ts';
 import { fail, pass, skip, unknown } from '../judgements.ts';
-import type { ClientProfile } from './profile.ts';
 import { replay } from './replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 

@@ -1,26 +1,8 @@
-import { claudeAi, claudeCode } from './clients/claude.ts';
-import { cursor, vscode } from './clients/editors.ts';
-import { chatgpt, codex } from './clients/openai.ts';
-import { pythonSdk, sdkV1, sdkV2 } from './clients/sdks.ts';
-import { copilotCli, geminiCli, inspector, mcpRemote } from './clients/tools.ts';
-import type { ClientProfile } from './profile.ts';
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
+import { clientProfiles } from '../../oauth/client-profiles/client-profiles.ts';
 
-/** Every client whose behaviour is written down here, in the order of the table. */
-export const profiles: readonly ClientProfile[] = [
-  claudeCode,
-  claudeAi,
-  chatgpt,
-  codex,
-  cursor,
-  vscode,
-  copilotCli,
-  geminiCli,
-  inspector,
-  mcpRemote,
-  sdkV1,
-  sdkV2,
-  pythonSdk,
-];
+/** The clients a server can be examined as: all whose behaviour is written down. */
+export const profiles = clientProfiles;
 
 /**
  * The profiles that `--as` names.

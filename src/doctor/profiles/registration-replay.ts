@@ -1,11 +1,11 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { stringsOf } from '../document.ts';
 import { describeOutcome, sendAuthorization } from '../login/authorization-outcome.ts';
 import { describeRefusal, tryRegistration } from '../registration/try-registration.ts';
 import type { Subject } from '../subject.ts';
 import type { TakenIssuer } from './issuer-replay.ts';
-import type { ClientProfile } from './profile.ts';
 import type { ReplayStep } from './replay-step.ts';
 import type { TakenResource } from './resource-replay.ts';
 

@@ -1,8 +1,8 @@
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import type { Subject } from '../subject.ts';
 import { replayAddress, replayChallenge } from './first-contact-replay.ts';
 import { replayIssuer } from './issuer-replay.ts';
 import { replayPage } from './page-replay.ts';
-import type { ClientProfile } from './profile.ts';
 import { replayRegistration } from './registration-replay.ts';
 import type { ReplayStep } from './replay-step.ts';
 import { replayResource } from './resource-replay.ts';

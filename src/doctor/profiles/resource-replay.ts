@@ -1,10 +1,10 @@
 import { describeDifference, quote } from '../../client/quote.ts';
+import type { ClientProfile } from '../../oauth/client-profiles/client-profile.ts';
 import { resourceCovers } from '../../oauth/resource-indicator.ts';
 import { describeAnswer } from '../describe-answer.ts';
 import { challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { resourcePlaces } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
-import type { ClientProfile } from './profile.ts';
 import type { ReplayStep } from './replay-step.ts';
 
 /** What a client takes for the metadata of the resource. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { claudeAi } from '../../../src/doctor/profiles/clients/claude.ts';
-import { sdkV1 } from '../../../src/doctor/profiles/clients/sdks.ts';
 import { replayAddress } from '../../../src/doctor/profiles/first-contact-replay.ts';
+import { claudeAi } from '../../../src/oauth/client-profiles/claude.ts';
+import { sdkV1 } from '../../../src/oauth/client-profiles/sdks.ts';
 import { walked } from './walked.ts';
 
 describe('the address', () => {

@@ -1,5 +1,5 @@
-import type { ClientProfile } from '../profile.ts';
-import { publicClientBody, sdkV1Behaviour } from '../sdk-behaviour.ts';
+import type { ClientProfile } from './client-profile.ts';
+import { publicClientBody, sdkV1Behaviour } from './sdk-behaviour.ts';
 
 const version = '2026-11-22';
 

@@ -9,9 +9,9 @@ import {
   type OAuthClientProvider as ProviderV1,
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { describe, expect, it } from 'vitest';
-import { pythonSdk, sdkV1, sdkV2 } from '../../../../src/doctor/profiles/clients/sdks.ts';
-import { type Fault, startServer } from '../../support/server.ts';
-import { walked } from '../walked.ts';
+import { pythonSdk, sdkV1, sdkV2 } from '../../../src/oauth/client-profiles/sdks.ts';
+import { walked } from '../../doctor/profiles/walked.ts';
+import { type Fault, startServer } from '../../doctor/support/server.ts';
 
 /** What a host gives its SDK; it remembers whether a login page was opened. */
 function host(redirectUrl: string): ProviderV1 & ProviderV2 & { opened: boolean } {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cursor, vscode } from '../../../../src/doctor/profiles/clients/editors.ts';
+import { cursor, vscode } from '../../../src/oauth/client-profiles/editors.ts';
 
 describe('editors', () => {
   it('register redirect URIs of several kinds at once (AS-17)', () => {

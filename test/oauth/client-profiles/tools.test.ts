@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  copilotCli,
-  geminiCli,
-  inspector,
-  mcpRemote,
-} from '../../../../src/doctor/profiles/clients/tools.ts';
+import { copilotCli, geminiCli, inspector, mcpRemote } from '../../../src/oauth/client-profiles/tools.ts';
 
 describe('tools', () => {
   it('come back to loopback', () => {

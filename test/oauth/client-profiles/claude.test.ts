@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { claudeAi, claudeCode } from '../../../../src/doctor/profiles/clients/claude.ts';
-import { checkRedirectUri } from '../../../../src/oauth/redirect-uri.ts';
+import { claudeAi, claudeCode } from '../../../src/oauth/client-profiles/claude.ts';
+import { checkRedirectUri } from '../../../src/oauth/redirect-uri.ts';
 
 describe('clients of Anthropic', () => {
   it('are two: one on the machine with any port of localhost, one in a data centre under its own name', () => {

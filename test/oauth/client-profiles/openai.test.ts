@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatgpt, codex } from '../../../../src/doctor/profiles/clients/openai.ts';
+import { chatgpt, codex } from '../../../src/oauth/client-profiles/openai.ts';
 
 describe('clients of OpenAI', () => {
   it('differ in what stops them: PKCE that is not listed, an issuer with another slash', () => {

@@ -1,4 +1,4 @@
-import type { ClientProfile } from './profile.ts';
+import type { ClientProfile } from './client-profile.ts';
 
 /** What clients share that are built on the TypeScript SDK v1 and change nothing of it. */
 export const sdkV1Behaviour = {
