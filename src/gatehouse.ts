@@ -19,6 +19,7 @@ import {
   createLocalVerifier,
   createRequireBearer,
 } from './resource-server/index.ts';
+import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
@@ -76,15 +77,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
-  if (issuer.startsWith('https:') && settings.trustedProxies.length === 0)
-    logger.warn(
-      'publicUrl is https, so a proxy is in front, but trustedProxies is empty: all clients count as one address. List the proxy there.',
-    );
+  for (const advice of adviseOnSettings(settings)) logger.warn(advice);
 
   const { metadataDocuments } = settings.clients;
   if (metadataDocuments.enabled) checkNoProxyDemanded();
-  for (const [name, value] of Object.entries(settings.dangerously))
-    if (value) logger.warn(`dangerously.${name} is on: this installation is for development alone`);
 
   const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
   const { baselineScopes } = protectedServer;
@@ -169,8 +165,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       baselineScopes,
     }),
   });
+  let isStopping = false;
   const app = createApp({
     publicUrl: issuer,
+    isStopping: () => isStopping,
     allowedOrigins: settings.allowedOrigins,
     trustedProxies: settings.trustedProxies,
     direct: settings.trustedProxies.length === 0,
@@ -201,6 +199,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       httpServer.on('request', app.callback());
     },
     async close(patienceMs) {
+      isStopping = true;
       clearInterval(sweeper);
       await mcp.close(patienceMs);
       accessWatch.close();

@@ -12,6 +12,7 @@ import { type GuardOptions, guardHost } from './host-guard.ts';
 import type { Page } from './page.ts';
 import { paths, programPaths, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
+import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
 import { sequence } from './sequence.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
@@ -21,7 +22,9 @@ export interface AppOptions extends GuardOptions {
   trustedProxies: readonly string[];
   /** Sign the engine's cookies. */
   cookieKeys: readonly string[];
-  storage: Pick<Storage, 'ping'>;
+  storage: Pick<Storage, 'ping' | 'probeWrite'>;
+  /** Whether the server was told to stop. */
+  isStopping: () => boolean;
   logger: Logger;
   /** What a person finds at the public URL. */
   homePage: Page;
@@ -81,6 +84,7 @@ export function createApp(options: AppOptions): Koa {
     answerErrors({ logger, renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
+    at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),
     guardHost(options),
     pinPublicOrigin(publicUrl),
     resolveAliases(buildAliases(publicUrl, slashTolerantPaths)),

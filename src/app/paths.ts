@@ -7,7 +7,9 @@ export const paths = {
   messages: '/messages',
   /** The Rest transport. */
   rest: '/rest',
+  /** Whether the process lives, and whether it should get requests. */
   health: '/healthz',
+  readiness: '/readyz',
 } as const;
 
 /** Paths that are for programs, whatever they accept. */

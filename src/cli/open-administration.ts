@@ -12,8 +12,8 @@ export interface InstallationOptions {
   data?: string;
 }
 
-/** @throws CliError where there is no database, or it cannot be looked for */
-function requireDatabase(folder: string): void {
+/** @param folder a data folder. @throws CliError where there is no database, or it cannot be looked for */
+export function requireDatabase(folder: string): void {
   try {
     if (statSync(join(folder, 'gatehouse.db'), { throwIfNoEntry: false })) return;
   } catch {

@@ -15,6 +15,8 @@ export interface Storage {
   notes: NoteStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;
+  /** Resolves where a write was made durable; rejects with StorageUnavailable. */
+  probeWrite(): Promise<void>;
   /** Removes what has expired, in batches that leave room for others. Gives the number of rows removed. */
   sweepExpired(nowSeconds: number): Promise<number>;
   /** Finishes what was begun and closes. */

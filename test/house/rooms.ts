@@ -93,6 +93,11 @@ export const rooms: readonly Room[] = [
     neverPackages: nativePackages,
   },
   {
+    name: 'settings-advice.ts',
+    may: ['options.ts', 'oauth'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'protected-server.ts',
     may: ['mcp', 'oauth', 'options.ts'],
     neverPackages: [...web, engine, ...nativePackages],
@@ -125,6 +130,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'options.ts',
+      'settings-advice.ts',
       'protected-server.ts',
       'notes-server.ts',
     ],
@@ -154,6 +160,7 @@ export const rooms: readonly Room[] = [
     may: [
       'index.ts',
       'config',
+      'settings-advice.ts',
       'storage',
       'storage/sqlite',
       'storage/postgres',

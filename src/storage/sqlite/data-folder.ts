@@ -11,6 +11,9 @@ export interface DataFolder {
   keys: KeySet;
 }
 
+/** The files of a data folder, and of a backup of it. */
+export const dataFiles = { database: 'gatehouse.db', keys: 'gatehouse.keys.json' } as const;
+
 /** What a folder that cannot be made or written fails with. */
 const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', 'ENOENT', 'EISDIR']);
 
@@ -32,10 +35,10 @@ function makeFolder(folder: string): void {
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
 export async function openDataFolder(folder: string): Promise<DataFolder> {
-  const database = join(folder, 'gatehouse.db');
+  const database = join(folder, dataFiles.database);
   try {
     makeFolder(folder);
-    const keys = await loadKeyFile(join(folder, 'gatehouse.keys.json'), !existsSync(database));
+    const keys = await loadKeyFile(join(folder, dataFiles.keys), !existsSync(database));
     return { keys, storage: openSqliteStorage(database, keys) };
   } catch (error) {
     if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))

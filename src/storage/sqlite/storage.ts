@@ -22,6 +22,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     if (keys) checkInstallation(opened, keys);
   });
   const writer = createWriter(db);
+  const rewrite = db.prepare('UPDATE installation SET canary = canary');
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer),
@@ -37,6 +38,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
         throw new StorageUnavailable('the database cannot be read', { cause });
       }
     },
+    probeWrite: () => writer.write(() => void rewrite.run()),
     sweepExpired: createSweeper(db, writer),
     async close() {
       await writer.idle();

@@ -139,6 +139,7 @@ export function describeCommits(open: OpenStorage): void {
     it('answers a ping while it is open', async () => {
       const storage = await openForTest(open);
       await expect(storage.ping()).resolves.toBeUndefined();
+      await expect(storage.probeWrite()).resolves.toBeUndefined();
     });
 
     it('finishes what was begun before it closes', async () => {

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../../config/load.ts';
+import { adviseOnSettings } from '../../settings-advice.ts';
+import { inspectDataFolder } from '../../storage/sqlite/index.ts';
+import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { InstallationOptions } from '../open-administration.ts';
+import { type CommandIo, formatJson, processIo } from '../output.ts';
+
+interface CheckConfigOptions extends InstallationOptions {
+  json?: boolean;
+  print?: boolean;
+}
+
+/** Registers `gatehouse check-config`. @param io its surroundings; those of the process by default */
+export function registerCheckConfig(program: Command, io: CommandIo = processIo()): void {
+  program
+    .command('check-config')
+    .description('check the settings and the data folder of your server, and change nothing')
+    .option(
+      '--config <file>',
+      'config file of the server (default: none, so all settings have their defaults)',
+    )
+    .option('--data <folder>', 'data folder of the server')
+    .option('--print', 'print all settings with their defaults filled in')
+    .option('--json', 'print JSON')
+    .action(async (options: CheckConfigOptions) => {
+      const settings = loadSettings(options.config, { data: options.data });
+      const warnings = adviseOnSettings(settings);
+      const data = await inspectDataFolder(settings.data);
+      if (options.json) io.stdout.write(formatJson({ settings, warnings, data }));
+      else {
+        if (options.print) io.stdout.write(formatJson(settings));
+        for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
+        if (data.state === 'new') io.stdout.write(`The first start makes ${settings.data}.\n`);
+        if (data.state !== 'faulty') io.stdout.write('The settings can be used.\n');
+      }
+      if (data.state === 'faulty') throw new CliError(data.fault, exitCodes.cannotServe);
+    });
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../../config/load.ts';
+import { restoreDataFolder } from '../../storage/sqlite/index.ts';
+import type { InstallationOptions } from '../open-administration.ts';
+import { type CommandIo, formatJson, processIo } from '../output.ts';
+
+interface RestoreCommandOptions extends InstallationOptions {
+  json?: boolean;
+  replace?: boolean;
+  keepLogins?: boolean;
+}
+
+/** Registers `gatehouse restore`. @param io its surroundings; those of the process by default */
+export function registerRestore(program: Command, io: CommandIo = processIo()): void {
+  program
+    .command('restore <backup>')
+    .description('put a backup back while the server is stopped; everybody has to log in again')
+    .option('--data <folder>', 'data folder it becomes (default: ./data)')
+    .option('--config <file>', 'config file of the server')
+    .option('--replace', 'put a database that is in the data folder aside')
+    .option(
+      '--keep-logins',
+      'keep consents, tokens and logins as they were: only where nothing happened since the backup, as in a move',
+    )
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. Passwords and accounts are as they were: look through them with gatehouse account list.',
+    )
+    .action(async (backup: string, options: RestoreCommandOptions) => {
+      const { data } = loadSettings(options.config, { data: options.data });
+      const restored = await restoreDataFolder({
+        backup,
+        data,
+        replace: options.replace === true,
+        keepLogins: options.keepLogins === true,
+        stamp: new Date(io.now() * 1000).toISOString().replace(/[:.]/g, '-'),
+      });
+      const sentences = [
+        `Restored into ${data}.`,
+        options.keepLogins
+          ? 'Consents, tokens and logins are as they were.'
+          : 'All consents, tokens and logins have ended: everybody logs in again.',
+        ...(restored.putAside ? [`The database that was there is now ${restored.putAside}`] : []),
+      ];
+      io.stdout.write(
+        options.json
+          ? formatJson({ data, keptLogins: options.keepLogins === true, ...restored })
+          : `${sentences.join('\n')}\n`,
+      );
+    });
+}

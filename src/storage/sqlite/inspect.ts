@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { KeyFileFault, loadKeyFile } from '../../crypto/key-file.ts';
+import { dataFiles } from './data-folder.ts';
+
+/** What a data folder is like, without a change to it. */
+export type DataFolderState =
+  /** There is no database yet: the first start makes it. */
+  | { state: 'new' }
+  | { state: 'ready'; bytes: number }
+  /** A sentence that says what to do. */
+  | { state: 'faulty'; fault: string };
+
+/**
+ * Looks whether a data folder can be used, changing nothing: a server may be using it.
+ * @param folder path of the folder
+ */
+export async function inspectDataFolder(folder: string): Promise<DataFolderState> {
+  const file = join(folder, dataFiles.database);
+  if (!existsSync(file)) return { state: 'new' };
+  try {
+    await loadKeyFile(join(folder, dataFiles.keys), false);
+    const db = new Database(file, { readonly: true, timeout: 5_000 });
+    try {
+      const pages = db.pragma('page_count', { simple: true }) as number;
+      const pageBytes = db.pragma('page_size', { simple: true }) as number;
+      return { state: 'ready', bytes: pages * pageBytes };
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    if (error instanceof KeyFileFault) return { state: 'faulty', fault: error.message };
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown cause';
+    return {
+      state: 'faulty',
+      fault: `The database cannot be read (${code}). Run this as the user the server runs as, or put a backup in its place.`,
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { loadKeyFile } from '../../crypto/key-file.ts';
+import { randomSecret } from '../../crypto/secret.ts';
+import { StorageFault } from '../storage.ts';
+import { dataFiles } from './data-folder.ts';
+import { checkInstallation } from './installation.ts';
+import { openDatabase } from './open.ts';
+import { revokeAll } from './revoke-all.ts';
+
+/** How a backup is put back. */
+export interface RestoreOptions {
+  /** Folder of the backup. */
+  backup: string;
+  /** Data folder it becomes. */
+  data: string;
+  /** Puts aside a database that is there. */
+  replace: boolean;
+  /** Keeps consents, tokens and logins: only where nothing happened since the backup. */
+  keepLogins: boolean;
+  /** Marks what is put aside: the time, as text fit for a file name. */
+  stamp: string;
+}
+
+/** What became of it. */
+export interface Restored {
+  /** Where the database that was there is now; undefined where there was none. */
+  putAside?: string;
+}
+
+/** @throws StorageFault while any other process has the database open */
+function checkNotInUse(file: string): void {
+  const db = new Database(file, { timeout: 0 });
+  try {
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.exec('BEGIN EXCLUSIVE; COMMIT;');
+  } catch (cause) {
+    throw new StorageFault('The database is in use. Stop the server first; nothing was changed.', { cause });
+  } finally {
+    db.close();
+  }
+}
+
+/** Copies a file of the backup to a draft beside its place. @throws StorageFault where it is not there */
+function draftOf(from: string, to: string): string {
+  if (!existsSync(from))
+    throw new StorageFault('There is no backup in that folder: it has no gatehouse.db. Nothing was changed.');
+  const draft = `${to}.${randomSecret(6)}`;
+  copyFileSync(from, draft);
+  chmodSync(draft, 0o600);
+  return draft;
+}
+
+/** Renames a file out of the way, with what SQLite keeps beside it. */
+function putAside(file: string, stamp: string): string {
+  const aside = `${file}.before-${stamp}`;
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+  return aside;
+}
+
+/**
+ * Puts a backup in the place of a data folder. The copy is checked, brought to the schema of this program, and freed
+ * from everything that was issued before it takes the place; what was there is put aside, not deleted. Where the backup
+ * has no key file, that of the data folder is used.
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do; nothing was changed then
+ */
+export async function restoreDataFolder(options: RestoreOptions): Promise<Restored> {
+  const { backup, data, replace, keepLogins, stamp } = options;
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const place = { database: join(data, dataFiles.database), keys: join(data, dataFiles.keys) };
+  const isThere = existsSync(place.database);
+  if (isThere && !replace)
+    throw new StorageFault(
+      'There is a database in the data folder. Name an empty folder, or put it aside with --replace.',
+    );
+  if (isThere) checkNotInUse(place.database);
+  const brought = join(backup, dataFiles.keys);
+  const bringsKeys = existsSync(brought);
+  const keys = await loadKeyFile(bringsKeys ? brought : place.keys, false);
+  const draft = draftOf(join(backup, dataFiles.database), place.database);
+  try {
+    const db = openDatabase(draft, (opened) => checkInstallation(opened, keys));
+    try {
+      if (!keepLogins) revokeAll(db);
+      db.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      db.close();
+    }
+    const draftKeys = bringsKeys ? draftOf(brought, place.keys) : undefined;
+    const aside = isThere ? putAside(place.database, stamp) : undefined;
+    if (draftKeys !== undefined) {
+      if (existsSync(place.keys)) putAside(place.keys, stamp);
+      renameSync(draftKeys, place.keys);
+    }
+    renameSync(draft, place.database);
+    return aside === undefined ? {} : { putAside: aside };
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}

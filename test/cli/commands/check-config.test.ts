@@ -1,0 +1,62 @@
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { registerCheckConfig } from '../../../src/cli/commands/check-config.ts';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { testFolder } from '../../client/support/folder.ts';
+import { newInstallation } from '../support/installation.ts';
+import { runCommand } from '../support/operator.ts';
+
+/** Checks a config file that says this. */
+function check(settings: object, ...options: string[]) {
+  const folder = testFolder();
+  const file = join(folder, 'gatehouse.json');
+  writeFileSync(file, JSON.stringify(settings));
+  return { folder, ran: runCommand(registerCheckConfig, ['check-config', '--config', file, ...options]) };
+}
+
+describe('gatehouse check-config', () => {
+  it('finds settings fit for use, and makes nothing', async () => {
+    const { folder, ran } = check({ publicUrl: 'https://a.example', trustedProxies: ['loopback'] });
+    expect(await ran).toEqual({
+      stdout: `The first start makes ${join(folder, 'data')}.\nThe settings can be used.\n`,
+      stderr: '',
+      error: undefined,
+    });
+    expect(readdirSync(folder)).toEqual(['gatehouse.json']);
+  });
+
+  it('warns of what can be used but is probably not meant', async () => {
+    const { stdout, error } = await check({ publicUrl: 'https://a.example' }).ran;
+    expect(stdout).toMatch(/^Warning: .*trustedProxies is empty/);
+    expect(error).toBeUndefined();
+  });
+
+  it('names every problem of the settings', async () => {
+    const { error } = await check({ publicURL: 'https://a.example', listen: { port: -1 } }).ran;
+    expect(String(error)).toMatch(/did you mean publicUrl\?/);
+    expect(String(error)).toMatch(/listen\.port/);
+  });
+
+  it('says what is wrong with the data folder', async () => {
+    const data = await newInstallation();
+    chmodSync(join(data, 'gatehouse.keys.json'), 0o644);
+    const { error } = await check({}, '--data', data).ran;
+    expect(error).toMatchObject({
+      exitCode: exitCodes.cannotServe,
+      message: expect.stringMatching(/chmod 600/),
+    });
+  });
+
+  it('prints all settings with their defaults, as JSON with the warnings where that is asked for', async () => {
+    const data = await newInstallation();
+    const printed = await check({}, '--print', '--data', data).ran;
+    expect(printed.stdout).toMatch(/"accessTokenSeconds": 3600/);
+    const json = JSON.parse((await check({}, '--json', '--data', data).ran).stdout);
+    expect(json).toMatchObject({
+      warnings: [],
+      data: { state: 'ready' },
+      settings: { log: { level: 'info' } },
+    });
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../src/options.ts';
+import { adviseOnSettings } from '../src/settings-advice.ts';
+
+describe('advice on settings', () => {
+  it.each([
+    ['the defaults', {}, []],
+    ['a server behind a listed proxy', { publicUrl: 'https://a.example', trustedProxies: ['loopback'] }, []],
+    [
+      'a container behind a listed proxy',
+      { publicUrl: 'https://a.example', listen: { host: '0.0.0.0' }, trustedProxies: ['uniquelocal'] },
+      [],
+    ],
+    [
+      'a server behind a proxy nobody listed',
+      { publicUrl: 'https://a.example' },
+      [/trustedProxies is empty/],
+    ],
+    ['a server that others reach but cannot use', { listen: { host: '0.0.0.0' } }, [/listen\.host/]],
+    [
+      'a dangerous choice',
+      { publicUrl: 'http://localhost:3000', dangerously: { fetchFromLoopback: true } },
+      [/^dangerously\.fetchFromLoopback is on/],
+    ],
+  ])('for %s', (_what, settings, expected) => {
+    const given = adviseOnSettings(parseSettings(settings));
+    expect(given).toHaveLength(expected.length);
+    for (const [index, sentence] of expected.entries()) expect(given[index]).toMatch(sentence);
+  });
+});

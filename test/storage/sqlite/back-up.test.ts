@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
+import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
+import { StorageFault } from '../../../src/storage/storage.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+/** A data folder that a server has open and writes to. */
+async function openWritten(notes: number) {
+  const root = testFolder();
+  const data = join(root, 'data');
+  const { storage } = await openDataFolder(data);
+  await storage.accounts.add({ id: 'ann', email: 'ann@example.com', passwordHash: 'x', createdAt: 1 });
+  for (let count = 0; count < notes; count++) await storage.notes.add('ann', `note ${count}`, count);
+  return { root, data, storage };
+}
+
+function countNotes(folder: string): number {
+  const db = new Database(join(folder, 'gatehouse.db'), { readonly: true });
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM notes').pluck().get() ?? 0;
+  } finally {
+    db.close();
+  }
+}
+
+describe('a backup', () => {
+  it('holds all that was acknowledged, also what only stands in the log yet, and the keys, for its owner alone (T-173)', async () => {
+    const { root, data, storage } = await openWritten(50);
+    const backup = backUpDataFolder(data, join(root, 'backup'), true);
+    await storage.notes.add('ann', 'after the backup', 99);
+    expect(countNotes(backup.folder)).toBe(50);
+    expect(readdirSync(backup.folder).sort()).toEqual(['gatehouse.db', 'gatehouse.keys.json']);
+    expect(readFileSync(join(backup.folder, 'gatehouse.keys.json'))).toEqual(
+      readFileSync(join(data, 'gatehouse.keys.json')),
+    );
+    expect(statSync(backup.folder).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(backup.folder))
+      expect(statSync(join(backup.folder, file)).mode & 0o777).toBe(0o600);
+    await storage.close();
+  });
+
+  it('holds what a plain copy of the database file would miss (T-173)', async () => {
+    const { root, data, storage } = await openWritten(50);
+    const copied = join(root, 'copied.db');
+    writeFileSync(copied, readFileSync(join(data, 'gatehouse.db')));
+    const copy = new Database(copied);
+    const tables = copy.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'notes'").pluck().get();
+    copy.close();
+    expect(tables).toBe(0);
+    expect(countNotes(backUpDataFolder(data, join(root, 'backup'), true).folder)).toBe(50);
+    await storage.close();
+  });
+
+  it('leaves the keys out where that is asked for', async () => {
+    const { root, data, storage } = await openWritten(1);
+    const backup = backUpDataFolder(data, join(root, 'backup'), false);
+    expect(readdirSync(backup.folder)).toEqual(['gatehouse.db']);
+    await storage.close();
+  });
+
+  it('never takes the place of anything, and leaves nothing behind where it fails', async () => {
+    const { root, data, storage } = await openWritten(1);
+    expect(() => backUpDataFolder(data, data, true)).toThrow(StorageFault);
+    expect(() => backUpDataFolder(data, join(root, 'missing', 'backup'), true)).toThrow(/folder above/);
+    await storage.close();
+    rmSync(join(data, 'gatehouse.keys.json'));
+    expect(() => backUpDataFolder(data, join(root, 'backup'), true)).toThrow(/There is no backup/);
+    expect(existsSync(join(root, 'backup'))).toBe(false);
+    expect(readdirSync(root)).toEqual(['data']);
+  });
+});

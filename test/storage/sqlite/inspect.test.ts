@@ -1,0 +1,37 @@
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
+import { inspectDataFolder } from '../../../src/storage/sqlite/inspect.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+describe('a look at a data folder', () => {
+  it('finds a new one new, and makes nothing in it', async () => {
+    const folder = testFolder();
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'new' });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('finds one ready while a server uses it', async () => {
+    const folder = testFolder();
+    const { storage } = await openDataFolder(folder);
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'ready', bytes: expect.any(Number) });
+    await storage.close();
+  });
+
+  it('finds keys that others can read, and a database that is none', async () => {
+    const folder = testFolder();
+    await (await openDataFolder(folder)).storage.close();
+    chmodSync(join(folder, 'gatehouse.keys.json'), 0o644);
+    expect(await inspectDataFolder(folder)).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('chmod 600'),
+    });
+    chmodSync(join(folder, 'gatehouse.keys.json'), 0o600);
+    writeFileSync(join(folder, 'gatehouse.db'), 'no database at all '.repeat(100));
+    expect(await inspectDataFolder(folder)).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('SQLITE_NOTADB'),
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
+import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
+import { restoreDataFolder } from '../../../src/storage/sqlite/restore.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+const put = {
+  type: 'put',
+  kind: 'RefreshToken',
+  id: 't',
+  payload: Buffer.from('x'),
+  expiresAt: 9_999_999_999,
+} as const;
+const stamp = '2026-01-02';
+
+/** An installation with an account and a token, and its backup. */
+async function backedUp() {
+  const root = testFolder();
+  const data = join(root, 'data');
+  const { storage } = await openDataFolder(data);
+  await storage.accounts.add({ id: 'ann', email: 'ann@example.com', passwordHash: 'x', createdAt: 1 });
+  await storage.artifacts.commit([put]);
+  const backup = backUpDataFolder(data, join(root, 'backup'), true).folder;
+  return { root, data, storage, backup, options: { backup, data, replace: false, keepLogins: false, stamp } };
+}
+
+/** What stands in a data folder. */
+async function look(data: string) {
+  const { storage } = await openDataFolder(data);
+  try {
+    const accounts = (await storage.accounts.list()).map(({ id }) => id);
+    return { accounts, token: (await storage.artifacts.find('RefreshToken', 't')) !== undefined };
+  } finally {
+    await storage.close();
+  }
+}
+
+describe('a backup that is put back', () => {
+  it('into a new folder holds the accounts, and nothing that was issued (T-173)', async () => {
+    const { root, storage, options } = await backedUp();
+    await storage.close();
+    const data = join(root, 'new');
+    expect(await restoreDataFolder({ ...options, data })).toEqual({});
+    expect(await look(data)).toEqual({ accounts: ['ann'], token: false });
+  });
+
+  it('keeps what was issued where the operator says that nothing happened since', async () => {
+    const { root, storage, options } = await backedUp();
+    await storage.close();
+    const data = join(root, 'new');
+    await restoreDataFolder({ ...options, data, keepLogins: true });
+    expect(await look(data)).toEqual({ accounts: ['ann'], token: true });
+  });
+
+  it('takes no place that is taken, unless it is told to, and then puts aside what was there', async () => {
+    const { data, storage, options } = await backedUp();
+    await storage.accounts.add({ id: 'bob', email: 'bob@example.com', passwordHash: 'x', createdAt: 1 });
+    await storage.close();
+    await expect(restoreDataFolder(options)).rejects.toThrow(/--replace/);
+    expect((await look(data)).accounts).toEqual(['ann', 'bob']);
+    const { putAside } = await restoreDataFolder({ ...options, replace: true });
+    expect(putAside).toBe(join(data, `gatehouse.db.before-${stamp}`));
+    expect((await look(data)).accounts).toEqual(['ann']);
+    expect(readdirSync(data)).toContain(`gatehouse.keys.json.before-${stamp}`);
+  });
+
+  it('leaves a database alone that a process has open', async () => {
+    const { data, storage, options } = await backedUp();
+    await expect(restoreDataFolder({ ...options, replace: true })).rejects.toThrow(/Stop the server first/);
+    expect(await storage.accounts.find('ann')).toBeDefined();
+    await storage.close();
+    expect(readdirSync(data).filter((name) => name.includes('before'))).toEqual([]);
+  });
+
+  it('that is damaged, empty or of other keys changes nothing', async () => {
+    const { root, data, backup, storage, options } = await backedUp();
+    await storage.close();
+    const database = readFileSync(join(data, 'gatehouse.db'));
+    const other = join(root, 'other');
+    await (await openDataFolder(other)).storage.close();
+
+    copyFileSync(join(other, 'gatehouse.keys.json'), join(backup, 'gatehouse.keys.json'));
+    await expect(restoreDataFolder({ ...options, replace: true })).rejects.toThrow(/another database/);
+    copyFileSync(join(data, 'gatehouse.keys.json'), join(backup, 'gatehouse.keys.json'));
+    truncateSync(join(backup, 'gatehouse.db'), 8192);
+    await expect(restoreDataFolder({ ...options, replace: true })).rejects.toThrow(/damaged/);
+    rmSync(join(backup, 'gatehouse.db'));
+    await expect(restoreDataFolder({ ...options, replace: true })).rejects.toThrow(/There is no backup/);
+
+    expect(readFileSync(join(data, 'gatehouse.db'))).toEqual(database);
+    expect(readdirSync(data).sort()).toEqual(['gatehouse.db', 'gatehouse.keys.json']);
+  });
+
+  it('without keys is opened with those of the data folder', async () => {
+    const { data, backup, storage, options } = await backedUp();
+    await storage.close();
+    rmSync(join(backup, 'gatehouse.keys.json'));
+    await restoreDataFolder({ ...options, replace: true });
+    expect((await look(data)).accounts).toEqual(['ann']);
+  });
+});

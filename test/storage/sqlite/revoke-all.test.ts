@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { revokeAll } from '../../../src/storage/sqlite/revoke-all.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+it('ends what was issued and leaves accounts, clients and notes (T-173)', () => {
+  const db = openDatabase(join(testFolder(), 'gatehouse.db'));
+  db.exec(`
+    INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1);
+    INSERT INTO clients (id, payload, created_at) VALUES ('c', x'00', 1);
+    INSERT INTO notes (id, account_id, text, created_at) VALUES ('n', 'ann', 'text', 1);
+    INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ann', 'c', x'00', 9);
+    INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('t', 'AccessToken', 'g', x'00', 9);
+    INSERT INTO artifacts (id, kind, payload, expires_at) VALUES ('s', 'Session', x'00', 9);
+    INSERT INTO mcp_sessions (key, principal, initialize, protocol_version, is_initialized, subscriptions, created_at, used_at)
+      VALUES ('k', 'p', 'x', '2025-11-25', 1, '[]', 1, 1);
+  `);
+  revokeAll(db);
+  const count = (table: string): unknown => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+  expect(['grants', 'artifacts', 'mcp_sessions', 'mcp_session_counts'].map(count)).toEqual([0, 0, 0, 0]);
+  expect(['accounts', 'clients', 'notes'].map(count)).toEqual([1, 1, 1]);
+  db.close();
+});
