@@ -176,7 +176,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     storage,
     logger,
     protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
-    homePage: buildHomePage({ name: protectedServer.name, mcpUrl }),
+    renderHomePage: (acceptLanguage) => buildHomePage({ name: protectedServer.name, mcpUrl }, acceptLanguage),
     renderErrorPage: buildFailurePage,
     authorizationServer: authorizationServer.middleware,
     mcpEndpoint: mcp,

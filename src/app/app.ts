@@ -27,7 +27,7 @@ export interface AppOptions extends GuardOptions {
   isStopping: () => boolean;
   logger: Logger;
   /** What a person finds at the public URL. */
-  homePage: Page;
+  renderHomePage: (acceptLanguage: string) => Page;
   renderErrorPage: ErrorOptions['renderErrorPage'];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
   /** The protected resources: one MCP server, at a path for each family of transports. */
@@ -99,7 +99,7 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}${wellKnown.openidConfiguration}`, documentCors, options.authorizationServer),
     at(`${base}/jwks`, documentCors, options.authorizationServer),
     at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
-    at(`${base}/`, serveHome(options.homePage)),
+    at(`${base}/`, serveHome(options.renderHomePage)),
     options.authorizationServer,
     below('/.well-known/', documentCors),
     answerNotFound,

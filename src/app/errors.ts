@@ -26,7 +26,12 @@ interface Failure {
 export interface ErrorOptions {
   logger: Logger;
   /** Gives the page for a person whose browser met a failure. */
-  renderErrorPage: (failure: { status: number; code: string; requestId: string }) => Page;
+  renderErrorPage: (failure: {
+    status: number;
+    code: string;
+    requestId: string;
+    acceptLanguage: string;
+  }) => Page;
   /** Paths that are for programs, whatever they accept. */
   programPaths: readonly string[];
 }
@@ -76,7 +81,10 @@ export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOpt
       ctx.status = status;
       if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
       if (!programPaths.includes(ctx.path) && wantsPage(ctx))
-        sendPage(ctx, renderErrorPage({ status, code, requestId }));
+        sendPage(
+          ctx,
+          renderErrorPage({ status, code, requestId, acceptLanguage: ctx.get('Accept-Language') }),
+        );
       else ctx.body = { error: code, error_description: description };
     }
   };

@@ -14,7 +14,7 @@ export function wantsPage(ctx: Context): boolean {
 /** Answers with a page; the status stays as it is set. */
 export function sendPage(ctx: Context, { headers, html }: Page): void {
   ctx.set({ ...headers });
-  ctx.vary('Accept');
+  ctx.vary(['Accept', 'Accept-Language']);
   ctx.type = 'html';
   ctx.body = html;
 }

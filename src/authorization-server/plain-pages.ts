@@ -1,3 +1,4 @@
+import { chooseTexts } from './texts/texts.ts';
 import { contentSecurityPolicy, pageHeaders } from './views/content-security-policy.ts';
 import { renderError } from './views/error.ts';
 import { type HomePage, renderHome } from './views/home.ts';
@@ -8,6 +9,8 @@ export interface Failure {
   /** The failure's name on the wire. */
   code: string;
   requestId: string;
+  /** What the browser sent of its languages. */
+  acceptLanguage: string;
 }
 
 const withHeaders = (html: string) => ({
@@ -15,24 +18,19 @@ const withHeaders = (html: string) => ({
   html,
 });
 
-/** Builds the page for the public URL itself, with its headers. @param page what it shows */
-export function buildHomePage(page: HomePage) {
-  return withHeaders(renderHome(page));
+/**
+ * Builds the page for the public URL itself, with its headers.
+ * @param page what it shows
+ * @param acceptLanguage what the browser sent of its languages
+ */
+export function buildHomePage(page: HomePage, acceptLanguage: string) {
+  return withHeaders(renderHome(chooseTexts({ acceptLanguage }), page));
 }
 
 /** Builds the page for a failure of the server, with its headers. Tells no cause (T-196). */
-export function buildFailurePage({ status, code, requestId }: Failure) {
-  const words =
-    status === 503
-      ? {
-          title: 'Please try again in a moment',
-          message: 'The server cannot store anything right now, so nothing was done.',
-          hint: 'Wait a few seconds and load the page again.',
-        }
-      : {
-          title: 'Something went wrong here',
-          message: 'The server failed. Its log has the reason.',
-          hint: 'Please begin again from the app. If that does not help, tell whoever runs this server.',
-        };
-  return withHeaders(renderError({ ...words, code, requestId }));
+export function buildFailurePage({ status, code, requestId, acceptLanguage }: Failure) {
+  const texts = chooseTexts({ acceptLanguage });
+  const { temporarily_unavailable, server_error } = texts.error.explanations;
+  const words = status === 503 ? temporarily_unavailable : server_error;
+  return withHeaders(renderError(texts, { ...words, code, requestId }));
 }

@@ -26,7 +26,7 @@ it.each(['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'application/
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect([response.headers.get('x-frame-options'), response.headers.get('vary')]).toEqual([
       'DENY',
-      'Accept',
+      'Accept, Accept-Language',
     ]);
   },
 );

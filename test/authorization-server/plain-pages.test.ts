@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { buildFailurePage, buildHomePage } from '../../src/authorization-server/plain-pages.ts';
 
 const pages = [
-  buildHomePage({ name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp' }),
-  buildFailurePage({ status: 500, code: 'server_error', requestId: 'request-1' }),
-  buildFailurePage({ status: 503, code: 'temporarily_unavailable', requestId: 'request-1' }),
+  buildHomePage({ name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp' }, ''),
+  buildFailurePage({ status: 500, code: 'server_error', requestId: 'request-1', acceptLanguage: '' }),
+  buildFailurePage({
+    status: 503,
+    code: 'temporarily_unavailable',
+    requestId: 'request-1',
+    acceptLanguage: '',
+  }),
 ];
 
 describe('pages outside of a login', () => {

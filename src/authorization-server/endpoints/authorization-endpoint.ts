@@ -42,12 +42,7 @@ export const showErrorBeforeRedirect: Step = async (ctx, next) => {
     ctx,
     400,
     { code: error.error, description: error.error_description },
-    {
-      title: 'The app sent a request that cannot be carried out',
-      message: error.error_description ?? 'Nothing was shared with the app.',
-      continueTo: { href: location, label: 'Back to the app' },
-      redirectUri: location,
-    },
+    { explanation: 'other', backTo: location },
   );
 };
 

@@ -2,12 +2,6 @@ import type { Context, Next } from 'koa';
 import { createLimiter, type Limit } from '../limits.ts';
 import { answerWithErrorPage } from './error-page.ts';
 
-const page = {
-  title: 'Too many logins were begun',
-  message:
-    'Your network address has begun very many logins in a short time. Nothing was shared with the app.',
-};
-
 /**
  * Middleware in front of the authorization endpoint: anybody may begin an authorization, and each one begun is kept
  * until its page expires, so an address begins so many and no more (T-061; RFC 6749 section 4.1.2.1 names the error).
@@ -24,7 +18,7 @@ export function limitAuthorizations(limit: Limit) {
       ctx,
       429,
       { code: 'temporarily_unavailable', description },
-      { ...page, hint: `Please try again in ${wait} seconds.` },
+      { explanation: 'too_many_requests', waitSeconds: wait },
     );
   };
 }

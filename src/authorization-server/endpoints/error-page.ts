@@ -1,62 +1,34 @@
 import type { Context } from 'koa';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { ClientDocumentError } from '../client-documents/engine-feature.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import type { Texts } from '../texts/texts.ts';
 import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
-import { type ErrorPage, renderError } from '../views/error.ts';
+import { renderError } from '../views/error.ts';
 
 /** Routes of the engine that a browser comes to. */
 const pageRoutes = new Set(['authorization', 'resume']);
 
-/** What a person is told about an error code: a title, a sentence, and what to do. */
-const explanations: Record<string, { title: string; message: string; hint: string }> = {
-  invalid_client: {
-    title: 'This app is not known here',
-    message: 'The app that sent you uses a registration that this server does not have, or no longer has.',
-    hint: 'In the app, remove this server and add it again, or clear its saved login. It then registers anew.',
-  },
-  invalid_redirect_uri: {
-    title: 'This login cannot go back to the app',
-    message: 'The app asked to send you to an address that it did not register.',
-    hint: 'In the app, remove this server and add it again. If that does not help, tell whoever makes the app.',
-  },
-  client_document: {
-    title: 'This app could not be looked up',
-    message: 'The app is described by a document at its own site, and that document could not be used.',
-    hint: 'Please try again in a moment. If that does not help, tell whoever runs this server or makes the app.',
-  },
-  access_denied: {
-    title: 'Access was not given',
-    message: 'Nothing was shared with the app.',
-    hint: 'You can close this page, or begin again from the app.',
-  },
-  server_error: {
-    title: 'Something went wrong here',
-    message: 'The server could not finish this login. Nothing was shared with the app.',
-    hint: 'Please try again in a moment.',
-  },
-  expired: {
-    title: 'This login has ended',
-    message: 'It was answered already, it took too long, or it was begun in another browser.',
-    hint: 'Please begin again from the app.',
-  },
-};
-
-const fallback = {
-  title: 'The app sent a request that cannot be carried out',
-  message: 'Nothing was shared with the app.',
-  hint: 'Please begin again from the app. If that does not help, tell whoever makes it.',
-};
+/** What is said on an error page beside the error itself. */
+interface ErrorWords {
+  /** Which explanation fits, where it is not that of the code. */
+  explanation?: keyof Texts['error']['explanations'];
+  /** How long to wait before another try; the hint then says so. */
+  waitSeconds?: number;
+  /** A way back to the app: a URI that was validated. */
+  backTo?: string;
+}
 
 /**
- * Answers with an error page, or with JSON where the client asks for JSON rather than HTML.
+ * Answers with an error page in the language of the person, or with JSON where the client asks for JSON rather than
+ * HTML.
  * @param error the standard's code, and its description in ASCII
- * @param page what differs from the explanation of the code
  */
 export function answerWithErrorPage(
   ctx: Context,
   status: number,
   error: { code: string; description?: string | undefined },
-  page: Partial<ErrorPage> & { explanation?: string; redirectUri?: string } = {},
+  { explanation, waitSeconds, backTo }: ErrorWords = {},
 ): void {
   ctx.status = status;
   ctx.set(pageHeaders);
@@ -67,27 +39,33 @@ export function answerWithErrorPage(
     };
     return;
   }
-  const { explanation = error.code, redirectUri, ...overrides } = page;
-  const known = Object.hasOwn(explanations, explanation) ? explanations[explanation] : undefined;
-  const words = known ?? { ...fallback, message: error.description ?? fallback.message };
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(redirectUri));
+  const texts = textsFor(ctx);
+  ctx.set('Content-Security-Policy', contentSecurityPolicy(backTo));
   ctx.type = 'html';
-  ctx.body = renderError({ ...words, code: error.code, requestId: ctx.state.requestId, ...overrides });
+  ctx.body = renderError(texts, {
+    ...explain(texts, explanation ?? error.code),
+    ...(waitSeconds === undefined ? undefined : { hint: texts.error.wait(waitSeconds) }),
+    code: error.code,
+    requestId: ctx.state.requestId,
+    ...(error.description ? { detail: error.description } : undefined),
+    ...(backTo === undefined ? undefined : { continueTo: { href: backTo, label: texts.error.backToApp } }),
+  });
+}
+
+function explain({ error: { explanations } }: Texts, name: string) {
+  return Object.hasOwn(explanations, name)
+    ? explanations[name as keyof typeof explanations]
+    : explanations.other;
 }
 
 /** Answers where the document that describes a client was not taken: the engine's refusal, for a person. */
 export function answerWithDocumentError(ctx: Context, error: ClientDocumentError): void {
-  const description = error.error_description;
   answerWithErrorPage(
     ctx,
     error.statusCode,
-    { code: error.error, description },
-    { explanation: 'client_document', ...(description ? { message: sentence(description) } : undefined) },
+    { code: error.error, description: error.error_description },
+    { explanation: 'client_document' },
   );
-}
-
-function sentence(description: string): string {
-  return `${description.charAt(0).toUpperCase()}${description.slice(1)}.`;
 }
 
 /**

@@ -3,6 +3,7 @@ import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
+import { textsFor } from '../texts/page-texts.ts';
 import { renderConsent } from '../views/consent.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
@@ -36,7 +37,7 @@ export async function showConsent(
   if (!account) throw new errors.SessionNotFound('the account was removed');
   showPage(
     ctx,
-    renderConsent({
+    renderConsent(textsFor(ctx), {
       action: `${pageUrl(interaction.uid)}/consent`,
       switchAccountAction: `${pageUrl(interaction.uid)}/switch`,
       csrf: csrfToken(csrfKey, 'consent', interaction.uid),

@@ -5,7 +5,7 @@ import { BodyRefused, readBody } from '../endpoints/request-body.ts';
 /** A form of ours has a few short fields. */
 const maxFormBytes = 16 * 1024;
 
-/** A form post that is not carried out. The message is for the person. */
+/** A form post that is not carried out. The message is the detail, in English. */
 export class FormRefused extends Error {
   override name = 'FormRefused';
   readonly status: number;

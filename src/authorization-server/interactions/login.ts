@@ -3,6 +3,7 @@ import type Provider from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { Login } from '../login.ts';
+import { textsFor } from '../texts/page-texts.ts';
 import { renderLogin } from '../views/login.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
@@ -31,7 +32,7 @@ export function showLogin(
   const email = again.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
   showPage(
     ctx,
-    renderLogin({
+    renderLogin(textsFor(ctx), {
       action: `${pageUrl(interaction.uid)}/login`,
       cancelAction: `${pageUrl(interaction.uid)}/cancel`,
       csrf: csrfToken(csrfKey, 'login', interaction.uid),
@@ -86,7 +87,7 @@ export async function submitLogin(
       ctx.status = 401;
       return showLogin(ctx, options, interaction, asked, {
         email,
-        problem: 'That e-mail address and password do not belong together.',
+        problem: textsFor(ctx).login.refused,
       });
     case 'throttled':
     case 'busy':
@@ -97,13 +98,8 @@ export async function submitLogin(
         email,
         problem:
           result.outcome === 'busy'
-            ? 'Many people are logging in at this moment. Please try again in a few seconds.'
-            : `Too many attempts. Please wait ${waitingTime(result.retryAfterSeconds)} and try again.`,
+            ? textsFor(ctx).login.busy
+            : textsFor(ctx).login.throttled(result.retryAfterSeconds),
       });
   }
-}
-
-function waitingTime(seconds: number): string {
-  if (seconds < 90) return `${seconds} seconds`;
-  return `${Math.ceil(seconds / 60)} minutes`;
 }

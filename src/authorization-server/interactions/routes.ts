@@ -5,6 +5,7 @@ import { ClientDocumentError } from '../client-documents/engine-feature.ts';
 import { answerWithDocumentError, answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import { keepUiLocales } from '../texts/page-texts.ts';
 import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
 import { csrfToken, FormRefused, readForm } from './form.ts';
 import {
@@ -71,6 +72,7 @@ export function createInteractions(
 
   async function serve(ctx: Context, uid: string, stepName: string | undefined): Promise<void> {
     const interaction = await loadInteraction(provider, ctx, uid);
+    keepUiLocales(ctx, interaction.params.ui_locales);
     const asked = await readRequest(provider, interaction, resources, identityScopes);
     const step = stepName === undefined ? undefined : steps[stepName];
     if (!step && interaction.result !== undefined)
@@ -99,14 +101,16 @@ export function createInteractions(
     ctx.set('Cache-Control', 'no-store');
     const [uid = '', stepName, ...rest] = path.split('/');
     if (rest.length > 0 || (stepName !== undefined && !Object.hasOwn(steps, stepName)))
-      return answerWithErrorPage(ctx, 404, { code: 'not_found', description: 'There is no such page.' });
+      return answerWithErrorPage(ctx, 404, { code: 'not_found' });
     const allowed = stepName === undefined ? ['GET', 'HEAD'] : ['POST'];
     if (!allowed.includes(ctx.method)) {
       ctx.set('Allow', allowed.join(', '));
-      return answerWithErrorPage(ctx, 405, {
-        code: 'invalid_request',
-        description: 'This page is used otherwise.',
-      });
+      return answerWithErrorPage(
+        ctx,
+        405,
+        { code: 'invalid_request', description: `use ${allowed.join(' or ')} here` },
+        { explanation: 'form_refused' },
+      );
     }
     try {
       const { result } = await commitWrites(artifacts, async () => {
@@ -116,10 +120,12 @@ export function createInteractions(
       if (!result.committed) return refuseLateAnswer(ctx, result.conflict);
     } catch (error) {
       if (error instanceof FormRefused)
-        return answerWithErrorPage(ctx, error.status, {
-          code: 'invalid_request',
-          description: error.message,
-        });
+        return answerWithErrorPage(
+          ctx,
+          error.status,
+          { code: 'invalid_request', description: error.message },
+          { explanation: 'form_refused' },
+        );
       if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
       if (error instanceof errors.InvalidRedirectUri)
         return answerWithErrorPage(ctx, 400, { code: error.error });

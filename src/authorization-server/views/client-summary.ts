@@ -1,3 +1,4 @@
+import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { type Markup, markup } from './markup.ts';
 
@@ -9,13 +10,13 @@ export interface ClientSummary {
 }
 
 /** @returns the client's name, inert and never empty, as plain text (T-059, T-060) */
-export function clientName(client: ClientSummary): string {
-  return displayText(client.name) || 'An app without a name';
+export function clientName(texts: Texts, client: ClientSummary): string {
+  return displayText(client.name) || texts.client.nameless;
 }
 
 /** @returns the client's name in quotation marks, isolated so that its writing direction moves nothing around it */
-export function quotedClientName(client: ClientSummary): Markup {
-  return markup`<bdi class="name">“${clientName(client)}”</bdi>`;
+export function quotedClientName(texts: Texts, client: ClientSummary): Markup {
+  return markup`<bdi class="name">${texts.client.quoted(clientName(texts, client))}</bdi>`;
 }
 
 /**

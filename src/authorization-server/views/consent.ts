@@ -1,3 +1,4 @@
+import type { Texts } from '../texts/texts.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from './client-summary.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
@@ -22,54 +23,60 @@ export interface ConsentPage {
   switchAccountAction?: string;
 }
 
-function renderAccount(page: ConsentPage): Markup {
+function renderAccount(texts: Texts, page: ConsentPage): Markup {
+  const account = markup`<bdi class="name">${displayText(page.account, 254)}</bdi>`;
   return markup`<div class="account">
-<p>Logged in as <bdi class="name">${displayText(page.account, 254)}</bdi></p>${
+<p>${texts.consent.loggedInAs(account)}</p>${
     page.switchAccountAction !== undefined &&
     markup`
 <form method="post" action="${page.switchAccountAction}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-<button class="link" type="submit">Use another account</button>
+<button class="link" type="submit">${texts.consent.switchAccount}</button>
 </form>`
   }
 </div>`;
+}
+
+function targetWords(texts: Texts, { kind, name }: RedirectTarget): Markup {
+  return markup`<strong>${texts.consent.target[kind](name)}</strong>`;
 }
 
 /**
  * How far it is known who asks. A document at a site proves that the site vouches for what it says, redirect hosts
  * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077).
  */
-function renderIdentity(client: ClientSummary, target: RedirectTarget): Markup {
+function renderIdentity(texts: Texts, client: ClientSummary, target: RedirectTarget): Markup {
+  const words = texts.consent;
   const publisher = httpsHost(client.clientId);
-  const name = quotedClientName(client);
-  const goesTo = markup`Your approval goes to <strong>${target.words}</strong>`;
-  if (publisher !== undefined && target.caution === undefined)
+  const name = quotedClientName(texts, client);
+  const goesTo = targetWords(texts, target);
+  if (publisher !== undefined && target.kind === 'host')
     return markup`<div class="notice">
-<p><strong>Described by ${publisher}:</strong> that site calls the app ${name}. ${goesTo}, which it names for this.</p>
+<p>${words.describedBy(publisher, name, goesTo)}</p>
 </div>`;
   const claim =
     publisher === undefined
-      ? markup`the app chose the name ${name} itself`
-      : markup`the app says it is ${name}, described by <strong>${publisher}</strong>. Any app on this device can say that`;
-  const caution = target.caution !== undefined && markup`<p>${target.caution}</p>`;
+      ? words.notChecked(name, goesTo)
+      : words.notCheckedDocument(name, markup`<strong>${publisher}</strong>`, goesTo);
   return markup`<div class="notice caution">
-<p><strong>Not checked:</strong> ${claim}. ${goesTo} – only that is certain.</p>
-${caution}</div>`;
+<p>${claim}</p>
+${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-function renderFacts(page: ConsentPage, target: RedirectTarget): Markup {
+function renderFacts(texts: Texts, page: ConsentPage, target: RedirectTarget): Markup {
+  const words = texts.consent.facts;
   const publisher = httpsHost(page.client.clientId);
   const website = httpsHost(page.client.uri);
   return markup`<dl>
-<dt>Your approval is sent to</dt>
-<dd><strong>${target.words}</strong> <span class="detail">${displayText(page.redirectUri, 300)}</span></dd>
-<dt>For use of</dt>
+<dt>${words.sentTo}</dt>
+<dd>${targetWords(texts, target)} <span class="detail">${displayText(page.redirectUri, 300)}</span></dd>
+<dt>${words.resource}</dt>
 <dd><bdi>${displayText(page.resourceName)}</bdi> <span class="detail">${displayText(page.resource, 300)}</span></dd>
-<dt>${publisher === undefined ? 'App identifier' : 'App described by'}</dt>
+<dt>${publisher === undefined ? words.identifier : words.publisher}</dt>
 <dd>${publisher} <span class="detail">${displayText(page.client.clientId, 300)}</span></dd>${
     website !== undefined &&
     markup`
-<dt>Website the app names (not checked)</dt>
+<dt>${words.website}</dt>
 <dd>${website}</dd>`
   }
 </dl>`;
@@ -80,9 +87,9 @@ function renderScope({ scope, description }: ConsentPage['scopes'][number]): Mar
 `;
 }
 
-function renderScopes(scopes: ConsentPage['scopes']): Markup {
-  if (scopes.length === 0) return markup`<p>The app asks for no particular permission.</p>`;
-  return markup`<fieldset><legend>The app will be able to</legend>
+function renderScopes(texts: Texts, scopes: ConsentPage['scopes']): Markup {
+  if (scopes.length === 0) return markup`<p>${texts.consent.noScopes}</p>`;
+  return markup`<fieldset><legend>${texts.consent.scopesLegend}</legend>
 ${scopes.map(renderScope)}</fieldset>`;
 }
 
@@ -90,27 +97,30 @@ ${scopes.map(renderScope)}</fieldset>`;
  * The consent page: who asks, how far that is known, where the code goes, and each scope in words. Posts `csrf`,
  * the kept `scope` values and `decision` (`allow` or `deny`) to `action`. Deny is the first button, so that the
  * Enter key in the form refuses.
+ * @param texts the words
  * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script
  * @throws TypeError when `redirectUri` could not have been registered
  * @see MCP security best practices, consent UI (A5-09, A11-03, T-077)
  */
-export function renderConsent(page: ConsentPage): string {
+export function renderConsent(texts: Texts, page: ConsentPage): string {
+  const words = texts.consent;
   const target = describeRedirectTarget(page.redirectUri);
   const resourceName = displayText(page.resourceName);
   return renderLayout(
-    `Allow ${clientName(page.client)}? – ${resourceName}`,
-    markup`<h1>Allow ${quotedClientName(page.client)} to use <bdi>${resourceName}</bdi>?</h1>
-${renderAccount(page)}
-${renderIdentity(page.client, target)}
+    texts,
+    texts.layout.title(words.title(clientName(texts, page.client)), resourceName),
+    markup`<h1>${words.heading(quotedClientName(texts, page.client), markup`<bdi>${resourceName}</bdi>`)}</h1>
+${renderAccount(texts, page)}
+${renderIdentity(texts, page.client, target)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-${renderScopes(page.scopes)}
-${page.offlineAccess && markup`<p>The app keeps this access while you are away, until you withdraw it.</p>`}
-${renderFacts(page, target)}
+${renderScopes(texts, page.scopes)}
+${page.offlineAccess && markup`<p>${words.offlineAccess}</p>`}
+${renderFacts(texts, page, target)}
 <div class="decision">
-<button type="submit" name="decision" value="deny">Deny</button>
-<button class="primary" type="submit" name="decision" value="allow">Allow</button>
+<button type="submit" name="decision" value="deny">${words.deny}</button>
+<button class="primary" type="submit" name="decision" value="allow">${words.allow}</button>
 </div>
 </form>`,
   );

@@ -1,4 +1,5 @@
 import { checkRedirectUri } from '../../oauth/redirect-uri.ts';
+import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
@@ -12,6 +13,8 @@ export interface ErrorPage {
   code: string;
   /** What to do about it. */
   hint?: string;
+  /** What a developer needs to know of it, in English, as the standard's `error_description`. */
+  detail?: string;
   /** A way on: an http(s) or private-use URI the caller has validated. */
   continueTo?: { href: string; label: string };
   requestId?: string;
@@ -30,22 +33,30 @@ function renderContinue({ href, label }: { href: string; label: string }): Marku
 
 /**
  * The error page.
+ * @param texts the words around the content
  * @param page its content; every text is escaped and made inert (T-059). A `continueTo` with a scheme that runs
  *   code, or that is not an absolute URI, is left out.
  * @returns a complete HTML document that needs no script
  */
-export function renderError(page: ErrorPage): string {
+export function renderError(texts: Texts, page: ErrorPage): string {
+  const words = texts.error;
   return renderLayout(
-    `${page.title} – Gatehouse`,
+    texts,
+    texts.layout.title(page.title, texts.layout.product),
     markup`<h1>${displayText(page.title)}</h1>
 <p>${displayText(page.message, 500)}</p>
 ${page.hint !== undefined && markup`<p>${displayText(page.hint, 500)}</p>`}
 ${page.continueTo && isLinkable(page.continueTo.href) && renderContinue(page.continueTo)}<dl>
-<dt>Error code</dt>
+<dt>${words.code}</dt>
 <dd><span class="detail">${displayText(page.code)}</span></dd>${
+      page.detail !== undefined &&
+      markup`
+<dt>${words.detail}</dt>
+<dd lang="en"><span class="detail">${displayText(page.detail, 500)}</span></dd>`
+    }${
       page.requestId !== undefined &&
       markup`
-<dt>Request ID, if you ask for help</dt>
+<dt>${words.requestId}</dt>
 <dd><span class="detail">${displayText(page.requestId)}</span></dd>`
     }
 </dl>`,

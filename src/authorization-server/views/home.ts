@@ -1,3 +1,4 @@
+import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { markup } from './markup.ts';
@@ -11,19 +12,22 @@ export interface HomePage {
 
 /**
  * The page a person finds who opens the public URL: what this server is, and how an app is connected to it.
+ * @param texts the words
  * @param page its content; every text is escaped
  * @returns a complete HTML document that needs no script
  */
-export function renderHome({ name, mcpUrl }: HomePage): string {
+export function renderHome(texts: Texts, { name, mcpUrl }: HomePage): string {
+  const words = texts.home;
   return renderLayout(
-    `${name} – Gatehouse`,
-    markup`<h1>This is an MCP server</h1>
-<p><bdi class="name">${displayText(name)}</bdi> is for apps that speak the Model Context Protocol. There is nothing to do on this page: your app opens the login when it needs one.</p>
+    texts,
+    texts.layout.title(name, texts.layout.product),
+    markup`<h1>${words.heading}</h1>
+<p>${words.introduction(markup`<bdi class="name">${displayText(name)}</bdi>`)}</p>
 <dl>
-<dt>MCP URL</dt>
+<dt>${words.mcpUrl}</dt>
 <dd><span class="detail">${mcpUrl}</span></dd>
-<dt>To connect, add the URL to your app as a remote MCP server (Streamable HTTP). In Claude Code:</dt>
-<dd><span class="detail">claude mcp add --transport http gatehouse ${mcpUrl}</span></dd>
+<dt>${words.connect}</dt>
+<dd><span class="detail">${`claude mcp add --transport http gatehouse ${mcpUrl}`}</span></dd>
 </dl>`,
   );
 }

@@ -1,3 +1,4 @@
+import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { type Markup, markup, trustedMarkup } from './markup.ts';
 import { style } from './style.ts';
@@ -8,13 +9,14 @@ const gate = trustedMarkup(
 
 /**
  * The frame all pages share: one column, one card, the stylesheet inlined, nothing loaded from anywhere (T-198).
+ * @param texts the words, and the language of the page
  * @param title plain text for the window title; made inert here
  * @param content the card's content, with the page's only `h1`
  * @returns a complete HTML document
  */
-export function renderLayout(title: string, content: Markup): string {
+export function renderLayout(texts: Texts, title: string, content: Markup): string {
   const page = markup`<!DOCTYPE html>
-<html lang="en">
+<html lang="${texts.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -23,7 +25,7 @@ export function renderLayout(title: string, content: Markup): string {
 <style>${trustedMarkup(style)}</style>
 </head>
 <body>
-<header>${gate}<span>Gatehouse</span></header>
+<header>${gate}<span>${texts.layout.product}</span></header>
 <main>
 ${content}
 </main>

@@ -1,11 +1,11 @@
 import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
 
-/** Where the authorization code goes, in words for the person who decides. */
+/** Where the authorization code goes: what is certain about it. */
 export interface RedirectTarget {
-  /** Fits after "sent to"; plain text, to be escaped. */
-  words: string;
-  /** What to check first, for targets that any app on the device could be listening on. */
-  caution?: string;
+  /** An app on this computer, an app that took a scheme, or a site; any app on the device can be one of the first two. */
+  kind: 'loopback' | 'scheme' | 'host';
+  /** The host, or the scheme as it is written; plain text, to be escaped. */
+  name: string;
 }
 
 /**
@@ -22,18 +22,10 @@ export function describeRedirectTarget(redirectUri: string): RedirectTarget {
     throw new TypeError(`The redirect URI cannot be described (${fault}): check it before rendering a page.`);
   }
   const url = new URL(redirectUri);
-  if (isLoopbackRedirect(redirectUri)) {
-    return {
-      words: `an app on this computer (${url.hostname})`,
-      caution: 'Only continue if you just started this login from an app on this computer.',
-    };
-  }
+  if (isLoopbackRedirect(redirectUri)) return { kind: 'loopback', name: url.hostname };
   if (isPrivateUseRedirect(redirectUri)) {
     const slashes = url.href.startsWith(`${url.protocol}//`) ? '//' : '';
-    return {
-      words: `the app registered for ${url.protocol}${slashes}`,
-      caution: 'Only continue if you just started this login from that app on this device.',
-    };
+    return { kind: 'scheme', name: `${url.protocol}${slashes}` };
   }
-  return { words: url.host };
+  return { kind: 'host', name: url.host };
 }

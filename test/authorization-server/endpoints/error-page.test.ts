@@ -58,10 +58,7 @@ describe('an error', () => {
   });
 
   it('that leads back to a script is a page without a link (T-003)', async () => {
-    const { text } = await answer(
-      { code: 'invalid_scope' },
-      { continueTo: { href: 'javascript:alert(1)//?error=x', label: 'Back to the app' } },
-    );
+    const { text } = await answer({ code: 'invalid_scope' }, { backTo: 'javascript:alert(1)//?error=x' });
     expect(text).not.toContain('<a ');
   });
 });

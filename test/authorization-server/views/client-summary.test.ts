@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import {
   type ClientSummary,
   clientName,
@@ -10,15 +11,15 @@ const client: ClientSummary = { name: 'Claude Code', clientId: 'c1' };
 
 describe('client summary', () => {
   it('makes the name inert (T-060)', () => {
-    expect(clientName({ ...client, name: 'Cl\u202Eaude\n\u200BCode' })).toBe('Claude Code');
+    expect(clientName(en, { ...client, name: 'Cl\u202Eaude\n\u200BCode' })).toBe('Claude Code');
   });
 
   it('says so when nothing of the name can be seen', () => {
-    expect(clientName({ ...client, name: '\u200B\u202E' })).toBe('An app without a name');
+    expect(clientName(en, { ...client, name: '\u200B\u202E' })).toBe('An app without a name');
   });
 
   it('isolates the quoted name, so that a right-to-left name moves no other words (T-060)', () => {
-    expect(quotedClientName({ ...client, name: '<b>שלום</b>' }).toString()).toBe(
+    expect(quotedClientName(en, { ...client, name: '<b>שלום</b>' }).toString()).toBe(
       '<bdi class="name">“&lt;b&gt;שלום&lt;/b&gt;”</bdi>',
     );
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import { type ConsentPage, renderConsent } from '../../../src/authorization-server/views/consent.ts';
 import { hostile, pageStructure, tagWith } from './page-structure.ts';
 
@@ -29,7 +30,7 @@ function decisionForm(html: string): string {
 
 describe('renderConsent', () => {
   it('names client, account, resource and redirect URI (A5-09)', () => {
-    const html = renderConsent(page);
+    const html = renderConsent(en, page);
     for (const shown of [
       '“Claude Code”',
       'ada@example.com',
@@ -42,7 +43,7 @@ describe('renderConsent', () => {
   });
 
   it('posts csrf, the kept scopes and the decision in one form', () => {
-    const form = decisionForm(renderConsent(page));
+    const form = decisionForm(renderConsent(en, page));
     expect(form).toContain('<input type="hidden" name="csrf" value="csrf-1">');
     expect(form).toContain('<input type="checkbox" name="scope" value="notes:read" checked>');
     expect(form).toContain('<input type="checkbox" name="scope" value="notes:write" checked>');
@@ -51,13 +52,13 @@ describe('renderConsent', () => {
   });
 
   it('puts Deny before Allow, so that the Enter key refuses', () => {
-    const form = decisionForm(renderConsent(page));
+    const form = decisionForm(renderConsent(en, page));
     expect(form.indexOf('value="deny"')).toBeLessThan(form.indexOf('value="allow"'));
     expect(form.indexOf('<button')).toBe(form.indexOf('<button type="submit" name="decision" value="deny"'));
   });
 
   it('gives each scope in words, inside the label of its checkbox', () => {
-    const labels = renderConsent(page).match(/<label class="scope">[\s\S]*?<\/label>/g) ?? [];
+    const labels = renderConsent(en, page).match(/<label class="scope">[\s\S]*?<\/label>/g) ?? [];
     expect(labels).toHaveLength(2);
     expect(labels[0]).toContain('value="notes:read"');
     expect(labels[0]).toContain('Read your notes');
@@ -66,20 +67,20 @@ describe('renderConsent', () => {
   });
 
   it('says so when no scope is asked for', () => {
-    const html = renderConsent({ ...page, scopes: [] });
+    const html = renderConsent(en, { ...page, scopes: [] });
     expect(html).toContain('The app asks for no particular permission.');
     expect(html).not.toContain('<fieldset');
   });
 
   it('warns that a name was not checked and says what is certain (A5-09, T-060)', () => {
     const registered = { ...page.client, clientId: 'client_1' };
-    const html = renderConsent({ ...page, client: registered, redirectUri: 'https://evil.example/cb' });
+    const html = renderConsent(en, { ...page, client: registered, redirectUri: 'https://evil.example/cb' });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
     expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
   });
 
   it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
-    const html = renderConsent({ ...page, redirectUri: 'https://app.claude.ai/cb' });
+    const html = renderConsent(en, { ...page, redirectUri: 'https://app.claude.ai/cb' });
     expect(html).toContain('<strong>Described by claude.ai:</strong> that site calls the app');
     expect(html).toContain('Your approval goes to <strong>app.claude.ai</strong>, which it names for this');
     expect(html).not.toContain('Not checked:');
@@ -88,7 +89,7 @@ describe('renderConsent', () => {
   it.each(['http://localhost:49152/callback', 'cursor://auth'])(
     'says of a document with the redirect %s that any app on the device can use it (T-077)',
     (redirectUri) => {
-      const html = renderConsent({ ...page, redirectUri });
+      const html = renderConsent(en, { ...page, redirectUri });
       expect(html).toContain('<strong>Not checked:</strong> the app says it is');
       expect(html).toContain('described by <strong>claude.ai</strong>. Any app on this device can say that.');
       expect(html).toContain('only that is certain');
@@ -97,48 +98,53 @@ describe('renderConsent', () => {
   );
 
   it('shows the host of the client identifier and the redirect host, both (T-077)', () => {
-    const html = renderConsent(page);
+    const html = renderConsent(en, page);
     expect(html).toContain('<dt>App described by</dt>\n<dd>claude.ai <');
     expect(html).toContain('<strong>an app on this computer (127.0.0.1)</strong>');
   });
 
   it('warns more for a loopback redirect (A5-09, T-077)', () => {
     const caution = 'Only continue if you just started this login from an app on this computer.';
-    expect(renderConsent(page)).toContain(caution);
-    expect(renderConsent({ ...page, redirectUri: 'https://ci.example.com/cb' })).not.toContain(caution);
+    expect(renderConsent(en, page)).toContain(caution);
+    expect(renderConsent(en, { ...page, redirectUri: 'https://ci.example.com/cb' })).not.toContain(caution);
   });
 
   it('shows the website a client names as a host, never as a link', () => {
-    expect(renderConsent(page)).toContain('(not checked)</dt>\n<dd>anthropic.com</dd>');
-    expect(renderConsent(page)).not.toMatch(/<a\b|href=/);
-    const odd = renderConsent({ ...page, client: { ...page.client, uri: 'javascript:alert(1)' } });
+    expect(renderConsent(en, page)).toContain('(not checked)</dt>\n<dd>anthropic.com</dd>');
+    expect(renderConsent(en, page)).not.toMatch(/<a\b|href=/);
+    const odd = renderConsent(en, { ...page, client: { ...page.client, uri: 'javascript:alert(1)' } });
     expect(odd).not.toContain('javascript:');
   });
 
   it('mentions lasting access only when the client gets it', () => {
-    expect(renderConsent(page)).toContain('keeps this access while you are away');
-    expect(renderConsent({ ...page, offlineAccess: false })).not.toContain('while you are away');
+    expect(renderConsent(en, page)).toContain('keeps this access while you are away');
+    expect(renderConsent(en, { ...page, offlineAccess: false })).not.toContain('while you are away');
   });
 
   it('offers another account with a form of its own, only where the caller can switch', () => {
-    expect(tagWith(renderConsent(page), page.switchAccountAction ?? '')).toBe(
+    expect(tagWith(renderConsent(en, page), page.switchAccountAction ?? '')).toBe(
       '<form method="post" action="/interaction/i1/switch">',
     );
-    expect(renderConsent({ ...page, switchAccountAction: undefined })).not.toContain('Use another account');
+    expect(renderConsent(en, { ...page, switchAccountAction: undefined })).not.toContain(
+      'Use another account',
+    );
   });
 
   it('refuses to ask for consent to a redirect URI that could not have been registered', () => {
-    expect(() => renderConsent({ ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
+    expect(() => renderConsent(en, { ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
   });
 
   it('has one heading and a title that names the page', () => {
-    const html = renderConsent(page);
+    const html = renderConsent(en, page);
     expect(html.match(/<h1/g)).toHaveLength(1);
     expect(html).toContain('<title>Allow Claude Code? – Team notes</title>');
   });
 
   it('cuts a 10 KB name and shows none of its control characters (T-060)', () => {
-    const html = renderConsent({ ...page, client: { ...page.client, name: `\u202E${'n'.repeat(10_240)}` } });
+    const html = renderConsent(en, {
+      ...page,
+      client: { ...page.client, name: `\u202E${'n'.repeat(10_240)}` },
+    });
     expect(html).not.toContain('n'.repeat(101));
     expect(html).not.toContain('\u202E');
   });
@@ -161,6 +167,6 @@ describe('renderConsent', () => {
       client: { name: 'A', clientId: 'a' },
       scopes: [{ scope: 'a', description: 'A' }],
     };
-    expect(pageStructure(renderConsent(attacked))).toEqual(pageStructure(renderConsent(ordinary)));
+    expect(pageStructure(renderConsent(en, attacked))).toEqual(pageStructure(renderConsent(en, ordinary)));
   });
 });

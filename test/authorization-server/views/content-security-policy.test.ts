@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import {
   contentSecurityPolicy,
   pageHeaders,
@@ -23,7 +24,7 @@ describe('contentSecurityPolicy', () => {
   });
 
   it('allows the inlined stylesheet by the hash of exactly what a page carries', () => {
-    const page = renderError({ title: 't', message: 'm', code: 'c' });
+    const page = renderError(en, { title: 't', message: 'm', code: 'c' });
     const inlined = /<style>([\s\S]*?)<\/style>/.exec(page)?.[1] ?? '';
     expect(inlined).not.toBe('');
     const hash = createHash('sha256').update(inlined).digest('base64');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import { type ErrorPage, renderError } from '../../../src/authorization-server/views/error.ts';
 import { hostile, pageStructure, tagWith } from './page-structure.ts';
 
@@ -13,7 +14,7 @@ const page: ErrorPage = {
 
 describe('renderError', () => {
   it('says what happened, what to do, its code and the request to ask about', () => {
-    const html = renderError(page);
+    const html = renderError(en, page);
     for (const shown of [page.title, page.message, page.hint, page.code, page.requestId]) {
       expect(html).toContain(shown);
     }
@@ -22,10 +23,12 @@ describe('renderError', () => {
 
   it('links to an http(s) or private-use address the caller validated', () => {
     for (const href of ['http://127.0.0.1:5000/cb', 'cursor://app/cb', 'https://a.example/cb']) {
-      const html = renderError({ ...page, continueTo: { href, label: 'Back' } });
+      const html = renderError(en, { ...page, continueTo: { href, label: 'Back' } });
       expect(tagWith(html, `href="${href}"`)).toContain('rel="noreferrer"');
     }
-    expect(renderError(page)).toContain('href="https://ci.example.com/cb?error=access_denied&amp;state=1"');
+    expect(renderError(en, page)).toContain(
+      'href="https://ci.example.com/cb?error=access_denied&amp;state=1"',
+    );
   });
 
   it('leaves out a link that would run code or that leads nowhere', () => {
@@ -40,17 +43,21 @@ describe('renderError', () => {
       '//evil.example',
       '',
     ]) {
-      expect(renderError({ ...page, continueTo: { href, label: 'Back' } })).not.toContain('<a ');
+      expect(renderError(en, { ...page, continueTo: { href, label: 'Back' } })).not.toContain('<a ');
     }
   });
 
   it('shows the bare minimum without hint, link and request', () => {
-    const html = renderError({ title: 'Not found', message: 'There is no such page.', code: 'not_found' });
+    const html = renderError(en, {
+      title: 'Not found',
+      message: 'There is no such page.',
+      code: 'not_found',
+    });
     expect(html).not.toMatch(/<a |Request ID|undefined|>\s*false/);
   });
 
   it('makes texts that repeat a request inert and cuts them (T-059, T-060)', () => {
-    const html = renderError({ ...page, message: `\u202Ebad ${'m'.repeat(10_000)}` });
+    const html = renderError(en, { ...page, message: `\u202Ebad ${'m'.repeat(10_000)}` });
     expect(html).not.toContain('\u202E');
     expect(html).not.toContain('m'.repeat(500));
   });
@@ -64,6 +71,6 @@ describe('renderError', () => {
       continueTo: { href: `https://a.example/${hostile}`, label: hostile },
       requestId: hostile,
     };
-    expect(pageStructure(renderError(attacked))).toEqual(pageStructure(renderError(page)));
+    expect(pageStructure(renderError(en, attacked))).toEqual(pageStructure(renderError(en, page)));
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import { renderHome } from '../../../src/authorization-server/views/home.ts';
 
 describe('the page at the public URL', () => {
   it('shows the MCP URL as it is, and the name as text (T-059)', () => {
-    const html = renderHome({ name: '<b>Notes</b>', mcpUrl: 'https://mcp.example.com/mcp' });
+    const html = renderHome(en, { name: '<b>Notes</b>', mcpUrl: 'https://mcp.example.com/mcp' });
     expect(html).toContain('https://mcp.example.com/mcp');
     expect(html).toContain('&lt;b&gt;Notes&lt;/b&gt;');
     expect(html).not.toContain('<script');

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import { renderLayout } from '../../../src/authorization-server/views/layout.ts';
 import { markup } from '../../../src/authorization-server/views/markup.ts';
 import { hostile, pageStructure } from './page-structure.ts';
 
 describe('renderLayout', () => {
-  const page = renderLayout('Log in', markup`<h1>Log in</h1>`);
+  const page = renderLayout(en, 'Log in', markup`<h1>Log in</h1>`);
 
   it('gives a primitive string that is a whole document with language, character set, viewport and title', () => {
     expect(typeof page).toBe('string');
@@ -20,6 +21,6 @@ describe('renderLayout', () => {
   });
 
   it('keeps a hostile title inside its element (T-059)', () => {
-    expect(pageStructure(renderLayout(hostile, markup`<h1>Log in</h1>`))).toEqual(pageStructure(page));
+    expect(pageStructure(renderLayout(en, hostile, markup`<h1>Log in</h1>`))).toEqual(pageStructure(page));
   });
 });

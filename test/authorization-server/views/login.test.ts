@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { en } from '../../../src/authorization-server/texts/en.ts';
 import { type LoginPage, renderLogin } from '../../../src/authorization-server/views/login.ts';
 import { hostile, pageStructure, tagWith } from './page-structure.ts';
 
@@ -12,7 +13,7 @@ const page: LoginPage = {
 
 describe('renderLogin', () => {
   it('posts csrf, email and password to the action', () => {
-    const html = renderLogin(page);
+    const html = renderLogin(en, page);
     const form = html.slice(html.indexOf('<form'), html.indexOf('</form>'));
     expect(form).toContain('<form method="post" action="/interaction/i1/login">');
     expect([...form.matchAll(/ name="([a-z]+)"/g)].map(([, name]) => name)).toEqual([
@@ -24,7 +25,7 @@ describe('renderLogin', () => {
   });
 
   it('cancels with a form of its own that posts csrf and no password', () => {
-    const html = renderLogin(page);
+    const html = renderLogin(en, page);
     const form = html.slice(html.lastIndexOf('<form'), html.lastIndexOf('</form>'));
     expect(form).toContain('method="post" action="/interaction/i1/cancel"');
     expect(form).toContain('name="csrf" value="csrf-1"');
@@ -32,13 +33,13 @@ describe('renderLogin', () => {
   });
 
   it('tells password managers which field is which', () => {
-    const html = renderLogin(page);
+    const html = renderLogin(en, page);
     expect(tagWith(html, 'name="email"')).toContain('type="email" autocomplete="username"');
     expect(tagWith(html, 'name="password"')).toContain('type="password" autocomplete="current-password"');
   });
 
   it('binds a label to each field', () => {
-    const html = renderLogin(page);
+    const html = renderLogin(en, page);
     expect(html).toContain('<label for="email">E-mail</label>');
     expect(tagWith(html, 'name="email"')).toContain('id="email"');
     expect(html).toContain('<label for="password">Password</label>');
@@ -46,7 +47,7 @@ describe('renderLogin', () => {
   });
 
   it('ties a problem to both fields, announces it and never fills in the password', () => {
-    const html = renderLogin({
+    const html = renderLogin(en, {
       ...page,
       email: 'ada@example.com',
       problem: 'E-mail or password is wrong.',
@@ -60,23 +61,23 @@ describe('renderLogin', () => {
   });
 
   it('mentions no problem when there is none', () => {
-    expect(renderLogin(page)).not.toMatch(/aria-invalid=|aria-describedby=|role="alert"/);
+    expect(renderLogin(en, page)).not.toMatch(/aria-invalid=|aria-describedby=|role="alert"/);
   });
 
   it('starts in the first field that is still empty', () => {
-    expect(tagWith(renderLogin(page), 'name="email"')).toContain(' autofocus');
-    expect(tagWith(renderLogin(page), 'name="password"')).not.toContain('autofocus');
-    const known = renderLogin({ ...page, email: 'ada@example.com' });
+    expect(tagWith(renderLogin(en, page), 'name="email"')).toContain(' autofocus');
+    expect(tagWith(renderLogin(en, page), 'name="password"')).not.toContain('autofocus');
+    const known = renderLogin(en, { ...page, email: 'ada@example.com' });
     expect(tagWith(known, 'name="email"')).not.toContain('autofocus');
     expect(tagWith(known, 'name="password"')).toContain(' autofocus');
   });
 
   it('says of the name that it was not checked', () => {
-    expect(renderLogin(page)).toContain('The app chose this name itself. It has not been checked.');
+    expect(renderLogin(en, page)).toContain('The app chose this name itself. It has not been checked.');
   });
 
   it('has one heading and a title that names the page', () => {
-    const html = renderLogin(page);
+    const html = renderLogin(en, page);
     expect(html.match(/<h1/g)).toHaveLength(1);
     expect(html).toContain('<title>Log in – Team notes</title>');
   });
@@ -92,8 +93,8 @@ describe('renderLogin', () => {
       problem: hostile,
       cancelAction: hostile,
     };
-    const structure = pageStructure(renderLogin(attacked));
-    expect(structure).toEqual(pageStructure(renderLogin(ordinary)));
+    const structure = pageStructure(renderLogin(en, attacked));
+    expect(structure).toEqual(pageStructure(renderLogin(en, ordinary)));
     expect(structure).toContain(
       'input id name type autocomplete required aria-invalid aria-describedby autofocus',
     );

@@ -1,0 +1,160 @@
+import { type Markup, markup } from '../views/markup.ts';
+
+function waitingTime(seconds: number): string {
+  return seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+}
+
+/**
+ * The words of every page, in English: one section a page. Where a value stands in a sentence the text is a function,
+ * so that each language puts it where it belongs. The other catalogues have the same shape.
+ */
+export const en = {
+  /** Language tag of the pages (BCP 47), for the `lang` attribute. */
+  language: 'en',
+
+  /** What all pages share. */
+  layout: {
+    product: 'Gatehouse',
+    title: (page: string, about: string) => `${page} – ${about}`,
+  },
+
+  /** How a page speaks of the app that asks. */
+  client: {
+    nameless: 'An app without a name',
+    quoted: (name: string) => `“${name}”`,
+  },
+
+  login: {
+    heading: 'Log in',
+    request: (app: Markup, resource: Markup) =>
+      markup`${app} asks to use ${resource} for you. Log in to decide.`,
+    nameNotChecked: 'The app chose this name itself. It has not been checked.',
+    email: 'E-mail',
+    password: 'Password',
+    submit: 'Log in',
+    cancel: 'Cancel',
+    refused: 'That e-mail address and password do not belong together.',
+    busy: 'Many people are logging in at this moment. Please try again in a few seconds.',
+    throttled: (seconds: number) => `Too many attempts. Please wait ${waitingTime(seconds)} and try again.`,
+  },
+
+  consent: {
+    title: (app: string) => `Allow ${app}?`,
+    heading: (app: Markup, resource: Markup) => markup`Allow ${app} to use ${resource}?`,
+    loggedInAs: (account: Markup) => markup`Logged in as ${account}`,
+    switchAccount: 'Use another account',
+    /** Where the approval goes; each fits after "goes to" and "is sent to". */
+    target: {
+      loopback: (host: string) => `an app on this computer (${host})`,
+      scheme: (scheme: string) => `the app registered for ${scheme}`,
+      host: (host: string) => host,
+    },
+    caution: {
+      loopback: 'Only continue if you just started this login from an app on this computer.',
+      scheme: 'Only continue if you just started this login from that app on this device.',
+    },
+    describedBy: (publisher: string, app: Markup, target: Markup) =>
+      markup`<strong>Described by ${publisher}:</strong> that site calls the app ${app}. Your approval goes to ${target}, which it names for this.`,
+    notChecked: (app: Markup, target: Markup) =>
+      markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Your approval goes to ${target} – only that is certain.`,
+    notCheckedDocument: (app: Markup, publisher: Markup, target: Markup) =>
+      markup`<strong>Not checked:</strong> the app says it is ${app}, described by ${publisher}. Any app on this device can say that. Your approval goes to ${target} – only that is certain.`,
+    scopesLegend: 'The app will be able to',
+    noScopes: 'The app asks for no particular permission.',
+    offlineAccess: 'The app keeps this access while you are away, until you withdraw it.',
+    facts: {
+      sentTo: 'Your approval is sent to',
+      resource: 'For use of',
+      identifier: 'App identifier',
+      publisher: 'App described by',
+      website: 'Website the app names (not checked)',
+    },
+    deny: 'Deny',
+    allow: 'Allow',
+  },
+
+  error: {
+    code: 'Error code',
+    detail: 'Detail, for whoever makes the app or runs this server',
+    requestId: 'Request ID, if you ask for help',
+    backToApp: 'Back to the app',
+    wait: (seconds: number) => `Please try again in ${waitingTime(seconds)}.`,
+    /** By error code, or by a name of ours where one code has several meanings. */
+    explanations: {
+      invalid_client: {
+        title: 'This app is not known here',
+        message:
+          'The app that sent you uses a registration that this server does not have, or no longer has.',
+        hint: 'In the app, remove this server and add it again, or clear its saved login. It then registers anew.',
+      },
+      invalid_redirect_uri: {
+        title: 'This login cannot go back to the app',
+        message: 'The app asked to send you to an address that it did not register.',
+        hint: 'In the app, remove this server and add it again. If that does not help, tell whoever makes the app.',
+      },
+      client_document: {
+        title: 'This app could not be looked up',
+        message: 'The app is described by a document at its own site, and that document could not be used.',
+        hint: 'Please try again in a moment. If that does not help, tell whoever runs this server or makes the app.',
+      },
+      access_denied: {
+        title: 'Access was not given',
+        message: 'Nothing was shared with the app.',
+        hint: 'You can close this page, or begin again from the app.',
+      },
+      server_error: {
+        title: 'Something went wrong here',
+        message: 'The server could not finish this. Its log has the reason.',
+        hint: 'Please try again in a moment. If that does not help, tell whoever runs this server.',
+      },
+      temporarily_unavailable: {
+        title: 'Please try again in a moment',
+        message: 'The server cannot store anything right now, so nothing was done.',
+        hint: 'Wait a few seconds and load the page again.',
+      },
+      too_many_requests: {
+        title: 'Too many logins were begun',
+        message:
+          'Your network address has begun very many logins in a short time. Nothing was shared with the app.',
+        hint: 'Please try again later.',
+      },
+      expired: {
+        title: 'This login has ended',
+        message: 'It was answered already, it took too long, or it was begun in another browser.',
+        hint: 'Please begin again from the app.',
+      },
+      form_refused: {
+        title: 'This form was not carried out',
+        message: 'It was not sent from the page you have open, or it did not arrive whole.',
+        hint: 'Please begin again from the app.',
+      },
+      not_found: {
+        title: 'There is no such page',
+        message: 'Nothing is served at this address.',
+        hint: 'Please begin again from the app.',
+      },
+      other: {
+        title: 'The app sent a request that cannot be carried out',
+        message: 'Nothing was shared with the app.',
+        hint: 'Please begin again from the app. If that does not help, tell whoever makes it.',
+      },
+    },
+  },
+
+  home: {
+    heading: 'This is an MCP server',
+    introduction: (name: Markup) =>
+      markup`${name} is for apps that speak the Model Context Protocol. There is nothing to do on this page: your app opens the login when it needs one.`,
+    mcpUrl: 'MCP URL',
+    connect: 'To connect, add the URL to your app as a remote MCP server (Streamable HTTP). In Claude Code:',
+  },
+
+  device: {},
+
+  logout: {},
+
+  account: {},
+};
+
+/** A catalogue: the words of every page in one language. */
+export type Texts = typeof en;

@@ -1,0 +1,27 @@
+import type { Context } from 'koa';
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import { chooseTexts, type Texts } from './texts.ts';
+
+/**
+ * Keeps the `ui_locales` an interaction was begun with for the rest of this request, so that its pages, errors
+ * included, speak the language that was asked for.
+ * @param uiLocales as it stands in the parameters of the interaction
+ */
+export function keepUiLocales(ctx: Context, uiLocales: unknown): void {
+  ctx.state.uiLocales = uiLocales;
+}
+
+/**
+ * Gives the words for the page that answers a request. `ui_locales` is looked for where it was kept, in the request
+ * the engine has taken up again, and in the query.
+ */
+export function textsFor(ctx: Context): Texts {
+  const sent: unknown =
+    ctx.state.uiLocales ??
+    (ctx as Partial<KoaContextWithOIDC>).oidc?.params?.ui_locales ??
+    ctx.query.ui_locales;
+  return chooseTexts({
+    uiLocales: typeof sent === 'string' ? sent : undefined,
+    acceptLanguage: ctx.get('Accept-Language'),
+  });
+}

@@ -1,0 +1,147 @@
+import { markup } from '../views/markup.ts';
+import type { Texts } from './en.ts';
+
+function waitingTime(seconds: number): string {
+  return seconds < 90 ? `${seconds} 秒` : `${Math.ceil(seconds / 60)} 分钟`;
+}
+
+/** The words of every page, in Simplified Chinese. */
+export const zhCn: Texts = {
+  language: 'zh-CN',
+
+  layout: {
+    product: 'Gatehouse',
+    title: (page, about) => `${page} - ${about}`,
+  },
+
+  client: {
+    nameless: '未命名的应用',
+    quoted: (name) => `“${name}”`,
+  },
+
+  login: {
+    heading: '登录',
+    request: (app, resource) => markup`${app} 请求以您的身份使用 ${resource}。请先登录，再作决定。`,
+    nameNotChecked: '此名称由应用自行填写，未经核实。',
+    email: '电子邮箱',
+    password: '密码',
+    submit: '登录',
+    cancel: '取消',
+    refused: '电子邮箱与密码不匹配。',
+    busy: '当前登录人数较多，请几秒钟后再试。',
+    throttled: (seconds) => `尝试次数过多，请等待 ${waitingTime(seconds)}后再试。`,
+  },
+
+  consent: {
+    title: (app) => `允许 ${app} 访问吗？`,
+    heading: (app, resource) => markup`允许 ${app} 使用 ${resource} 吗？`,
+    loggedInAs: (account) => markup`当前登录账号：${account}`,
+    switchAccount: '换一个账号',
+    target: {
+      loopback: (host) => `这台电脑上的一个应用（${host}）`,
+      scheme: (scheme) => `注册了 ${scheme} 的应用`,
+      host: (host) => host,
+    },
+    caution: {
+      loopback: '仅当您刚刚在这台电脑上的应用中发起了这次登录时，才请继续。',
+      scheme: '仅当您刚刚在这台设备上的该应用中发起了这次登录时，才请继续。',
+    },
+    describedBy: (publisher, app, target) =>
+      markup`<strong>由 ${publisher} 说明：</strong>该网站称此应用为 ${app}。您的授权将发送到 ${target}，这是该网站指定的接收方。`,
+    notChecked: (app, target) =>
+      markup`<strong>未经核实：</strong>名称 ${app} 由应用自行填写。您的授权将发送到 ${target}，只有这一点是确定的。`,
+    notCheckedDocument: (app, publisher, target) =>
+      markup`<strong>未经核实：</strong>该应用自称是 ${app}，由 ${publisher} 说明。这台设备上的任何应用都可以这样自称。您的授权将发送到 ${target}，只有这一点是确定的。`,
+    scopesLegend: '该应用将能够',
+    noScopes: '该应用没有请求任何具体权限。',
+    offlineAccess: '您离开后，该应用仍保留此访问权限，直到您将其撤销。',
+    facts: {
+      sentTo: '您的授权将发送到',
+      resource: '用于访问',
+      identifier: '应用标识',
+      publisher: '应用说明来自',
+      website: '应用自称的网站（未经核实）',
+    },
+    deny: '拒绝',
+    allow: '允许',
+  },
+
+  error: {
+    code: '错误代码',
+    detail: '详细信息（供应用开发者或服务器管理员参考）',
+    requestId: '请求编号（寻求帮助时请提供）',
+    backToApp: '返回应用',
+    wait: (seconds) => `请在 ${waitingTime(seconds)}后重试。`,
+    explanations: {
+      invalid_client: {
+        title: '此服务器不认识该应用',
+        message: '将您带到此处的应用使用的注册信息在此服务器上不存在，或已不再存在。',
+        hint: '请在应用中移除此服务器后重新添加，或清除已保存的登录信息，应用随后会重新注册。',
+      },
+      invalid_redirect_uri: {
+        title: '登录后无法返回应用',
+        message: '应用要求将您带到一个它没有注册过的地址。',
+        hint: '请在应用中移除此服务器后重新添加。如果仍然不行，请告知应用的开发者。',
+      },
+      client_document: {
+        title: '无法查询该应用的信息',
+        message: '该应用由其自身网站上的一份文档说明，而这份文档无法使用。',
+        hint: '请稍后再试。如果仍然不行，请告知服务器管理员或应用的开发者。',
+      },
+      access_denied: {
+        title: '未授予访问权限',
+        message: '没有向应用提供任何信息。',
+        hint: '您可以关闭此页面，或从应用中重新开始。',
+      },
+      server_error: {
+        title: '服务器出现问题',
+        message: '服务器无法完成此操作，原因已记录在其日志中。',
+        hint: '请稍后再试。如果仍然不行，请告知服务器管理员。',
+      },
+      temporarily_unavailable: {
+        title: '请稍后再试',
+        message: '服务器暂时无法保存数据，因此未执行任何操作。',
+        hint: '请等待几秒钟，然后重新加载页面。',
+      },
+      too_many_requests: {
+        title: '发起的登录过多',
+        message: '您的网络地址在短时间内发起了过多的登录。没有向应用提供任何信息。',
+        hint: '请稍后再试。',
+      },
+      expired: {
+        title: '这次登录已结束',
+        message: '它可能已经处理过、超过了时限，或是在另一个浏览器中发起的。',
+        hint: '请从应用中重新开始。',
+      },
+      form_refused: {
+        title: '未处理此表单',
+        message: '它不是从您当前打开的页面提交的，或者没有完整送达。',
+        hint: '请从应用中重新开始。',
+      },
+      not_found: {
+        title: '页面不存在',
+        message: '此地址没有任何内容。',
+        hint: '请从应用中重新开始。',
+      },
+      other: {
+        title: '应用发送的请求无法处理',
+        message: '没有向应用提供任何信息。',
+        hint: '请从应用中重新开始。如果仍然不行，请告知应用的开发者。',
+      },
+    },
+  },
+
+  home: {
+    heading: '这是一个 MCP 服务器',
+    introduction: (name) =>
+      markup`${name} 供支持模型上下文协议（MCP）的应用使用。您无需在此页面上做任何操作：应用需要登录时会自动打开登录页面。`,
+    mcpUrl: 'MCP 地址',
+    connect: '要连接，请在应用中将此地址添加为远程 MCP 服务器（Streamable HTTP）。在 Claude Code 中：',
+  },
+
+  device: {},
+
+  logout: {},
+
+  account: {},
+};
