@@ -66,7 +66,7 @@ function createAttemptCounts(limits: LoginLimits) {
 /**
  * Creates the login check. An attempt is counted before the password is looked at, so that parallel guesses count
  * as well, and given back when it was right or when nothing came of it. An unknown e-mail address costs the same time
- * and gets the same answer as a wrong password (T-116). A hash with parameters of former times is made anew (T-120).
+ * and gets the same answer as a wrong password, and so does a disabled account (T-116). A hash with parameters of former times is made anew (T-120).
  */
 export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limits: LoginLimits): Login {
   const counts = createAttemptCounts(limits);
@@ -75,7 +75,7 @@ export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limi
     const account = await accounts.findByEmail(name);
     const matches = await hasher.verify(password, account?.passwordHash);
     if (!account) return { outcome: 'refused' };
-    if (!matches) return { outcome: 'refused', accountId: account.id };
+    if (!matches || account.disabledAt !== undefined) return { outcome: 'refused', accountId: account.id };
     return { outcome: 'accepted', account: await withCurrentHash(account, password) };
   }
 

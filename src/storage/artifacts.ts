@@ -15,6 +15,17 @@ export interface ArtifactRow {
   expiresAt: number;
 }
 
+/** A grant of an account, as a list shows it. */
+export interface GrantRow {
+  id: string;
+  clientId: string;
+  payload: Uint8Array;
+  /** When something was last redeemed or refreshed under it, epoch seconds; absent where nothing was. */
+  usedAt?: number;
+  /** Epoch seconds. The row may outlive it until the next sweep. */
+  expiresAt: number;
+}
+
 /** The consent record everything issued under it hangs on. */
 export interface PutGrant {
   type: 'putGrant';
@@ -59,7 +70,7 @@ export type Change =
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
   /** Removes a grant and with it whatever hangs on it. */
   | { type: 'removeGrant'; id: string }
-  /** Changes nothing; refused where the account is gone or its password is no longer this one (T-166). */
+  /** Changes nothing; refused where the account is gone or shut, or its password is no longer this one (T-166). */
   | { type: 'requirePassword'; accountId: string; passwordHash: string };
 
 /** Why a commit changed nothing. */
@@ -87,6 +98,10 @@ export interface ArtifactStore {
   removalMark(kind: string): Promise<string>;
   /** Gives the artifact of a kind with this uid; undefined where there is none. */
   findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
+  /** Gives the artifacts of a kind that die with an account, expired or not. */
+  listOf(kind: string, accountId: string): Promise<ArtifactRow[]>;
+  /** Gives the grants of an account, expired or not. */
+  listGrants(accountId: string): Promise<GrantRow[]>;
   /** Gives a grant; undefined where it was revoked. */
   findGrant(id: string): Promise<ArtifactRow | undefined>;
   /** Carries out all changes in their order, or none of them. */

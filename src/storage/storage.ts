@@ -4,6 +4,8 @@ import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
+import type { OneTimeCodeStore } from './one-time-codes.ts';
+import type { PasskeyStore } from './passkeys.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
 export interface Storage {
@@ -13,6 +15,8 @@ export interface Storage {
   clients: ClientStore;
   mcpSessions: McpSessionStore;
   notes: NoteStore;
+  oneTimeCodes: OneTimeCodeStore;
+  passkeys: PasskeyStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;
   /** Resolves where a write was made durable; rejects with StorageUnavailable. */

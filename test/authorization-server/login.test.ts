@@ -103,6 +103,14 @@ describe('failed logins', () => {
     expect((await login(ada, password, home)).outcome).toBe('accepted');
   });
 
+  it('to a disabled account are refused like wrong ones, with the right password too (T-116)', async () => {
+    const { login, storage } = await create();
+    await storage.accounts.setDisabled('ada', 1);
+    expect(await login(ada, password, home)).toEqual(await login(ada, 'wrong', home));
+    await storage.accounts.setDisabled('ada', undefined);
+    expect((await login(ada, password, home)).outcome).toBe('accepted');
+  });
+
   it('say whose account it was, and nothing where there is none (T-197)', async () => {
     const { login } = await create();
     expect(await login(ada, 'wrong', home)).toEqual({ outcome: 'refused', accountId: 'ada' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
-import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 
 /** An account as an operator sees it. */
@@ -9,6 +9,8 @@ export interface AccountSummary {
   email: string;
   /** Epoch seconds. */
   createdAt: number;
+  /** Since when it is disabled, epoch seconds; absent while it is not. */
+  disabledAt?: number;
 }
 
 /** One `@`, no blanks, nothing a terminal or a page would act on (T-190). */
@@ -17,6 +19,10 @@ const emailShape = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 /** An address as it may stand in a message to a terminal without what hides or acts (T-190). */
 function printableEmail(email: string): string {
   return email.slice(0, 100).replace(/\p{C}/gu, '');
+}
+
+function summarize({ id, email, createdAt, disabledAt }: Account): AccountSummary {
+  return { id, email, createdAt, ...(disabledAt === undefined ? undefined : { disabledAt }) };
 }
 
 /**
@@ -32,11 +38,11 @@ export function administerAccounts(accounts: AccountStore, now: () => number) {
     return hasher.hash(password);
   }
 
-  async function byEmail(email: string): Promise<string> {
+  async function byEmail(email: string): Promise<Account> {
     const account = await accounts.findByEmail(email);
     if (!account)
       throw new AdministrationRefused(`There is no account ${printableEmail(normalizeEmail(email))}.`);
-    return account.id;
+    return account;
   }
 
   return {
@@ -54,15 +60,27 @@ export function administerAccounts(accounts: AccountStore, now: () => number) {
     },
     /** Gives all accounts, by e-mail address. */
     async list(): Promise<AccountSummary[]> {
-      return (await accounts.list()).map(({ id, email, createdAt }) => ({ id, email, createdAt }));
+      return (await accounts.list()).map(summarize);
+    },
+    /** Gives one account. @throws AdministrationRefused where there is none */
+    async show(email: string): Promise<AccountSummary> {
+      return summarize(await byEmail(email));
+    },
+    /** Shuts an account: no login, and every session and token ends at once. @throws AdministrationRefused */
+    async disable(email: string): Promise<void> {
+      await accounts.setDisabled((await byEmail(email)).id, now());
+    },
+    /** Opens a disabled account again; what ended stays ended. @throws AdministrationRefused where there is none */
+    async enable(email: string): Promise<void> {
+      await accounts.setDisabled((await byEmail(email)).id, undefined);
     },
     /** Removes an account with its notes, sessions and tokens. @throws AdministrationRefused where there is none */
     async remove(email: string): Promise<void> {
-      await accounts.remove(await byEmail(email));
+      await accounts.remove((await byEmail(email)).id);
     },
     /** Sets a password and ends every session and token of the account. @throws AdministrationRefused */
     async setPassword(email: string, password: string): Promise<void> {
-      const id = await byEmail(email);
+      const { id } = await byEmail(email);
       await accounts.setPassword(id, await hash(password));
     },
   };

@@ -117,6 +117,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
 
     findAccount: async (_ctx, id): Promise<Account | undefined> => {
       const account = await accounts.find(id);
+      if (account?.disabledAt !== undefined) return undefined;
       return account && { accountId: account.id, claims: async () => ({ sub: account.id }) };
     },
 

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import type { createAdministration } from '../../index.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { readNewPassword } from '../password-input.ts';
+
+type ShownAccount = Awaited<ReturnType<ReturnType<typeof createAdministration>['accounts']['show']>>;
 
 interface AccountOptions extends InstallationOptions {
   json?: boolean;
@@ -12,7 +15,16 @@ function isoTime(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** Registers `gatehouse account add|list|remove|password`. @param io its surroundings; those of the process by default */
+function describe({ id, email, createdAt, disabledAt }: ShownAccount): string[][] {
+  return [
+    ['E-mail', printableLine(email)],
+    ['Id', id],
+    ['Added', isoTime(createdAt)],
+    ['Disabled', disabledAt === undefined ? 'no' : `since ${isoTime(disabledAt)}`],
+  ];
+}
+
+/** Registers `gatehouse account add|list|show|disable|enable|remove|password`. @param io its surroundings; those of the process by default */
 export function registerAccount(program: Command, io: CommandIo = processIo()): void {
   const account = program.command('account').description('people who can log in to your server');
   const command = (name: string, description: string): Command =>
@@ -38,9 +50,38 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
     const accounts = await withAdministration(options, false, (administration) =>
       administration.accounts.list(),
     );
-    const rows = accounts.map((entry) => [printableLine(entry.email), isoTime(entry.createdAt), entry.id]);
-    io.stdout.write(options.json ? formatJson(accounts) : formatTable([['E-MAIL', 'ADDED', 'ID'], ...rows]));
+    const rows = accounts.map(({ email, createdAt, disabledAt, id }) => [
+      printableLine(email),
+      isoTime(createdAt),
+      disabledAt === undefined ? 'active' : 'disabled',
+      id,
+    ]);
+    const heading = ['E-MAIL', 'ADDED', 'STATE', 'ID'];
+    io.stdout.write(options.json ? formatJson(accounts) : formatTable([heading, ...rows]));
   });
+
+  command('show <email>', 'show one account').action(async (email: string, options: AccountOptions) => {
+    const shown = await withAdministration(options, false, ({ accounts }) => accounts.show(email));
+    io.stdout.write(options.json ? formatJson(shown) : formatTable(describe(shown)));
+  });
+
+  command('disable <email>', 'shut an account: no login, and its sessions and tokens end at once').action(
+    async (email: string, options: AccountOptions) => {
+      await withAdministration(options, false, ({ accounts }) => accounts.disable(email));
+      say(
+        options,
+        { disabled: email },
+        `Disabled ${printableLine(email)}. Its sessions and tokens have ended.`,
+      );
+    },
+  );
+
+  command('enable <email>', 'open a disabled account again').action(
+    async (email: string, options: AccountOptions) => {
+      await withAdministration(options, false, ({ accounts }) => accounts.enable(email));
+      say(options, { enabled: email }, `Enabled ${printableLine(email)}.`);
+    },
+  );
 
   command('remove <email>', 'remove an account with its notes, sessions and tokens').action(
     async (email: string, options: AccountOptions) => {

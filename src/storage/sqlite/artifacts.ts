@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { ArtifactRow, ArtifactStore, Change, Conflict, PutArtifact } from '../artifacts.ts';
+import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
 import { watchRemovals } from './removals.ts';
 import type { Writer } from './writer.ts';
 
@@ -54,6 +54,13 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
   const findByUid = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
+  const listOf = db.prepare<[string, string], Row>(
+    `SELECT ${columns} FROM artifacts WHERE account_id = ? AND kind = ?`,
+  );
+  const listGrants = db.prepare<[string], Omit<GrantRow, 'usedAt'> & { usedAt: number | null }>(
+    `SELECT id, client_id AS clientId, payload, used_at AS usedAt, expires_at AS expiresAt FROM grants
+     WHERE account_id = ?`,
+  );
   const findGrant = db.prepare<[string], Row>(
     'SELECT id, payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
   );
@@ -67,6 +74,10 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
      WHERE id = (SELECT grants.client_id FROM artifacts JOIN grants ON grants.id = artifacts.grant_id
        WHERE artifacts.kind = @kind AND artifacts.id = @id)
        AND used_at < @at - ${useResolutionSeconds}`,
+  );
+  const useGrantOfArtifact = db.prepare(
+    `UPDATE grants SET used_at = @at
+     WHERE id = (SELECT grant_id FROM artifacts WHERE kind = @kind AND id = @id)`,
   );
   const put = db.prepare(
     `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
@@ -84,7 +95,9 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
      WHERE kind = @kind AND id = @id AND consumed_at IS NULL`,
   );
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
-  const passwordHash = db.prepare('SELECT password_hash FROM accounts WHERE id = ?').pluck();
+  const passwordHash = db
+    .prepare('SELECT password_hash FROM accounts WHERE id = ? AND disabled_at IS NULL')
+    .pluck();
   const removeGrant = db.prepare('DELETE FROM grants WHERE id = ?');
   const fail = db
     .prepare(
@@ -115,6 +128,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
             kind: change.kind,
             id: change.id,
           });
+        useGrantOfArtifact.run({ kind: change.kind, id: change.id, at: change.at });
         useClientOfArtifact.run({ kind: change.kind, id: change.id, at: change.at });
         return;
       case 'remove':
@@ -148,6 +162,9 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
     removalMark: async (kind) => removalMark(kind),
     findByUid: async (kind, uid) => toArtifact(findByUid.get(kind, uid)),
+    listOf: async (kind, accountId) => listOf.all(accountId, kind).flatMap((row) => toArtifact(row) ?? []),
+    listGrants: async (accountId) =>
+      listGrants.all(accountId).map(({ usedAt, ...row }) => (usedAt === null ? row : { ...row, usedAt })),
     findGrant: async (id) => toArtifact(findGrant.get(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };

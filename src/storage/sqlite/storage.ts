@@ -7,7 +7,9 @@ import { createClientStore } from './clients.ts';
 import { checkInstallation } from './installation.ts';
 import { createMcpSessionStore } from './mcp-sessions.ts';
 import { createNoteStore } from './notes.ts';
+import { createOneTimeCodeStore } from './one-time-codes.ts';
 import { openDatabase } from './open.ts';
+import { createPasskeyStore } from './passkeys.ts';
 import { createSweeper } from './sweep.ts';
 import { createWriter } from './writer.ts';
 
@@ -31,6 +33,8 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     clients: createClientStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),
+    oneTimeCodes: createOneTimeCodeStore(db, writer),
+    passkeys: createPasskeyStore(db, writer),
     async ping() {
       try {
         probe.get();

@@ -59,12 +59,38 @@ describe('gatehouse account', () => {
   it('list shows addresses, times and ids, and no hash (T-192)', async () => {
     const data = await newInstallation();
     const table = (await operate(['account', 'list', '--data', data])).stdout;
-    expect(table).toMatch(/^E-MAIL +ADDED +ID\nada@example\.com +\d{4}-\d\d-\d\dT[\d:.]+Z +acct_[\w-]+\n$/);
+    expect(table).toMatch(
+      /^E-MAIL +ADDED +STATE +ID\nada@example\.com +\d{4}-\d\d-\d\dT[\d:.]+Z +active +acct_[\w-]+\n$/,
+    );
     const json = (await operate(['account', 'list', '--json', '--data', data])).stdout;
     expect(JSON.parse(json)).toEqual([
       { id: expect.any(String), email: 'ada@example.com', createdAt: expect.any(Number) },
     ]);
     expect(table + json).not.toContain('argon2');
+  });
+
+  it('disable ends the sessions of an account and says so, enable opens it again, show tells which it is (T-192)', async () => {
+    const data = await newInstallation();
+    await withInstallation(data, async ({ storage }) => {
+      const account = await storage.accounts.findByEmail('ada@example.com');
+      await storage.artifacts.commit([artifact('s', { kind: 'Session', accountId: account?.id ?? '' })]);
+    });
+    const run = async (...args: string[]) => (await operate(['account', ...args, '--data', data])).stdout;
+    expect(await run('disable', 'ada@example.com')).toBe(
+      'Disabled ada@example.com. Its sessions and tokens have ended.\n',
+    );
+    expect(
+      await withInstallation(data, ({ storage }) => storage.artifacts.find('Session', 's')),
+    ).toBeUndefined();
+    expect(await run('show', 'ada@example.com')).toMatch(/^Disabled +since \d{4}-/m);
+    expect(JSON.parse(await run('show', 'ada@example.com', '--json'))).toMatchObject({
+      email: 'ada@example.com',
+      disabledAt: expect.any(Number),
+    });
+    expect(await run('list')).toContain(' disabled ');
+    expect(await run('enable', 'ada@example.com')).toBe('Enabled ada@example.com.\n');
+    expect(await run('show', 'ada@example.com')).toMatch(/^Disabled +no$/m);
+    await expect(run('disable', 'nobody@example.com')).rejects.toThrow(/There is no account/);
   });
 
   it('password ends the sessions of the account; twice is as good as once (T-192)', async () => {

@@ -24,6 +24,7 @@ beforeEach(async () => {
 
 const changes: [string, () => Promise<void>][] = [
   ['removed', () => gatehouse.administration.accounts.remove(person.email)],
+  ['disabled', () => gatehouse.administration.accounts.disable(person.email)],
   [
     'given another password',
     () => gatehouse.administration.accounts.setPassword(person.email, 'another password'),

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+import { passwordResetKind } from '../../../src/storage/accounts.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
+
+const requirePassword = { type: 'requirePassword', accountId: 'ada', passwordHash: 'hash of ada' } as const;
 
 /** What every store of accounts does. */
 export function describeAccounts(open: OpenStorage): void {
@@ -84,6 +87,90 @@ export function describeAccounts(open: OpenStorage): void {
       expect(await accounts.rehash('ada', 'hash of ada', 'better')).toBe(true);
       expect((await accounts.find('ada'))?.passwordHash).toBe('better');
       expect(await artifacts.find('Session', 'session')).toBeDefined();
+    });
+
+    it('change their password on condition that it is the one they think it is', async () => {
+      const { accounts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      expect(await accounts.setPassword('ada', 'new', 'not the hash')).toBe(false);
+      const changes = await Promise.all(
+        ['b', 'c', 'd'].map((hash) => accounts.setPassword('ada', hash, 'hash of ada')),
+      );
+      expect(changes).toEqual([true, false, false]);
+      expect((await accounts.find('ada'))?.passwordHash).toBe('b');
+    });
+
+    it('take a password by a reset once, in its time, and everything ends with it (T-123)', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      for (const id of ['ada', 'grace']) await accounts.add(account(id));
+      const reset = (id: string, accountId: string) =>
+        artifact(id, { kind: passwordResetKind, accountId, expiresAt: startOfTime + 60 });
+      await artifacts.commit([
+        reset('late', 'ada'),
+        reset('twin', 'ada'),
+        reset('other', 'grace'),
+        grant('g'),
+        artifact('token', { grantId: 'g' }),
+        artifact('session', { kind: 'Session', accountId: 'ada' }),
+      ]);
+      expect(await accounts.resetPassword('late', 'x', startOfTime + 60)).toBeUndefined();
+      expect(await accounts.resetPassword('token', 'x', startOfTime)).toBeUndefined();
+      const winners = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => accounts.resetPassword('twin', `hash ${at}`, startOfTime)),
+      );
+      expect(winners.filter((id) => id !== undefined)).toEqual(['ada']);
+      expect((await accounts.find('ada'))?.passwordHash).toBe(`hash ${winners.indexOf('ada')}`);
+      expect((await accounts.find('grace'))?.passwordHash).toBe('hash of grace');
+      expect(await artifacts.find('Session', 'session')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'token')).toBeUndefined();
+      expect(await artifacts.find(passwordResetKind, 'other')).toBeDefined();
+    });
+
+    it('that are disabled say since when, and lose sessions, grants and resets; enabled again they have none back (T-027)', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([
+        grant('g'),
+        artifact('token', { grantId: 'g' }),
+        artifact('session', { kind: 'Session', accountId: 'ada' }),
+        artifact('reset', { kind: passwordResetKind, accountId: 'ada' }),
+      ]);
+      expect(await accounts.setDisabled('ada', startOfTime + 5)).toBe(true);
+      expect(await accounts.setDisabled('grace', startOfTime)).toBe(false);
+      expect(await accounts.find('ada')).toEqual({ ...account('ada'), disabledAt: startOfTime + 5 });
+      expect(await artifacts.commit([requirePassword])).toMatchObject({ committed: false });
+      expect(await accounts.setDisabled('ada', undefined)).toBe(true);
+      expect(await accounts.find('ada')).toEqual(account('ada'));
+      expect(await artifacts.commit([requirePassword])).toEqual({ committed: true });
+      expect(await artifacts.findGrant('g')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'token')).toBeUndefined();
+      expect(await artifacts.find('Session', 'session')).toBeUndefined();
+      expect(await artifacts.find(passwordResetKind, 'reset')).toBeUndefined();
+    });
+
+    it('list what is theirs alone: sessions, and grants with their last use', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      for (const id of ['ada', 'grace']) {
+        await accounts.add(account(id));
+        await artifacts.commit([
+          grant(`${id}-grant`, id, 'an app'),
+          artifact(`${id}-token`, { grantId: `${id}-grant` }),
+          artifact(`${id}-session`, { kind: 'Session', accountId: id }),
+        ]);
+      }
+      const listed = {
+        id: 'ada-grant',
+        clientId: 'an app',
+        payload: payload('grant ada-grant'),
+        expiresAt: startOfTime + 100,
+      };
+      expect(await artifacts.listGrants('ada')).toEqual([listed]);
+      await artifacts.commit([
+        { type: 'consume', kind: 'RefreshToken', id: 'ada-token', at: startOfTime + 7 },
+      ]);
+      expect(await artifacts.listGrants('ada')).toEqual([{ ...listed, usedAt: startOfTime + 7 }]);
+      expect((await artifacts.listOf('Session', 'ada')).map(({ id }) => id)).toEqual(['ada-session']);
+      expect(await artifacts.listGrants('nobody')).toEqual([]);
     });
   });
 }

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredPasskey } from '../../../src/storage/passkeys.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { account, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+
+const passkey = (id: string, accountId = 'ada', more: Partial<StoredPasskey> = {}): StoredPasskey => ({
+  id,
+  accountId,
+  name: `key ${id}`,
+  publicKey: Buffer.from(`public ${id}`),
+  counter: 0,
+  isSynced: false,
+  transports: ['internal', 'usb'],
+  createdAt: startOfTime,
+  ...more,
+});
+
+async function openWithTwo(open: OpenStorage): Promise<Storage> {
+  const storage = await openForTest(open);
+  for (const id of ['ada', 'grace']) await storage.accounts.add(account(id));
+  return storage;
+}
+
+/** What every store of passkeys does. */
+export function describePasskeys(open: OpenStorage): void {
+  describe('passkeys', () => {
+    it('are kept, found by id, listed by account, oldest first', async () => {
+      const { passkeys } = await openWithTwo(open);
+      expect(await passkeys.isAnyKept()).toBe(false);
+      const young = passkey('a', 'ada', { createdAt: startOfTime + 1, isSynced: true, counter: 3 });
+      for (const kept of [young, passkey('b'), passkey('c', 'grace')])
+        expect(await passkeys.add(kept, 5)).toBe(true);
+      expect(await passkeys.find('a')).toEqual(young);
+      expect(await passkeys.find('z')).toBeUndefined();
+      expect((await passkeys.listOf('ada')).map(({ id }) => id)).toEqual(['b', 'a']);
+      expect(await passkeys.isAnyKept()).toBe(true);
+    });
+
+    it('have an id to themselves, and no account has more than it may, also when they come at once', async () => {
+      const { passkeys } = await openWithTwo(open);
+      await passkeys.add(passkey('a'), 5);
+      expect(await passkeys.add(passkey('a', 'grace'), 5)).toBe(false);
+      expect(await passkeys.add(passkey('b', 'nobody'), 5)).toBe(false);
+      const added = await Promise.all(['b', 'c', 'd', 'e'].map((id) => passkeys.add(passkey(id), 3)));
+      expect(added.filter(Boolean)).toHaveLength(2);
+      expect(await passkeys.listOf('ada')).toHaveLength(3);
+    });
+
+    it('log in with a counter that grows, or with none; of two logins with one counter one is taken', async () => {
+      const { passkeys } = await openWithTwo(open);
+      await passkeys.add(passkey('counts', 'ada', { counter: 7 }), 5);
+      await passkeys.add(passkey('never counts'), 5);
+      expect(await passkeys.use('counts', 7, startOfTime)).toBe(false);
+      const logins = await Promise.all([1, 2, 3, 4].map(() => passkeys.use('counts', 8, startOfTime + 9)));
+      expect(logins.filter(Boolean)).toHaveLength(1);
+      expect(await passkeys.find('counts')).toMatchObject({ counter: 8, usedAt: startOfTime + 9 });
+      expect(await passkeys.use('counts', 0, startOfTime)).toBe(false);
+      for (let login = 0; login < 2; login++)
+        expect(await passkeys.use('never counts', 0, startOfTime)).toBe(true);
+      expect(await passkeys.use('gone', 1, startOfTime)).toBe(false);
+    });
+
+    it('are removed by their own account alone, and go with it', async () => {
+      const { accounts, passkeys } = await openWithTwo(open);
+      for (const id of ['a', 'b']) await passkeys.add(passkey(id), 5);
+      expect(await passkeys.remove('grace', 'a')).toBe(false);
+      expect(await passkeys.remove('ada', 'a')).toBe(true);
+      expect(await passkeys.remove('ada', 'a')).toBe(false);
+      await accounts.remove('ada');
+      expect(await passkeys.find('b')).toBeUndefined();
+    });
+  });
+}
