@@ -1,3 +1,5 @@
+import type { ClientChange } from './clients.ts';
+
 /**
  * What the authorization server hands out and takes back: grants, codes, tokens, sessions, interactions. An id here
  * is the hash of the secret its holder has, a payload is sealed: the storage can neither use nor read them.
@@ -59,6 +61,7 @@ export interface PutArtifact {
 
 /** One step of a commit. */
 export type Change =
+  | ClientChange
   | PutGrant
   | PutArtifact
   /**

@@ -2,6 +2,7 @@ import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
+import type { InvitationStore } from './invitations.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
@@ -13,6 +14,7 @@ export interface Storage {
   artifacts: ArtifactStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
+  invitations: InvitationStore;
   mcpSessions: McpSessionStore;
   notes: NoteStore;
   oneTimeCodes: OneTimeCodeStore;

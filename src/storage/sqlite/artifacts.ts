@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
+import { createClientChanges } from './client-changes.ts';
 import { watchRemovals } from './removals.ts';
 import type { Writer } from './writer.ts';
 
@@ -79,6 +80,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     `UPDATE grants SET used_at = @at
      WHERE id = (SELECT grant_id FROM artifacts WHERE kind = @kind AND id = @id)`,
   );
+  const changeClient = createClientChanges(db);
   const put = db.prepare(
     `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
      VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
@@ -141,6 +143,11 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
       case 'requirePassword':
         if (passwordHash.get(change.accountId) !== change.passwordHash)
           throw new ConflictFound({ reason: 'orphan', kind: 'Account' });
+        return;
+      default: {
+        const conflict = changeClient(change);
+        if (conflict) throw new ConflictFound(conflict);
+      }
     }
   }
 

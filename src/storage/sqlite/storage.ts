@@ -5,6 +5,7 @@ import { createArtifactStore } from './artifacts.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
 import { checkInstallation } from './installation.ts';
+import { createInvitationStore } from './invitations.ts';
 import { createMcpSessionStore } from './mcp-sessions.ts';
 import { createNoteStore } from './notes.ts';
 import { createOneTimeCodeStore } from './one-time-codes.ts';
@@ -31,6 +32,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     artifacts: createArtifactStore(db, writer),
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
+    invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),

@@ -9,7 +9,7 @@ const batchSize = 500;
 /** Removes clients that a condition holds for and no grant or open interaction hangs on. */
 function prepareClientSweep(db: Database.Database, condition: string): Database.Statement<[number]> {
   return db.prepare(
-    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${condition}
+    `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition} AND origin = 'registered'
        AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = clients.id)
        AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
        LIMIT ${batchSize})`,
@@ -32,8 +32,23 @@ export function createSweeper(
     db.prepare(
       `DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
-    prepareClientSweep(db, `used_at IS NULL AND created_at < ? - ${clientLifetimes.neverUsedSeconds}`),
-    prepareClientSweep(db, `used_at < ? - ${clientLifetimes.afterUseSeconds}`),
+    prepareClientSweep(
+      db,
+      `used_at IS NULL AND created_at < now - ${clientLifetimes.neverUsedSeconds} AND status <> 'pending'
+         AND coalesce(decided_at < now - ${clientLifetimes.afterUseSeconds}, true)`,
+    ),
+    prepareClientSweep(
+      db,
+      `used_at IS NULL AND created_at < now - ${clientLifetimes.pendingSeconds} AND status = 'pending'`,
+    ),
+    prepareClientSweep(
+      db,
+      `used_at < now - ${clientLifetimes.afterUseSeconds}
+         AND coalesce(decided_at < now - ${clientLifetimes.afterUseSeconds}, true)`,
+    ),
+    db.prepare(
+      `DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? LIMIT ${batchSize})`,
+    ),
     db.prepare(
       `DELETE FROM client_documents WHERE url IN (SELECT url FROM client_documents
          WHERE fetched_at < ? - ${documentKeptSeconds} LIMIT ${batchSize})`,

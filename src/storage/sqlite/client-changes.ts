@@ -1,0 +1,86 @@
+import type Database from 'better-sqlite3';
+import type { Conflict } from '../artifacts.ts';
+import type { ClientChange, NewClient } from '../clients.ts';
+
+/** Fills in what a client that is written does not say. */
+export function toClientColumns(client: NewClient): Required<NewClient> {
+  return { status: 'approved', origin: 'registered', ...client };
+}
+
+/** Keeps a client, new or changed; what is counted and decided about it stays. */
+export const putClientSql = `INSERT INTO clients (id, payload, created_at, status, origin)
+   VALUES (@id, @payload, @createdAt, @status, @origin)
+   ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status`;
+
+const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND origin = 'registered' AND status <> 'removed'`;
+
+/**
+ * Creates the carrying out of changes to clients, inside of a transaction.
+ * @returns a function that carries one out and gives the conflict where it is refused
+ */
+export function createClientChanges(db: Database.Database): (change: ClientChange) => Conflict | undefined {
+  const isKnown = db.prepare<[string], number>('SELECT 1 FROM clients WHERE id = ?').pluck();
+  const put = db.prepare(putClientSql);
+  const makeRoom = db.prepare(
+    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${nobodyUsed} AND id <> @id
+         AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
+       ORDER BY created_at, id
+       LIMIT max(0, (SELECT count(*) FROM clients WHERE ${nobodyUsed}) - @maxUnused))`,
+  );
+  const keep = db.prepare(
+    `INSERT INTO clients (id, payload, created_at, status, origin) VALUES (@id, @payload, @createdAt, @status, @origin)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const wasRemoved = db
+    .prepare<[string], number>(`SELECT 1 FROM clients WHERE id = ? AND status = 'removed'`)
+    .pluck();
+  const remove = db.prepare('DELETE FROM clients WHERE id = ?');
+  const endGrants = db.prepare('DELETE FROM grants WHERE client_id = ?');
+  const endArtifacts = db.prepare('DELETE FROM artifacts WHERE client_id = ?');
+  const setToken = db.prepare('UPDATE clients SET token_hash = ? WHERE id = ?');
+  const holdsToken = db
+    .prepare<[string, string], number>('SELECT 1 FROM clients WHERE id = ? AND token_hash = ?')
+    .pluck();
+  const useInvitation = db.prepare(
+    'UPDATE invitations SET uses_left = uses_left - 1 WHERE id = ? AND uses_left > 0 AND expires_at > ?',
+  );
+  const refused = (kind: string, id: string): Conflict => ({ reason: 'missing', kind, id });
+
+  function end(id: string): void {
+    endGrants.run(id);
+    endArtifacts.run(id);
+  }
+
+  return (change) => {
+    switch (change.type) {
+      case 'putClient': {
+        const isNew = isKnown.get(change.client.id) === undefined;
+        put.run(toClientColumns(change.client));
+        if (isNew) makeRoom.run({ id: change.client.id, maxUnused: change.maxUnused });
+        return undefined;
+      }
+      case 'keepClient':
+        if (wasRemoved.get(change.client.id)) return refused('Client', change.client.id);
+        keep.run(toClientColumns(change.client));
+        return undefined;
+      case 'removeClient':
+        end(change.id);
+        remove.run(change.id);
+        return undefined;
+      case 'endClient':
+        end(change.id);
+        return undefined;
+      case 'setRegistrationToken':
+        setToken.run(change.hash, change.clientId);
+        return undefined;
+      case 'requireRegistrationToken':
+        return holdsToken.get(change.clientId, change.hash)
+          ? undefined
+          : refused('RegistrationAccessToken', change.hash);
+      case 'useInvitation':
+        return useInvitation.run(change.id, change.at).changes === 1
+          ? undefined
+          : refused('InitialAccessToken', change.id);
+    }
+  };
+}

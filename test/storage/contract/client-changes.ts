@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { type ClientChange, clientLifetimes, type NewClient } from '../../../src/storage/clients.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
+
+const day = 86_400;
+
+function client(id: string, more: Partial<NewClient> = {}): NewClient {
+  return { id, payload: payload(id), createdAt: startOfTime, ...more };
+}
+
+function put(id: string, more: Partial<NewClient> = {}, maxUnused = 1000): ClientChange {
+  return { type: 'putClient', client: client(id, more), maxUnused };
+}
+
+async function ids({ clients }: Storage): Promise<string[]> {
+  return (await clients.list()).map(({ id }) => id);
+}
+
+/** What every store does with the changes of clients that a commit carries out. */
+export function describeClientChanges(open: OpenStorage): void {
+  describe('changes of clients', () => {
+    it('stand or fall with the rest of their commit', async () => {
+      const { artifacts, clients } = await openForTest(open);
+      const refused = await artifacts.commit([
+        put('c'),
+        { type: 'requireRegistrationToken', clientId: 'c', hash: 'none' },
+      ]);
+      expect(refused).toEqual({
+        committed: false,
+        conflict: { reason: 'missing', kind: 'RegistrationAccessToken', id: 'none' },
+      });
+      expect(await clients.find('c')).toBeUndefined();
+      expect(await artifacts.commit([put('c')])).toEqual({ committed: true });
+      expect(await clients.find('c')).toMatchObject({ id: 'c', status: 'approved', origin: 'registered' });
+    });
+
+    it('make room among clients that nobody used, oldest first, and touch no others (T-061)', async () => {
+      const storage = await openForTest(open);
+      const { accounts, artifacts, clients } = storage;
+      await accounts.add(account('ada'));
+      await artifacts.commit([
+        put('used', { createdAt: startOfTime - 9 }),
+        grant('g', 'ada', 'used'),
+        put('made', { createdAt: startOfTime - 8, origin: 'operator' }),
+        put('decided', { createdAt: startOfTime - 7 }),
+        put('open', { createdAt: startOfTime - 6 }),
+        artifact('page', { kind: 'Interaction', clientId: 'open' }),
+      ]);
+      await clients.decide('decided', 'approved', startOfTime);
+      for (const id of ['c1', 'c2', 'c3', 'c4'])
+        await artifacts.commit([put(id, { createdAt: startOfTime + Number(id[1]) }, 3)]);
+      expect(await ids(storage)).toEqual(['used', 'made', 'decided', 'open', 'c3', 'c4']);
+      await artifacts.commit([put('c3', { payload: payload('changed') }, 1)]);
+      expect(await ids(storage)).toContain('c4');
+    });
+
+    it('keep a client at its first consent once, and never one that was removed', async () => {
+      const { artifacts, clients } = await openForTest(open);
+      const keep = (text: string): ClientChange => ({
+        type: 'keepClient',
+        client: client('c', { payload: payload(text) }),
+      });
+      await artifacts.commit([keep('first')]);
+      await artifacts.commit([keep('second')]);
+      expect(Buffer.from((await clients.find('c'))?.payload ?? []).toString()).toBe('first');
+      expect(await clients.remove('c', startOfTime)).toBe(true);
+      expect(await artifacts.commit([keep('third')])).toMatchObject({ committed: false });
+      expect([await clients.find('c'), await clients.wasRemoved('c')]).toEqual([undefined, true]);
+    });
+
+    it('remember a removed id for as long as it could come back, whether it was kept or not', async () => {
+      const storage = await openForTest(open);
+      const { clients, sweepExpired } = storage;
+      expect(await clients.remove('never-kept', startOfTime)).toBe(true);
+      expect(await clients.remove('never-kept', startOfTime)).toBe(false);
+      expect(await clients.decide('never-kept', 'approved', startOfTime)).toBe(false);
+      expect(await ids(storage)).toEqual([]);
+      await sweepExpired(startOfTime + clientLifetimes.neverUsedSeconds);
+      expect(await clients.wasRemoved('never-kept')).toBe(true);
+      await sweepExpired(startOfTime + clientLifetimes.neverUsedSeconds + 1);
+      expect(await clients.wasRemoved('never-kept')).toBe(false);
+    });
+
+    it('end the grants and open pages of a client, and leave it there', async () => {
+      const { accounts, artifacts, clients } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([
+        put('c'),
+        grant('g', 'ada', 'c'),
+        artifact('t', { grantId: 'g' }),
+        artifact('page', { kind: 'Interaction', clientId: 'c' }),
+      ]);
+      await artifacts.commit([{ type: 'endClient', id: 'c' }]);
+      expect(await artifacts.find('RefreshToken', 't')).toBeUndefined();
+      expect(await artifacts.find('Interaction', 'page')).toBeUndefined();
+      expect(await clients.find('c')).toBeDefined();
+      await artifacts.commit([grant('h', 'ada', 'c'), { type: 'removeClient', id: 'c' }]);
+      expect([await artifacts.findGrant('h'), await clients.find('c')]).toEqual([undefined, undefined]);
+    });
+
+    it('know a client by its registration token, the newest one alone (T-064)', async () => {
+      const { artifacts, clients } = await openForTest(open);
+      const set = (hash: string): ClientChange => ({ type: 'setRegistrationToken', clientId: 'c', hash });
+      const need = (hash: string): ClientChange => ({
+        type: 'requireRegistrationToken',
+        clientId: 'c',
+        hash,
+      });
+      await artifacts.commit([put('c'), put('d'), set('one')]);
+      expect((await clients.findByToken('one'))?.id).toBe('c');
+      const rotations = await Promise.all(
+        ['two', 'three', 'four'].map((hash) => artifacts.commit([need('one'), set(hash)])),
+      );
+      expect(rotations.filter(({ committed }) => committed)).toHaveLength(1);
+      expect(await clients.findByToken('one')).toBeUndefined();
+      await artifacts.commit([{ type: 'removeClient', id: 'c' }]);
+      expect(await clients.findByToken('two')).toBeUndefined();
+    });
+  });
+
+  describe('decisions about clients', () => {
+    it('approve and deny, and a denied client loses its grants and open pages', async () => {
+      const { accounts, artifacts, clients } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([put('c', { status: 'pending' })]);
+      expect((await clients.find('c'))?.status).toBe('pending');
+      expect(await clients.decide('c', 'approved', startOfTime)).toBe(true);
+      await artifacts.commit([grant('g', 'ada', 'c'), artifact('page', { clientId: 'c' })]);
+      expect((await clients.list())[0]).toMatchObject({ status: 'approved', grants: 1, usedAt: startOfTime });
+      expect(await clients.decide('c', 'denied', startOfTime)).toBe(true);
+      expect(await artifacts.findGrant('g')).toBeUndefined();
+      expect(await artifacts.find('RefreshToken', 'page')).toBeUndefined();
+      expect((await clients.list())[0]).toMatchObject({ status: 'denied', grants: 0 });
+      expect(await clients.decide('none', 'approved', startOfTime)).toBe(false);
+    });
+
+    it('are waited for a week, and a decided client is kept for ninety days unused (T-061)', async () => {
+      const storage = await openForTest(open);
+      await storage.artifacts.commit([
+        put('waits', { status: 'pending' }),
+        put('decided', { status: 'pending' }),
+        put('made', { origin: 'operator' }),
+      ]);
+      await storage.clients.decide('decided', 'approved', startOfTime + 6 * day);
+      await storage.sweepExpired(startOfTime + clientLifetimes.pendingSeconds);
+      expect(await ids(storage)).toEqual(['decided', 'made', 'waits']);
+      await storage.sweepExpired(startOfTime + clientLifetimes.pendingSeconds + 1);
+      expect(await ids(storage)).toEqual(['decided', 'made']);
+      await storage.sweepExpired(startOfTime + 96 * day);
+      expect(await ids(storage)).toEqual(['decided', 'made']);
+      await storage.sweepExpired(startOfTime + 96 * day + 1);
+      expect(await ids(storage)).toEqual(['made']);
+      await storage.sweepExpired(startOfTime + 1000 * day);
+      expect(await ids(storage)).toEqual(['made']);
+    });
+  });
+}
