@@ -15,6 +15,14 @@ export async function startAdapters(
   const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);
   const clock = { now: startOfTime };
   const { artifacts, clients } = storage;
-  const adapter = createAdapters({ artifacts, clients, box, refreshGraceSeconds, now: () => clock.now });
+  const adapter = createAdapters({
+    artifacts,
+    clients,
+    box,
+    refreshGraceSeconds,
+    userCodeKeys: ['a new key', 'an old key'],
+    interactionSeconds: 3600,
+    now: () => clock.now,
+  });
   return { storage, box, adapter, clock };
 }

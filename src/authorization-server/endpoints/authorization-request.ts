@@ -1,6 +1,7 @@
 import type { Context, Next } from 'koa';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import { readFormBody, replayForm } from './form-body.ts';
 
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
 const maxQueryLength = 16_384;
@@ -19,9 +20,24 @@ export function canonicalizeResources(parameters: URLSearchParams, resources: Re
 }
 
 /**
- * Middleware in front of the engine's authorization endpoint: bounds the query, makes resource indicators canonical,
- * and fills in the baseline scopes where the client asks for none (RFC 6749 section 3.3). `offline_access` alone asks
+ * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
+ * canonical, and the baseline scopes where the client asks for none (RFC 6749 section 3.3). `offline_access` alone asks
  * for none.
+ * @param parameters changed in place
+ * @returns whether anything was changed
+ */
+export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  const changed = canonicalizeResources(parameters, resources);
+  const asked = parameters.getAll('scope');
+  if (asked.length > 1 || parseScope(asked[0]).some((scope) => scope !== 'offline_access')) return changed;
+  const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
+  parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
+  return true;
+}
+
+/**
+ * Middleware in front of the engine's authorization endpoint: bounds the query and completes the request; one that was
+ * pushed is whole already, and nothing beside it counts (RFC 9126 section 4).
  */
 export function prepareAuthorization(resources: ResourceRegistry) {
   return async (ctx: Context, next: Next): Promise<void> => {
@@ -29,14 +45,17 @@ export function prepareAuthorization(resources: ResourceRegistry) {
       ctx.throw(414, `The authorization request may have at most ${maxQueryLength} characters.`);
     }
     const query = new URLSearchParams(ctx.querystring);
-    let changed = canonicalizeResources(query, resources);
-    const asked = query.getAll('scope');
-    if (asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access')) {
-      const resource = resources.find(query.get('resource') ?? '') ?? resources.default;
-      query.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
-      changed = true;
-    }
-    if (changed) ctx.querystring = query.toString();
+    if (!query.has('request_uri') && completeRequest(query, resources)) ctx.querystring = query.toString();
+    await next();
+  };
+}
+
+/** Middleware in front of an endpoint that takes an authorization request as a form, and completes it. */
+export function preparePostedAuthorization(resources: ResourceRegistry) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const form = await readFormBody(ctx);
+    if (!form) return;
+    if (form.size > 0 && completeRequest(form, resources)) replayForm(ctx, form);
     await next();
   };
 }

@@ -9,9 +9,9 @@ import { grantKey, payloadContext } from '../engine/adapter.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { canonicalizeResources } from './authorization-request.ts';
+import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
-import { BodyRefused, readBody, replayBody } from './request-body.ts';
 
 /** What the token endpoint works with. */
 export interface TokenEndpointOptions {
@@ -23,12 +23,6 @@ export interface TokenEndpointOptions {
   now: () => number;
   refreshGraceSeconds: number;
 }
-
-/** The engine's own limit for form bodies. */
-const maxFormBytes = 56 * 1024;
-
-/** More parameters than any grant type has. The engine's parser looks at the first thousand only (T-054). */
-const maxFormParameters = 100;
 
 const codeKind = 'AuthorizationCode';
 
@@ -55,22 +49,6 @@ const maxCodeFailures = 5;
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds } = options;
-
-  async function readForm(ctx: Context): Promise<URLSearchParams | undefined> {
-    if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
-    try {
-      const body = await readBody(ctx, maxFormBytes);
-      const form = new URLSearchParams(body.toString('utf8'));
-      if (form.size > maxFormParameters)
-        throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
-      replayBody(ctx, canonicalizeResources(form, resources) ? Buffer.from(form.toString()) : body);
-      return form;
-    } catch (error) {
-      if (!(error instanceof BodyRefused)) throw error;
-      answerWithOAuthError(ctx, error.status, 'invalid_request', error.message);
-      return undefined;
-    }
-  }
 
   function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
     const id = hashSecret('RefreshToken', refreshToken);
@@ -138,8 +116,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   }
 
   return async (ctx: Context, next: Next): Promise<void> => {
-    const form = await readForm(ctx);
+    const form = await readFormBody(ctx);
     if (!form) return;
+    if (canonicalizeResources(form, resources)) replayForm(ctx, form);
     if (form.has('client_assertion'))
       return answerWithOAuthError(ctx, 401, 'invalid_client', 'client assertions are not taken here');
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;

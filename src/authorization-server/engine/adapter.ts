@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { hashSecret } from '../../crypto/secret.ts';
+import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactRow, ArtifactStore, Change } from '../../storage/artifacts.ts';
 import type { ClientStore } from '../../storage/clients.ts';
 import { currentWriteSet, type Guard, WriteSet } from './write-set.ts';
@@ -14,13 +14,24 @@ export interface AdapterOptions {
   now: () => number;
   /** How long a used refresh token still gives the answer it gave first; 0 for never. */
   refreshGraceSeconds: number;
+  /** Keys of the digests under which user codes are stored; the first makes them, all find them. */
+  userCodeKeys: readonly string[];
+  /** How long a page of an authorization request may wait for its answer. */
+  interactionSeconds: number;
 }
 
 /** How far the clocks of two machines may be apart; a code from further in the future is not one of ours (T-037). */
 const maxClockSkewSeconds = 60;
 
-/** An approval counts once (T-014, T-028); a login session that was ended does not come back (T-119, T-166). */
-const guards: Readonly<Record<string, Guard>> = { Interaction: 'unchanged', Session: 'present' };
+/**
+ * An approval counts once (T-014, T-028), and a device code is claimed, approved or denied once (T-029); a login session
+ * that was ended does not come back (T-119, T-166).
+ */
+const guards: Readonly<Record<string, Guard>> = {
+  Interaction: 'unchanged',
+  DeviceCode: 'unchanged',
+  Session: 'present',
+};
 
 /** The stored name of a grant. */
 export function grantKey(grantId: string): string {
@@ -63,9 +74,11 @@ async function record(artifacts: ArtifactStore, collect: (writes: WriteSet) => v
 
 function artifactAdapter(
   kind: string,
-  { artifacts, box, now, refreshGraceSeconds }: AdapterOptions,
+  { artifacts, box, now, refreshGraceSeconds, userCodeKeys, interactionSeconds }: AdapterOptions,
 ): Adapter {
   const guard = guards[kind] ?? 'none';
+  // A pushed request is taken for a minute. Its row stays as long as its two pages may: the approval uses it up (T-030).
+  const keptSeconds = kind === 'PushedAuthorizationRequest' ? 2 * interactionSeconds : 0;
 
   function open(id: string, payload: Uint8Array): AdapterPayload {
     return JSON.parse(box.open(payload, payloadContext(kind, id))) as AdapterPayload;
@@ -85,6 +98,8 @@ function artifactAdapter(
     async upsert(value, payload, expiresIn = 0) {
       const id = hashSecret(kind, value);
       const accountId = kind === 'Session' ? payload.accountId : accountOfInteraction(payload);
+      const [userCodeKey = ''] = userCodeKeys;
+      const uid = payload.userCode ? userCodeDigest(userCodeKey, payload.userCode) : payload.uid;
       const clientId = typeof payload.params?.client_id === 'string' ? payload.params.client_id : undefined;
       await record(artifacts, (writes) =>
         writes.put(
@@ -93,13 +108,13 @@ function artifactAdapter(
             kind,
             id,
             payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
-            expiresAt: now() + expiresIn,
+            expiresAt: now() + expiresIn + keptSeconds,
             ...(payload.grantId && kind !== 'Interaction'
               ? { grantId: grantKey(payload.grantId) }
               : undefined),
             ...(accountId ? { accountId } : undefined),
             ...(clientId ? { clientId } : undefined),
-            ...(payload.uid ? { uid: payload.uid } : undefined),
+            ...(uid ? { uid } : undefined),
           },
           guard,
         ),
@@ -125,7 +140,14 @@ function artifactAdapter(
       return open(row.id, row.payload);
     },
 
-    async findByUserCode() {
+    async findByUserCode(userCode) {
+      for (const key of userCodeKeys) {
+        const row = await artifacts.findByUid(kind, userCodeDigest(key, userCode));
+        if (!row) continue;
+        currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
+        const payload = open(row.id, row.payload);
+        return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
+      }
       return undefined;
     },
 
@@ -142,6 +164,11 @@ function artifactAdapter(
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(grantId) }));
     },
   };
+}
+
+/** User codes are short, so that a plain hash of one could be tried out: theirs has a key. */
+function userCodeDigest(key: string, userCode: string): string {
+  return keyedDigest(key, 'user code', userCode);
 }
 
 /** Whose browser it is, or who has just logged in: a changed password ends an interaction as it ends a session. */

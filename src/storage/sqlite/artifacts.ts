@@ -85,11 +85,12 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
      VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
      ON CONFLICT (id, kind) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
-       account_id = excluded.account_id, uid = excluded.uid, revision = revision + 1`,
+       account_id = excluded.account_id, uid = excluded.uid, grant_id = coalesce(excluded.grant_id, grant_id),
+       revision = revision + 1`,
   );
   const replace = db.prepare(
     `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId, uid = @uid,
-       revision = revision + 1
+       grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const consume = db.prepare(

@@ -1,0 +1,35 @@
+import type { Context } from 'koa';
+import { answerWithOAuthError } from './oauth-answer.ts';
+import { BodyRefused, readBody, replayBody } from './request-body.ts';
+
+/** The engine's own limit for form bodies. */
+const maxFormBytes = 56 * 1024;
+
+/** More parameters than any request has. The engine's parser looks at the first thousand only (T-054). */
+const maxFormParameters = 100;
+
+/**
+ * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine.
+ * @returns its parameters, none where the body is no form (the engine refuses it); undefined where the request was
+ *   answered: too large, cut off, or too many parameters (RFC 6749 section 3.2)
+ */
+export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
+  if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
+  try {
+    const body = await readBody(ctx, maxFormBytes);
+    const form = new URLSearchParams(body.toString('utf8'));
+    if (form.size > maxFormParameters)
+      throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
+    replayBody(ctx, body);
+    return form;
+  } catch (error) {
+    if (!(error instanceof BodyRefused)) throw error;
+    answerWithOAuthError(ctx, error.status, 'invalid_request', error.message);
+    return undefined;
+  }
+}
+
+/** Lets the engine read this form in place of the posted one. @param form what it is to read */
+export function replayForm(ctx: Context, form: URLSearchParams): void {
+  replayBody(ctx, Buffer.from(form.toString()));
+}
