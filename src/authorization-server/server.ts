@@ -103,7 +103,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
   const audit = createAuditLog(logger);
-  const adapter = { artifacts, clients, box, now, refreshGraceSeconds };
+  const adapter = {
+    artifacts,
+    clients,
+    box,
+    now,
+    refreshGraceSeconds,
+    userCodeKeys: keys.cookies,
+    interactionSeconds: lifetimes.interactionSeconds,
+  };
   const renderError = createErrorRenderer();
   const documents =
     options.clientDocuments &&
@@ -210,6 +218,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     csrfKey: keys.cookies[0] ?? '',
     origin: new URL(issuer).origin,
     pageUrl: (uid) => `${issuer}/interaction/${uid}`,
+    now,
   });
   /** Where the engine takes an authorization request up again, after a page of ours. */
   const resume = (path: string): Endpoint => ({

@@ -6,7 +6,7 @@ import type { AuditLog } from '../audit.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderConsent } from '../views/consent.ts';
 import { csrfToken } from './form.ts';
-import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
+import { type AskedFor, finishInteraction, goOn, type Interaction } from './interaction.ts';
 import { showPage } from './page.ts';
 
 /** What the consent step works with. */
@@ -45,13 +45,13 @@ export async function showConsent(
       account: account.email,
       resourceName: asked.resource.name,
       resource: asked.resource.resource,
-      redirectUri: asked.redirectUri,
+      answer: asked.answer,
       scopes: asked.scopes
         .filter((scope) => asked.resource.scopes[scope] !== undefined)
         .map((scope) => ({ scope, description: asked.resource.scopes[scope] ?? scope })),
       offlineAccess: asked.refreshes,
     }),
-    asked.redirectUri,
+    asked.answer,
   );
 }
 
@@ -93,7 +93,7 @@ export async function submitConsent(
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }
 
-/** Ends the login session and begins the same authorization request again, with a login. */
+/** Ends the login session and asks for a login once more, for the same request. */
 export async function switchAccount(
   ctx: Context,
   options: ConsentStepOptions,
@@ -101,12 +101,9 @@ export async function switchAccount(
 ): Promise<void> {
   const uid = interaction.session?.uid;
   if (uid) await (await options.provider.Session.findByUid(uid))?.destroy();
-  await interaction.destroy();
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(interaction.params)) {
-    for (const entry of Array.isArray(value) ? value : [value])
-      if (entry !== undefined) query.append(name, String(entry));
-  }
-  ctx.status = 303;
-  ctx.redirect(`${options.provider.urlFor('authorization')}?${query}`);
+  interaction.session = undefined;
+  interaction.lastSubmission = undefined;
+  interaction.prompt = { name: 'login', reasons: ['switch_account'], details: {} };
+  await interaction.persist();
+  goOn(ctx, options.pageUrl(interaction.uid));
 }

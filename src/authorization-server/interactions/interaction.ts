@@ -2,7 +2,9 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
+import { loadDeviceRequest } from '../device/device-request.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
+import type { AnswerTarget } from '../views/answer-target.ts';
 import type { ClientSummary } from '../views/client-summary.ts';
 
 /** An interaction as the engine keeps it. */
@@ -12,7 +14,8 @@ export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 export interface AskedFor {
   client: ClientSummary;
   clientId: string;
-  redirectUri: string;
+  /** Where the answer goes. */
+  answer: AnswerTarget;
   resource: ProtectedResource;
   /** Whether the client may refresh, that is, act while the person is away. */
   refreshes: boolean;
@@ -34,20 +37,23 @@ export async function loadInteraction(provider: Provider, ctx: Context, uid: str
 
 /**
  * Reads what the client asked for out of an interaction.
- * @throws errors.SessionNotFound where the client was removed meanwhile, errors.InvalidRedirectUri where it took the
- *   redirect URI back
+ * @param nowSeconds epoch seconds
+ * @throws errors.SessionNotFound where the client was removed meanwhile or the code of a device has expired,
+ *   errors.InvalidRedirectUri where the client took the redirect URI back
  */
 export async function readRequest(
   provider: Provider,
   interaction: Interaction,
   resources: ResourceRegistry,
   identityScopes: readonly string[],
+  nowSeconds: number,
 ): Promise<AskedFor> {
   const { client_id: clientId, redirect_uri: redirectUri, resource, scope } = interaction.params;
+  const { deviceCode } = interaction;
   const client = await provider.Client.find(String(clientId));
   if (!client) throw new errors.SessionNotFound('the client was removed');
   // The engine looked when the request came; a document may say something else by now (T-075).
-  if (!client.redirectUriAllowed(String(redirectUri))) throw new errors.InvalidRedirectUri();
+  if (!deviceCode && !client.redirectUriAllowed(String(redirectUri))) throw new errors.InvalidRedirectUri();
   const first = Array.isArray(resource) ? resource[0] : resource;
   const target = (typeof first === 'string' ? resources.find(first) : undefined) ?? resources.default;
   const known = new Set([...Object.keys(target.scopes), ...identityScopes]);
@@ -58,7 +64,9 @@ export async function readRequest(
       clientId: client.clientId,
       ...(client.clientUri ? { uri: client.clientUri } : undefined),
     },
-    redirectUri: String(redirectUri),
+    answer: deviceCode
+      ? { device: await loadDeviceRequest(provider, deviceCode, nowSeconds) }
+      : { redirectUri: String(redirectUri) },
     refreshes: client.grantTypeAllowed('refresh_token'),
     resource: target,
     scopes: parseScope(String(scope ?? '')).filter((entry) => known.has(entry)),

@@ -41,7 +41,7 @@ export function showLogin(
       ...(email ? { email } : undefined),
       ...(again.problem ? { problem: again.problem } : undefined),
     }),
-    asked.redirectUri,
+    asked.answer,
   );
 }
 

@@ -1,11 +1,13 @@
 import type { Context } from 'koa';
+import type { AnswerTarget } from '../views/answer-target.ts';
 import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
 
 /**
  * Sends a page of ours, with the headers every page has (T-017).
- * @param redirectUri where a form on it may lead in the end; Chromium holds redirects to the form policy
+ * @param answer where a form on it may lead in the end; Chromium holds redirects to the form policy
  */
-export function showPage(ctx: Context, page: string, redirectUri?: string): void {
+export function showPage(ctx: Context, page: string, answer?: AnswerTarget): void {
+  const redirectUri = answer && 'redirectUri' in answer ? answer.redirectUri : undefined;
   ctx.set(pageHeaders);
   ctx.set('Content-Security-Policy', contentSecurityPolicy(redirectUri));
   if (ctx.status === 404) ctx.status = 200;

@@ -25,6 +25,8 @@ export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions
   identityScopes: readonly string[];
   /** Our public origin. */
   origin: string;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 type Prompt = 'login' | 'consent';
@@ -73,7 +75,7 @@ export function createInteractions(
   async function serve(ctx: Context, uid: string, stepName: string | undefined): Promise<void> {
     const interaction = await loadInteraction(provider, ctx, uid);
     keepUiLocales(ctx, interaction.params.ui_locales);
-    const asked = await readRequest(provider, interaction, resources, identityScopes);
+    const asked = await readRequest(provider, interaction, resources, identityScopes, options.now());
     const step = stepName === undefined ? undefined : steps[stepName];
     if (!step && interaction.result !== undefined)
       throw new errors.SessionNotFound('this interaction was answered already');

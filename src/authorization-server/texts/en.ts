@@ -1,5 +1,11 @@
 import { type Markup, markup } from '../views/markup.ts';
 
+function timeAgo(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1) return 'less than a minute ago';
+  return minutes === 1 ? '1 minute ago' : `${minutes} minutes ago`;
+}
+
 function waitingTime(seconds: number): string {
   return seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
@@ -48,10 +54,12 @@ export const en = {
       loopback: (host: string) => `an app on this computer (${host})`,
       scheme: (scheme: string) => `the app registered for ${scheme}`,
       host: (host: string) => host,
+      device: (code: string) => `the device that shows the code ${code}`,
     },
     caution: {
       loopback: 'Only continue if you just started this login from an app on this computer.',
       scheme: 'Only continue if you just started this login from that app on this device.',
+      device: 'Only continue if you started this yourself, on a device in front of you.',
     },
     describedBy: (publisher: string, app: Markup, target: Markup) =>
       markup`<strong>Described by ${publisher}:</strong> that site calls the app ${app}. Your approval goes to ${target}, which it names for this.`,
@@ -59,6 +67,8 @@ export const en = {
       markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Your approval goes to ${target} – only that is certain.`,
     notCheckedDocument: (app: Markup, publisher: Markup, target: Markup) =>
       markup`<strong>Not checked:</strong> the app says it is ${app}, described by ${publisher}. Any app on this device can say that. Your approval goes to ${target} – only that is certain.`,
+    notCheckedDevice: (app: Markup, publisher: Markup, target: Markup) =>
+      markup`<strong>Not checked:</strong> the device says the app on it is ${app}, described by ${publisher}. Any device can say that. Your approval goes to ${target} – only that is certain.`,
     scopesLegend: 'The app will be able to',
     noScopes: 'The app asks for no particular permission.',
     offlineAccess: 'The app keeps this access while you are away, until you withdraw it.',
@@ -149,7 +159,9 @@ export const en = {
     connect: 'To connect, add the URL to your app as a remote MCP server (Streamable HTTP). In Claude Code:',
   },
 
-  device: {},
+  device: {
+    askedFrom: (address: string, seconds: number) => `asked from ${address}, ${timeAgo(seconds)}`,
+  },
 
   logout: {},
 

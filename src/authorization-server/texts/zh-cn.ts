@@ -1,6 +1,11 @@
 import { markup } from '../views/markup.ts';
 import type { Texts } from './en.ts';
 
+function timeAgo(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 1 ? '不到一分钟前' : `${minutes} 分钟前`;
+}
+
 function waitingTime(seconds: number): string {
   return seconds < 90 ? `${seconds} 秒` : `${Math.ceil(seconds / 60)} 分钟`;
 }
@@ -41,10 +46,12 @@ export const zhCn: Texts = {
       loopback: (host) => `这台电脑上的一个应用（${host}）`,
       scheme: (scheme) => `注册了 ${scheme} 的应用`,
       host: (host) => host,
+      device: (code) => `显示代码 ${code} 的设备`,
     },
     caution: {
       loopback: '仅当您刚刚在这台电脑上的应用中发起了这次登录时，才请继续。',
       scheme: '仅当您刚刚在这台设备上的该应用中发起了这次登录时，才请继续。',
+      device: '仅当这是您本人在眼前的设备上发起的操作时，才请继续。',
     },
     describedBy: (publisher, app, target) =>
       markup`<strong>由 ${publisher} 说明：</strong>该网站称此应用为 ${app}。您的授权将发送到 ${target}，这是该网站指定的接收方。`,
@@ -52,6 +59,8 @@ export const zhCn: Texts = {
       markup`<strong>未经核实：</strong>名称 ${app} 由应用自行填写。您的授权将发送到 ${target}，只有这一点是确定的。`,
     notCheckedDocument: (app, publisher, target) =>
       markup`<strong>未经核实：</strong>该应用自称是 ${app}，由 ${publisher} 说明。这台设备上的任何应用都可以这样自称。您的授权将发送到 ${target}，只有这一点是确定的。`,
+    notCheckedDevice: (app, publisher, target) =>
+      markup`<strong>未经核实：</strong>该设备称其上的应用是 ${app}，由 ${publisher} 说明。任何设备都可以这样自称。您的授权将发送到${target}，只有这一点是确定的。`,
     scopesLegend: '该应用将能够',
     noScopes: '该应用没有请求任何具体权限。',
     offlineAccess: '您离开后，该应用仍保留此访问权限，直到您将其撤销。',
@@ -139,7 +148,9 @@ export const zhCn: Texts = {
     connect: '要连接，请在应用中将此地址添加为远程 MCP 服务器（Streamable HTTP）。在 Claude Code 中：',
   },
 
-  device: {},
+  device: {
+    askedFrom: (address, seconds) => `由地址 ${address} 于${timeAgo(seconds)}请求`,
+  },
 
   logout: {},
 

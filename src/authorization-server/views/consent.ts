@@ -1,9 +1,9 @@
 import type { Texts } from '../texts/texts.ts';
+import { type AnswerTarget, type DescribedTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from './client-summary.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
-import { describeRedirectTarget, type RedirectTarget } from './redirect-target.ts';
 
 /** What the consent page shows and where its form goes. */
 export interface ConsentPage {
@@ -15,8 +15,8 @@ export interface ConsentPage {
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
   resource: string;
-  /** The redirect URI of this authorization request. */
-  redirectUri: string;
+  /** Where the answer to this authorization request goes. */
+  answer: AnswerTarget;
   scopes: { scope: string; description: string }[];
   /** Whether the client will also get a refresh token. */
   offlineAccess: boolean;
@@ -37,15 +37,16 @@ function renderAccount(texts: Texts, page: ConsentPage): Markup {
 </div>`;
 }
 
-function targetWords(texts: Texts, { kind, name }: RedirectTarget): Markup {
+function targetWords(texts: Texts, { kind, name }: DescribedTarget): Markup {
   return markup`<strong>${texts.consent.target[kind](name)}</strong>`;
 }
 
 /**
  * How far it is known who asks. A document at a site proves that the site vouches for what it says, redirect hosts
- * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077).
+ * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077), and behind the
+ * code of a device anybody (RFC 8628 section 5.4).
  */
-function renderIdentity(texts: Texts, client: ClientSummary, target: RedirectTarget): Markup {
+function renderIdentity(texts: Texts, client: ClientSummary, target: DescribedTarget): Markup {
   const words = texts.consent;
   const publisher = httpsHost(client.clientId);
   const name = quotedClientName(texts, client);
@@ -54,22 +55,23 @@ function renderIdentity(texts: Texts, client: ClientSummary, target: RedirectTar
     return markup`<div class="notice">
 <p>${words.describedBy(publisher, name, goesTo)}</p>
 </div>`;
+  const claimDocument = target.kind === 'device' ? words.notCheckedDevice : words.notCheckedDocument;
   const claim =
     publisher === undefined
       ? words.notChecked(name, goesTo)
-      : words.notCheckedDocument(name, markup`<strong>${publisher}</strong>`, goesTo);
+      : claimDocument(name, markup`<strong>${publisher}</strong>`, goesTo);
   return markup`<div class="notice caution">
 <p>${claim}</p>
 ${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-function renderFacts(texts: Texts, page: ConsentPage, target: RedirectTarget): Markup {
+function renderFacts(texts: Texts, page: ConsentPage, target: DescribedTarget): Markup {
   const words = texts.consent.facts;
   const publisher = httpsHost(page.client.clientId);
   const website = httpsHost(page.client.uri);
   return markup`<dl>
 <dt>${words.sentTo}</dt>
-<dd>${targetWords(texts, target)} <span class="detail">${displayText(page.redirectUri, 300)}</span></dd>
+<dd>${targetWords(texts, target)} <span class="detail">${target.detail}</span></dd>
 <dt>${words.resource}</dt>
 <dd><bdi>${displayText(page.resourceName)}</bdi> <span class="detail">${displayText(page.resource, 300)}</span></dd>
 <dt>${publisher === undefined ? words.identifier : words.publisher}</dt>
@@ -100,12 +102,12 @@ ${scopes.map(renderScope)}</fieldset>`;
  * @param texts the words
  * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script
- * @throws TypeError when `redirectUri` could not have been registered
+ * @throws TypeError when a redirect URI could not have been registered
  * @see MCP security best practices, consent UI (A5-09, A11-03, T-077)
  */
 export function renderConsent(texts: Texts, page: ConsentPage): string {
   const words = texts.consent;
-  const target = describeRedirectTarget(page.redirectUri);
+  const target = describeAnswerTarget(texts, page.answer);
   const resourceName = displayText(page.resourceName);
   return renderLayout(
     texts,

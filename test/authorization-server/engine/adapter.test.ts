@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { grantKey, payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
-import { hashSecret } from '../../../src/crypto/secret.ts';
+import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { startAdapters } from '../storage-subject.ts';
 
@@ -122,5 +122,59 @@ describe('an adapter', () => {
     await adapter('Client').destroy('c');
     expect(await adapter('Client').find('c')).toBeUndefined();
     expect(await adapter('Grant').find('g')).toBeUndefined();
+  });
+});
+
+describe('a user code', () => {
+  it('finds its device code, under a digest with a key, which may be one of former times (T-029, T-194)', async () => {
+    const { storage, adapter } = await startAdapters();
+    const codes = adapter('DeviceCode');
+    await codes.upsert('x', { jti: 'x', userCode: 'BCDFGHJK' }, 600);
+    expect(await codes.findByUserCode('BCDFGHJK')).toMatchObject({ jti: 'x' });
+    expect(await codes.findByUserCode('BCDFGHJL')).toBeUndefined();
+    for (const name of ['BCDFGHJK', hashSecret('DeviceCode', 'BCDFGHJK')])
+      expect(await storage.artifacts.findByUid('DeviceCode', name)).toBeUndefined();
+    const old = keyedDigest('an old key', 'user code', 'CDFGHJKL');
+    await adapter('Session').upsert('y', { jti: 'y', uid: old }, 600);
+    expect(await codes.findByUserCode('CDFGHJKL')).toBeUndefined();
+    const { artifacts } = storage;
+    const row = await artifacts.find('DeviceCode', hashSecret('DeviceCode', 'x'));
+    await artifacts.commit([
+      {
+        type: 'put',
+        kind: 'DeviceCode',
+        id: hashSecret('DeviceCode', 'x'),
+        payload: row?.payload ?? new Uint8Array(),
+        expiresAt: startOfTime + 600,
+        uid: old,
+      },
+    ]);
+    expect(await codes.findByUserCode('CDFGHJKL')).toMatchObject({ jti: 'x' });
+  });
+
+  it('is claimed once: of two requests that write to one device code the second is refused (T-029)', async () => {
+    const { storage, adapter } = await startAdapters();
+    const codes = adapter('DeviceCode');
+    await codes.upsert('x', { jti: 'x', userCode: 'BCDFGHJK' }, 600);
+    const claim = () =>
+      commitWrites(storage.artifacts, async () => {
+        const found = await codes.findByUserCode('BCDFGHJK');
+        await codes.upsert('x', { ...found, inFlight: true }, 600);
+        return true;
+      });
+    const results = await Promise.all([claim(), claim(), claim()]);
+    expect(results.filter(({ result }) => result.committed)).toHaveLength(1);
+    const [refused] = results.flatMap(({ result }) => (result.committed ? [] : [result.conflict]));
+    expect(refused).toMatchObject({ reason: 'changed', kind: 'DeviceCode' });
+  });
+});
+
+describe('a pushed authorization request', () => {
+  it('is kept, used or not, as long as its pages may wait for an answer (T-030)', async () => {
+    const { storage, adapter } = await startAdapters();
+    await adapter('PushedAuthorizationRequest').upsert('x', { jti: 'x' }, 60);
+    const id = hashSecret('PushedAuthorizationRequest', 'x');
+    const row = await storage.artifacts.find('PushedAuthorizationRequest', id);
+    expect(row?.expiresAt).toBe(startOfTime + 60 + 7200);
   });
 });

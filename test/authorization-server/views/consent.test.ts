@@ -14,7 +14,7 @@ const page: ConsentPage = {
   account: 'ada@example.com',
   resourceName: 'Team notes',
   resource: 'https://notes.example.com/mcp',
-  redirectUri: 'http://127.0.0.1:53682/callback',
+  answer: { redirectUri: 'http://127.0.0.1:53682/callback' },
   scopes: [
     { scope: 'notes:read', description: 'Read your notes' },
     { scope: 'notes:write', description: 'Change your notes' },
@@ -74,13 +74,17 @@ describe('renderConsent', () => {
 
   it('warns that a name was not checked and says what is certain (A5-09, T-060)', () => {
     const registered = { ...page.client, clientId: 'client_1' };
-    const html = renderConsent(en, { ...page, client: registered, redirectUri: 'https://evil.example/cb' });
+    const html = renderConsent(en, {
+      ...page,
+      client: registered,
+      answer: { redirectUri: 'https://evil.example/cb' },
+    });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
     expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
   });
 
   it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
-    const html = renderConsent(en, { ...page, redirectUri: 'https://app.claude.ai/cb' });
+    const html = renderConsent(en, { ...page, answer: { redirectUri: 'https://app.claude.ai/cb' } });
     expect(html).toContain('<strong>Described by claude.ai:</strong> that site calls the app');
     expect(html).toContain('Your approval goes to <strong>app.claude.ai</strong>, which it names for this');
     expect(html).not.toContain('Not checked:');
@@ -89,7 +93,7 @@ describe('renderConsent', () => {
   it.each(['http://localhost:49152/callback', 'cursor://auth'])(
     'says of a document with the redirect %s that any app on the device can use it (T-077)',
     (redirectUri) => {
-      const html = renderConsent(en, { ...page, redirectUri });
+      const html = renderConsent(en, { ...page, answer: { redirectUri } });
       expect(html).toContain('<strong>Not checked:</strong> the app says it is');
       expect(html).toContain('described by <strong>claude.ai</strong>. Any app on this device can say that.');
       expect(html).toContain('only that is certain');
@@ -106,7 +110,9 @@ describe('renderConsent', () => {
   it('warns more for a loopback redirect (A5-09, T-077)', () => {
     const caution = 'Only continue if you just started this login from an app on this computer.';
     expect(renderConsent(en, page)).toContain(caution);
-    expect(renderConsent(en, { ...page, redirectUri: 'https://ci.example.com/cb' })).not.toContain(caution);
+    expect(
+      renderConsent(en, { ...page, answer: { redirectUri: 'https://ci.example.com/cb' } }),
+    ).not.toContain(caution);
   });
 
   it('shows the website a client names as a host, never as a link', () => {
@@ -131,7 +137,9 @@ describe('renderConsent', () => {
   });
 
   it('refuses to ask for consent to a redirect URI that could not have been registered', () => {
-    expect(() => renderConsent(en, { ...page, redirectUri: 'javascript:alert(1)' })).toThrow(TypeError);
+    expect(() => renderConsent(en, { ...page, answer: { redirectUri: 'javascript:alert(1)' } })).toThrow(
+      TypeError,
+    );
   });
 
   it('has one heading and a title that names the page', () => {
@@ -157,7 +165,7 @@ describe('renderConsent', () => {
       account: hostile,
       resourceName: hostile,
       resource: hostile,
-      redirectUri: "http://127.0.0.1:53682/'onclick=alert(1)&amp;x=y",
+      answer: { redirectUri: "http://127.0.0.1:53682/'onclick=alert(1)&amp;x=y" },
       scopes: [{ scope: hostile, description: hostile }],
       offlineAccess: true,
       switchAccountAction: hostile,
@@ -168,5 +176,26 @@ describe('renderConsent', () => {
       scopes: [{ scope: 'a', description: 'A' }],
     };
     expect(pageStructure(renderConsent(en, attacked))).toEqual(pageStructure(renderConsent(en, ordinary)));
+  });
+});
+
+describe('renderConsent for a device', () => {
+  const device = { userCode: 'BCDF-GHJK', address: '203.0.113.7', askedSecondsAgo: 130 };
+
+  it('says that only the code is certain, also where a document describes the app, and whose start it must be', () => {
+    const html = renderConsent(en, { ...page, answer: { device } });
+    expect(html).toContain('Not checked:');
+    expect(html).toContain('Any device can say that.');
+    expect(html).toContain('the device that shows the code BCDF-GHJK');
+    expect(html).toContain('asked from 203.0.113.7, 2 minutes ago');
+    expect(html).toContain('Only continue if you started this yourself, on a device in front of you.');
+    expect(html).not.toContain('Described by');
+  });
+
+  it('warns about a registered app as well', () => {
+    const client = { ...page.client, clientId: 'client_1' };
+    expect(renderConsent(en, { ...page, client, answer: { device } })).toContain(
+      'Only continue if you started this yourself, on a device in front of you.',
+    );
   });
 });

@@ -1,5 +1,5 @@
-// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/request-body.ts and
-// src/authorization-server/endpoints/oauth-answer.ts.
+// Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/request-body.ts,
+// src/authorization-server/endpoints/form-body.ts and src/authorization-server/endpoints/oauth-answer.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';

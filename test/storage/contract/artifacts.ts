@@ -187,5 +187,18 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(await artifacts.find('RefreshToken', 't')).toBeUndefined();
       expect(await artifacts.find('RefreshToken', 'u')).toBeDefined();
     });
+
+    it('end with what came to hang on them when it was written again, guarded or not (T-029)', async () => {
+      const artifacts = await openArtifacts(open);
+      await artifacts.commit([grant('g'), artifact('t'), artifact('u')]);
+      await artifacts.commit([
+        artifact('t', { grantId: 'g' }),
+        artifact('u', { grantId: 'g', ifRevision: 0 }),
+      ]);
+      await artifacts.commit([artifact('t'), artifact('u', { ifRevision: 1 })]);
+      expect(await artifacts.find('RefreshToken', 'u')).toMatchObject({ revision: 2 });
+      await artifacts.revokeGrant('g');
+      for (const id of ['t', 'u']) expect(await artifacts.find('RefreshToken', id)).toBeUndefined();
+    });
   });
 }
