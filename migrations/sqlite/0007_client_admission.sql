@@ -1,9 +1,8 @@
--- Who may be a client: whether the operator let it in, where it came from, the token it manages its registration with
--- (hashed), and invitations to register (hashed). Times are epoch seconds.
+-- Who may be a client: whether the operator let it in, the token it manages its registration with (hashed), and
+-- invitations to register (hashed). Times are epoch seconds.
 
 ALTER TABLE clients ADD COLUMN status TEXT NOT NULL DEFAULT 'approved'
   CHECK (status IN ('approved', 'pending', 'denied', 'removed'));
-ALTER TABLE clients ADD COLUMN origin TEXT NOT NULL DEFAULT 'registered' CHECK (origin IN ('registered', 'operator'));
 ALTER TABLE clients ADD COLUMN decided_at INTEGER;
 ALTER TABLE clients ADD COLUMN token_hash TEXT;
 CREATE UNIQUE INDEX clients_token ON clients (token_hash) WHERE token_hash IS NOT NULL;

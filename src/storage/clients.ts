@@ -4,9 +4,6 @@
  */
 export type ClientStatus = 'approved' | 'pending' | 'denied' | 'removed';
 
-/** Who made the client: itself at the registration endpoint, or the operator. */
-export type ClientOrigin = 'registered' | 'operator';
-
 /** A client as it is written, its metadata sealed. */
 export interface NewClient {
   /** The `client_id`. */
@@ -16,8 +13,6 @@ export interface NewClient {
   createdAt: number;
   /** `approved` where nothing is said. */
   status?: ClientStatus;
-  /** `registered` where nothing is said; it never changes. */
-  origin?: ClientOrigin;
 }
 
 /** A registered client, its metadata sealed. */
@@ -34,7 +29,7 @@ export interface ListedClient extends ClientRow {
 
 /**
  * How long a client without a grant is kept, in seconds: anybody can register one, so what nobody consented to goes
- * soon, and what was used once goes when it was not used for long (T-061). What the operator made stays.
+ * soon, and what was used once goes when it was not used for long (T-061).
  */
 export const clientLifetimes = {
   /** From registration, where it never got a grant. */

@@ -4,15 +4,14 @@ import type { ClientChange, NewClient } from '../clients.ts';
 
 /** Fills in what a client that is written does not say. */
 export function toClientColumns(client: NewClient): Required<NewClient> {
-  return { status: 'approved', origin: 'registered', ...client };
+  return { status: 'approved', ...client };
 }
 
 /** Keeps a client, new or changed; what is counted and decided about it stays. */
-export const putClientSql = `INSERT INTO clients (id, payload, created_at, status, origin)
-   VALUES (@id, @payload, @createdAt, @status, @origin)
+export const putClientSql = `INSERT INTO clients (id, payload, created_at, status) VALUES (@id, @payload, @createdAt, @status)
    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status`;
 
-const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND origin = 'registered' AND status <> 'removed'`;
+const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND status <> 'removed'`;
 
 /**
  * Creates the carrying out of changes to clients, inside of a transaction.
@@ -28,7 +27,7 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
        LIMIT max(0, (SELECT count(*) FROM clients WHERE ${nobodyUsed}) - @maxUnused))`,
   );
   const keep = db.prepare(
-    `INSERT INTO clients (id, payload, created_at, status, origin) VALUES (@id, @payload, @createdAt, @status, @origin)
+    `INSERT INTO clients (id, payload, created_at, status) VALUES (@id, @payload, @createdAt, @status)
      ON CONFLICT (id) DO NOTHING`,
   );
   const wasRemoved = db

@@ -11,7 +11,7 @@ function toClient<T extends ClientRow>({ usedAt, ...row }: Row<T>): T {
 
 /** The registered clients of a SQLite database. */
 export function createClientStore(db: Database.Database, writer: Writer): ClientStore {
-  const columns = 'id, payload, created_at AS createdAt, status, origin, used_at AS usedAt';
+  const columns = 'id, payload, created_at AS createdAt, status, used_at AS usedAt';
   const put = db.prepare(putClientSql);
   const find = db.prepare<[string], Row<ClientRow>>(
     `SELECT ${columns} FROM clients WHERE id = ? AND status <> 'removed'`,

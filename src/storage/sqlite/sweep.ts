@@ -9,7 +9,7 @@ const batchSize = 500;
 /** Removes clients that a condition holds for and no grant or open interaction hangs on. */
 function prepareClientSweep(db: Database.Database, condition: string): Database.Statement<[number]> {
   return db.prepare(
-    `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition} AND origin = 'registered'
+    `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition}
        AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = clients.id)
        AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
        LIMIT ${batchSize})`,

@@ -32,7 +32,7 @@ export function describeClientChanges(open: OpenStorage): void {
       });
       expect(await clients.find('c')).toBeUndefined();
       expect(await artifacts.commit([put('c')])).toEqual({ committed: true });
-      expect(await clients.find('c')).toMatchObject({ id: 'c', status: 'approved', origin: 'registered' });
+      expect(await clients.find('c')).toMatchObject({ id: 'c', status: 'approved' });
     });
 
     it('make room among clients that nobody used, oldest first, and touch no others (T-061)', async () => {
@@ -42,7 +42,6 @@ export function describeClientChanges(open: OpenStorage): void {
       await artifacts.commit([
         put('used', { createdAt: startOfTime - 9 }),
         grant('g', 'ada', 'used'),
-        put('made', { createdAt: startOfTime - 8, origin: 'operator' }),
         put('decided', { createdAt: startOfTime - 7 }),
         put('open', { createdAt: startOfTime - 6 }),
         artifact('page', { kind: 'Interaction', clientId: 'open' }),
@@ -50,7 +49,7 @@ export function describeClientChanges(open: OpenStorage): void {
       await clients.decide('decided', 'approved', startOfTime);
       for (const id of ['c1', 'c2', 'c3', 'c4'])
         await artifacts.commit([put(id, { createdAt: startOfTime + Number(id[1]) }, 3)]);
-      expect(await ids(storage)).toEqual(['used', 'made', 'decided', 'open', 'c3', 'c4']);
+      expect(await ids(storage)).toEqual(['used', 'decided', 'open', 'c3', 'c4']);
       await artifacts.commit([put('c3', { payload: payload('changed') }, 1)]);
       expect(await ids(storage)).toContain('c4');
     });
@@ -140,19 +139,16 @@ export function describeClientChanges(open: OpenStorage): void {
       await storage.artifacts.commit([
         put('waits', { status: 'pending' }),
         put('decided', { status: 'pending' }),
-        put('made', { origin: 'operator' }),
       ]);
       await storage.clients.decide('decided', 'approved', startOfTime + 6 * day);
       await storage.sweepExpired(startOfTime + clientLifetimes.pendingSeconds);
-      expect(await ids(storage)).toEqual(['decided', 'made', 'waits']);
+      expect(await ids(storage)).toEqual(['decided', 'waits']);
       await storage.sweepExpired(startOfTime + clientLifetimes.pendingSeconds + 1);
-      expect(await ids(storage)).toEqual(['decided', 'made']);
+      expect(await ids(storage)).toEqual(['decided']);
       await storage.sweepExpired(startOfTime + 96 * day);
-      expect(await ids(storage)).toEqual(['decided', 'made']);
+      expect(await ids(storage)).toEqual(['decided']);
       await storage.sweepExpired(startOfTime + 96 * day + 1);
-      expect(await ids(storage)).toEqual(['made']);
-      await storage.sweepExpired(startOfTime + 1000 * day);
-      expect(await ids(storage)).toEqual(['made']);
+      expect(await ids(storage)).toEqual([]);
     });
   });
 }
