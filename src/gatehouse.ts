@@ -1,6 +1,7 @@
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
 import { createApp, type GuardedResource } from './app/app.ts';
+import { answerMetrics } from './app/metrics-server.ts';
 import { paths } from './app/paths.ts';
 import { buildFailurePage, buildHomePage, createAuthorizationServer } from './authorization-server/index.ts';
 import type { KeySet } from './crypto/keys.ts';
@@ -11,7 +12,9 @@ import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
 import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
+import { createMetrics } from './observability/metrics.ts';
 import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
+import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
 import {
   buildProtectedResource,
@@ -41,6 +44,8 @@ export interface Gatehouse {
   /** The MCP endpoint clients are given. */
   mcpUrl: string;
   issuer: string;
+  /** Serves `GET /metrics` on a port of its own: a listener for a Node HTTP server. */
+  serveMetrics: RequestListener;
   /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
   attach(server: Server): void;
   /**
@@ -82,6 +87,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { metadataDocuments } = settings.clients;
   if (metadataDocuments.enabled) checkNoProxyDemanded();
 
+  const metrics = createMetrics(packageVersion());
   const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
   const { baselineScopes } = protectedServer;
   const mcpUrl = `${issuer}${paths.mcp}`;
@@ -121,6 +127,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       },
     },
     logger,
+    countEvent: metrics.countEvent,
     now,
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
@@ -150,6 +157,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
     logger,
   });
+  metrics.watch('gatehouse_mcp_sessions', 'MCP sessions this process holds.', () => mcp.load().sessions);
+  metrics.watch('gatehouse_mcp_calls_running', 'MCP calls that run.', () => mcp.load().calls);
   const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
   const guard = (resource: string): GuardedResource => ({
     metadata: buildProtectedResource({
@@ -169,6 +178,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const app = createApp({
     publicUrl: issuer,
     isStopping: () => isStopping,
+    metrics,
     allowedOrigins: settings.allowedOrigins,
     trustedProxies: settings.trustedProxies,
     direct: settings.trustedProxies.length === 0,
@@ -193,6 +203,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     app,
     mcpUrl,
     issuer,
+    serveMetrics: answerMetrics(metrics),
     attach(httpServer) {
       httpServer.keepAliveTimeout = keepAliveTimeoutMs;
       httpServer.requestTimeout = 60_000;

@@ -205,6 +205,18 @@ const settings = z.strictObject({
     })
     .prefault({})
     .describe('The log: one JSON line an event.'),
+  metrics: z
+    .strictObject({
+      port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .optional()
+        .describe('port of GET /metrics for Prometheus; none where it is left out'),
+      host: z.string().default('127.0.0.1').describe('address of that port; it needs no login'),
+    })
+    .prefault({})
+    .describe('Numbers for an operator, on a port of their own. They name no person, client or token.'),
   dangerously: z
     .strictObject({
       fetchFromLoopback: z

@@ -2,6 +2,7 @@ import Koa, { type Context, type Middleware, type Next } from 'koa';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findClientAddress } from './client-address.ts';
 import { allowAnyOrigin, allowKnownOrigins } from './cors.ts';
@@ -10,10 +11,11 @@ import { answerHealth } from './health.ts';
 import { serveHome } from './home.ts';
 import { type GuardOptions, guardHost } from './host-guard.ts';
 import type { Page } from './page.ts';
-import { paths, programPaths, slashTolerantPaths } from './paths.ts';
+import { countedPaths, paths, programPaths, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
+import { createRouteNames } from './route-name.ts';
 import { sequence } from './sequence.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
 
@@ -25,6 +27,7 @@ export interface AppOptions extends GuardOptions {
   storage: Pick<Storage, 'ping' | 'probeWrite'>;
   /** Whether the server was told to stop. */
   isStopping: () => boolean;
+  metrics: Pick<Metrics, 'countRequest'>;
   logger: Logger;
   /** What a person finds at the public URL. */
   renderHomePage: (acceptLanguage: string) => Page;
@@ -59,6 +62,7 @@ export function createApp(options: AppOptions): Koa {
   const below = (folder: string, step: Middleware): Middleware => {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
+  const routeName = createRouteNames(base, countedPaths);
   const forPrograms = programPaths.map((path) => `${base}${path}`);
   const documentCors = allowAnyOrigin(['GET', 'HEAD']);
   const { mcp, sse, rest } = options.protectedResources;
@@ -80,7 +84,11 @@ export function createApp(options: AppOptions): Koa {
     );
 
   const steps: Middleware[] = [
-    nameRequests(logger, forPrograms),
+    nameRequests({
+      logger,
+      programPaths: forPrograms,
+      count: (path, status, ms) => options.metrics.countRequest(routeName(path), status, ms),
+    }),
     answerErrors({ logger, renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),

@@ -24,3 +24,12 @@ export const slashTolerantPaths = [
   '/jwks',
   ...programPaths,
 ] as const;
+
+/** Paths under which requests are counted, by their first segment. */
+export const countedPaths = [
+  ...slashTolerantPaths,
+  paths.health,
+  paths.readiness,
+  '/.well-known',
+  '/interaction',
+] as const;

@@ -3,12 +3,20 @@ import type { Context, Next } from 'koa';
 import type { Logger } from '../observability/logger.ts';
 import { loggable } from '../observability/logger.ts';
 
+/** What becomes of requests. */
+export interface RequestLogOptions {
+  logger: Logger;
+  /** Paths whose successes are not worth a line. */
+  programPaths: readonly string[];
+  /** Counts a request that was answered or broke off; `ms` is how long it took. */
+  count: (path: string, status: number, ms: number) => void;
+}
+
 /**
- * Middleware: names each request, tells the client the name, and logs one line when it is answered. The query never
+ * Middleware: names each request, tells the client the name, and logs one line and counts it when it is answered. The query never
  * goes into the log: it may hold a code. Calls of programs that went well are many and go in at `debug`.
- * @param programPaths paths whose successes are not worth a line
  */
-export function nameRequests(logger: Logger, programPaths: readonly string[]) {
+export function nameRequests({ logger, programPaths, count }: RequestLogOptions) {
   const quiet = new Set(programPaths);
   const logsAll = logger.isLevelEnabled('debug');
 
@@ -21,6 +29,8 @@ export function nameRequests(logger: Logger, programPaths: readonly string[]) {
     const started = performance.now();
     ctx.res.once('close', () => {
       const { statusCode: status, writableFinished: finished } = ctx.res;
+      const ms = performance.now() - started;
+      count(path, status, ms);
       const level = isQuiet && status < 400 ? 'debug' : 'info';
       if (level === 'debug' && !logsAll) return;
       logger[level]({
@@ -29,7 +39,7 @@ export function nameRequests(logger: Logger, programPaths: readonly string[]) {
         path: loggable(path),
         status,
         finished,
-        ms: Math.round((performance.now() - started) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
         address: ctx.state.clientAddress,
       });
     });

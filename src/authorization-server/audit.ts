@@ -27,10 +27,12 @@ export type AuditLog = (
 /**
  * Creates the audit log over the logger: one JSON line an event, with the principal, the client and the address as
  * far as they are known.
+ * @param count counts the event
  */
-export function createAuditLog(logger: Logger): AuditLog {
+export function createAuditLog(logger: Logger, count: (event: AuditEvent) => void): AuditLog {
   return (event, ctx, details = {}) => {
     const entities = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities;
+    count(event);
     logger.info({
       audit: event,
       requestId: ctx.state.requestId,

@@ -72,6 +72,8 @@ export interface AuthorizationServerOptions {
     documents: DocumentLimits;
   };
   logger: Logger;
+  /** Counts an event of the audit log. */
+  countEvent: (event: string) => void;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -102,7 +104,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
-  const audit = createAuditLog(logger);
+  const audit = createAuditLog(logger, options.countEvent);
   const adapter = {
     artifacts,
     clients,

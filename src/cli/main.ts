@@ -1,9 +1,9 @@
 import { Console } from 'node:console';
 import { Command, CommanderError } from 'commander';
+import { packageVersion } from '../package-version.ts';
 import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
 import { printable } from './output.ts';
-import { packageVersion } from './package-version.ts';
 
 /** Adds one command to the command line. */
 type Register = (program: Command) => void;

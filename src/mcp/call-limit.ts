@@ -17,6 +17,8 @@ export interface CallCount extends CallLimit {
    * @param patienceMs longest wait, in milliseconds; then it resolves whatever runs
    */
   whenNoneRuns(patienceMs: number): Promise<void>;
+  /** Gives the number of calls that run. */
+  total(): number;
 }
 
 /**
@@ -39,6 +41,7 @@ export function createCallLimit(max: number): CallCount {
       else running.delete(principal);
       if (running.size === 0) for (const resolve of waiting) resolve();
     },
+    total: () => [...running.values()].reduce((sum, count) => sum + count, 0),
     async whenNoneRuns(patienceMs) {
       if (running.size === 0 || patienceMs <= 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -62,6 +62,8 @@ export interface McpTransports {
   sse: Serve;
   messages: Serve;
   rest: Serve;
+  /** Gives how much is going on: sessions this process holds, and calls that run. */
+  load(): { sessions: number; calls: number };
   /**
    * Takes nothing new, and ends the streams on which nobody waits for an answer; in the end the calls that still run,
    * with an error.
@@ -170,6 +172,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       const refusal = await serveRest(exchange);
       return refusal && closingConnection(refusal);
     }),
+    load: () => ({ sessions: registry.held(), calls: calls.total() }),
     async close(patienceMs) {
       isClosing = true;
       modern.endListening();

@@ -26,6 +26,8 @@ export interface McpEndpoint {
   rest: Middleware;
   /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
   refuseOversized: Middleware;
+  /** Gives how much is going on: sessions this process holds, and calls that run. */
+  load: McpTransports['load'];
   /**
    * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
    * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
@@ -57,6 +59,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       ctx.respond = false;
       sendRefusal(refusal, new NodeReply(ctx.res, pulse));
     },
+    load: transports.load,
     close: (patienceMs = 0) => transports.close(patienceMs),
   };
 }

@@ -5,8 +5,12 @@ import { createLogger } from '../../src/observability/logger.ts';
 
 function startLog() {
   const lines: string[] = [];
-  const audit = createAuditLog(createLogger('info', (line) => lines.push(line)));
-  return { audit, lines, entry: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
+  const counted: string[] = [];
+  const audit = createAuditLog(
+    createLogger('info', (line) => lines.push(line)),
+    (event) => counted.push(event),
+  );
+  return { audit, lines, counted, entry: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
 }
 
 const context = (entities?: object) =>
@@ -17,10 +21,11 @@ const context = (entities?: object) =>
 
 describe('an audit line', () => {
   it('names event, request, address, client and account (T-197)', () => {
-    const { audit, entry } = startLog();
+    const { audit, entry, counted } = startLog();
     audit('token.issued', context({ Client: { clientId: 'c' }, Account: { accountId: 'a' } }), {
       grantType: 'x',
     });
+    expect(counted).toEqual(['token.issued']);
     expect(entry()).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

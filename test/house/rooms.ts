@@ -92,6 +92,7 @@ export const rooms: readonly Room[] = [
     mayTypesOf: ['crypto', 'net', 'storage', 'upstream', 'app', ...doors],
     neverPackages: nativePackages,
   },
+  { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',
     may: ['options.ts', 'oauth'],
@@ -131,6 +132,7 @@ export const rooms: readonly Room[] = [
       ...doors,
       'options.ts',
       'settings-advice.ts',
+      'package-version.ts',
       'protected-server.ts',
       'notes-server.ts',
     ],
@@ -161,6 +163,7 @@ export const rooms: readonly Room[] = [
       'index.ts',
       'config',
       'settings-advice.ts',
+      'package-version.ts',
       'storage',
       'storage/sqlite',
       'storage/postgres',

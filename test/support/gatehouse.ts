@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,8 @@ export interface RunningGatehouse {
   log: string[];
   administration: ReturnType<typeof createAdministration>;
   storage: Awaited<ReturnType<typeof openDataFolder>>['storage'];
+  /** Serves what is counted. */
+  serveMetrics: RequestListener;
   stop(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export async function startGatehouse(
     log,
     administration,
     storage: data.storage,
+    serveMetrics: gatehouse.serveMetrics,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

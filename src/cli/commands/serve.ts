@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { createAdministration, createGatehouse } from '../../index.ts';
+import { packageVersion } from '../../package-version.ts';
 import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { formatJson, processIo } from '../output.ts';
-import { packageVersion } from '../package-version.ts';
 import { formatWelcome } from '../welcome.ts';
 
 interface ServeOptions {
@@ -41,26 +41,43 @@ const portFaults: Readonly<Record<string, string>> = {
   EACCES: 'needs more rights than this user has',
 };
 
-function listen(server: Server, port: number, host: string): Promise<number> {
+/** @param advice what to do where the port, or the address, cannot be had */
+function listen(
+  server: Server,
+  { port, host }: { port: number; host: string },
+  advice: { port: string; address: string },
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const portFault = error.code === undefined ? undefined : portFaults[error.code];
       reject(
         portFault
-          ? new CliError(
-              `Port ${port} ${portFault}.`,
-              exitCodes.cannotServe,
-              'Choose another one with --port.',
-            )
+          ? new CliError(`Port ${port} ${portFault}.`, exitCodes.cannotServe, advice.port)
           : new CliError(
               `The server cannot listen on ${host}:${port} (${error.code}).`,
               exitCodes.cannotServe,
-              'Set listen.host in the config file to an address of this machine.',
+              advice.address,
             ),
       );
     });
     server.listen({ port, host, backlog }, () => resolve((server.address() as AddressInfo).port));
   });
+}
+
+/** Takes the port of the metrics, where one is set. */
+async function listenForMetrics(
+  server: Server,
+  { port, host }: ReturnType<typeof loadSettings>['metrics'],
+): Promise<number | undefined> {
+  if (port === undefined) return undefined;
+  return listen(
+    server,
+    { port, host },
+    {
+      port: 'Set metrics.port in the config file to another one.',
+      address: 'Set metrics.host in the config file to an address of this machine.',
+    },
+  );
 }
 
 /** Answers while the data folder is being opened: the port is taken first, so that a second server is told at once. */
@@ -93,8 +110,13 @@ async function serve(options: ServeOptions): Promise<void> {
   const settings = loadSettings(options.config, options);
   const stopped = stopSignal();
   const server = createServer(answerStarting);
-  const port = await listen(server, settings.listen.port, settings.listen.host);
+  const port = await listen(server, settings.listen, {
+    port: 'Choose another one with --port.',
+    address: 'Set listen.host in the config file to an address of this machine.',
+  });
+  const metricsServer = createServer();
   try {
+    const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
     const folder = await openDataFolder(settings.data);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
@@ -103,10 +125,12 @@ async function serve(options: ServeOptions): Promise<void> {
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       server.off('request', answerStarting);
       gatehouse.attach(server);
+      metricsServer.on('request', gatehouse.serveMetrics);
       const facts = {
         publicUrl: gatehouse.issuer,
         mcpUrl: gatehouse.mcpUrl,
         port,
+        ...(metricsPort === undefined ? undefined : { metricsPort }),
         dataFolder: settings.data,
         firstAccount,
       };
@@ -121,6 +145,8 @@ async function serve(options: ServeOptions): Promise<void> {
       await folder.storage.close();
     }
   } finally {
+    metricsServer.close();
+    metricsServer.closeAllConnections();
     server.close();
   }
 }

@@ -1,9 +1,9 @@
 import type { Client, ClientCapabilities, RequestOptions } from '@modelcontextprotocol/client';
 import { type ConnectServerOptions, withAuthorization, withMcpConnection } from '../../client/index.ts';
 import { openTokenFile, withCommandConnection } from '../../client/node/index.ts';
+import { packageVersion } from '../../package-version.ts';
 import { readGivenHeaders, withHeaders } from '../given-headers.ts';
 import type { CommandIo } from '../output.ts';
-import { packageVersion } from '../package-version.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { type ConnectionOptions, splitCommandLine } from './connection-options.ts';

@@ -66,6 +66,8 @@ export interface SessionRegistry {
   sweep(): Promise<void>;
   /** Ends the sessions' own streams; what runs goes on. */
   endStreams(): void;
+  /** Gives the number of sessions this process holds. */
+  held(): number;
   /** Lets go of all sessions; they stay in the storage. */
   close(): Promise<void>;
 }
@@ -268,6 +270,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     },
     end,
     sweep,
+    held: () => held.size,
     endStreams() {
       for (const { streams } of held.values()) streams.release();
     },

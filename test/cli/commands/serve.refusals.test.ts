@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,6 +50,26 @@ describe('gatehouse serve', () => {
     const { port } = other.address() as AddressInfo;
     const { code, stderr } = await runGatehouse(['serve', '--port', String(port), '--data', testFolder()]);
     expect([code, stderr]).toEqual([7, `Port ${port} is in use.\nChoose another one with --port.\n`]);
+  });
+
+  it('answers GET /metrics on the port that is set for it, and not on the public one (T-113)', async () => {
+    const config = configFile({ listen: { port: 0 }, metrics: { port: 0 } });
+    const { facts } = await serve(['--config', config, '--data', testFolder()]);
+    const metrics = await fetch(`http://127.0.0.1:${facts.metricsPort}/metrics`);
+    expect(await metrics.text()).toContain('gatehouse_build_info');
+    expect((await fetch(`${facts.publicUrl}/metrics`)).status).toBe(404);
+  });
+
+  it('on a port for metrics that is taken names its setting', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    onTestFinished(() => void taken.close());
+    const config = configFile({
+      listen: { port: 0 },
+      metrics: { port: (taken.address() as AddressInfo).port },
+    });
+    const { stderr } = await runGatehouse(['serve', '--config', config, '--data', testFolder()]);
+    expect(stderr).toMatch(/^Port \d+ is in use\.\nSet metrics\.port/);
   });
 
   it('on an address of another machine names the setting of the address, not the port', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { packageVersion } from '../../src/cli/package-version.ts';
+import { packageVersion } from '../src/package-version.ts';
 
 describe('the version', () => {
   it('is that of the package', () => {

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from '../../src/observability/metrics.ts';
+
+describe('metrics', () => {
+  it('count requests by route and class of status, and events by name', async () => {
+    const metrics = createMetrics('1.2.3');
+    for (const ms of [1, 20, 400]) metrics.countRequest('/token', 200, ms);
+    metrics.countRequest('/token', 404, 1);
+    metrics.countEvent('login.failed');
+    const { contentType, text } = await metrics.render();
+    expect(contentType).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toContain('gatehouse_http_request_duration_seconds_count{route="/token",status="2xx"} 3');
+    expect(text).toContain(
+      'gatehouse_http_request_duration_seconds_bucket{le="0.025",route="/token",status="2xx"} 2',
+    );
+    expect(text).toContain('gatehouse_http_request_duration_seconds_count{route="/token",status="4xx"} 1');
+    expect(text).toContain('gatehouse_events_total{event="login.failed"} 1');
+    expect(text).toContain('gatehouse_build_info{version="1.2.3"} 1');
+  });
+
+  it('read watched numbers when they are asked for, and tell how the process is', async () => {
+    const metrics = createMetrics('1.2.3');
+    let sessions = 1;
+    metrics.watch('gatehouse_mcp_sessions', 'Sessions held.', () => sessions);
+    sessions = 7;
+    const { text } = await metrics.render();
+    expect(text).toContain('gatehouse_mcp_sessions 7');
+    expect(text).toMatch(/nodejs_eventloop_lag_p99_seconds \d/);
+    expect(text).toMatch(/process_resident_memory_bytes \d/);
+  });
+
+  it('of two gatehouses in one process do not mix', async () => {
+    const [one, two] = [createMetrics('1'), createMetrics('2')];
+    one.countEvent('login.failed');
+    expect((await two.render()).text).not.toContain('login.failed');
+  });
+});
