@@ -3,7 +3,14 @@ import type Koa from 'koa';
 import { createApp, type GuardedResource } from './app/app.ts';
 import { answerMetrics } from './app/metrics-server.ts';
 import { paths } from './app/paths.ts';
-import { buildFailurePage, buildHomePage, createAuthorizationServer } from './authorization-server/index.ts';
+import {
+  buildFailurePage,
+  buildHomePage,
+  createAuthorizationServer,
+  keyTimes,
+  startKeyCare,
+} from './authorization-server/index.ts';
+import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { createTextSeal } from './crypto/text-seal.ts';
@@ -31,6 +38,8 @@ export interface GatehouseOptions extends SettingsInput {
   publicUrl: string;
   storage: Storage;
   keys: KeySet;
+  /** Where the keys come from, so that they can change; without it they stay as they are. */
+  keyRing?: KeyRing;
   /** The MCP server behind the gate; a server of notes where none is given. */
   server?: OwnServer;
   /** Takes the log; JSON lines on standard error by default. */
@@ -76,7 +85,7 @@ function checkNoProxyDemanded(): void {
  * @throws SettingsRefused naming every problem
  */
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
-  const { storage, keys, server, logger: givenLogger, ...input } = options;
+  const { storage, keys, keyRing, server, logger: givenLogger, ...input } = options;
   const settings = parseSettings(input);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
   const issuer = settings.publicUrl;
@@ -93,16 +102,17 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const mcpUrl = `${issuer}${paths.mcp}`;
   const guarded = { mcp: mcpUrl, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };
 
+  const lifetimes = {
+    ...settings.tokens,
+    sessionSeconds: settings.login.sessionSeconds,
+    interactionSeconds: settings.login.pageSeconds,
+  };
   const authorizationServer = createAuthorizationServer({
     issuer,
     storage,
     keys,
     resources: Object.values(guarded).map((resource) => ({ ...protectedServer, resource })),
-    lifetimes: {
-      ...settings.tokens,
-      sessionSeconds: settings.login.sessionSeconds,
-      interactionSeconds: settings.login.pageSeconds,
-    },
+    lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     ...(metadataDocuments.enabled
       ? {
@@ -192,6 +202,17 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     mcpEndpoint: mcp,
   });
 
+  const keyCare =
+    keyRing &&
+    startKeyCare({
+      ...keyTimes(settings.rotation, lifetimes),
+      ring: keyRing,
+      isSealedAnew: async () => false,
+      record: (event, details) => logger.info({ audit: event, ...details }),
+      logger,
+      now,
+    });
+
   const sweeper = setInterval(() => {
     storage
       .sweepExpired(now())
@@ -212,6 +233,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     async close(patienceMs) {
       isStopping = true;
       clearInterval(sweeper);
+      await keyCare?.close();
       await mcp.close(patienceMs);
       accessWatch.close();
     },

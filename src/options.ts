@@ -10,6 +10,9 @@ const seconds = (defaultValue: number, maximum: number, description: string) =>
 
 const day = 86_400;
 
+const rotationDays = (defaultValue: number, description: string) =>
+  z.int().min(0).max(3650).default(defaultValue).describe(description);
+
 const limit = (times: number, windowSeconds: number, description: string) =>
   z
     .strictObject({
@@ -199,6 +202,16 @@ const settings = z.strictObject({
     })
     .prefault({})
     .describe('The MCP endpoint.'),
+  rotation: z
+    .strictObject({
+      signingDays: rotationDays(90, 'days a key signs tokens'),
+      cookieDays: rotationDays(90, 'days a key signs cookies and forms'),
+      sealingDays: rotationDays(365, 'days a key seals what the database holds'),
+    })
+    .prefault({})
+    .describe(
+      'How long a key is in use before the server makes the next one; 0 for as long as the operator wants. Nobody notices.',
+    ),
   log: z
     .strictObject({
       level: z.enum(logLevels).default('info').describe('lowest level written to standard error'),

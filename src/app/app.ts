@@ -22,7 +22,7 @@ import { buildAliases, resolveAliases } from './well-known.ts';
 /** What the app puts in order. */
 export interface AppOptions extends GuardOptions {
   trustedProxies: readonly string[];
-  /** Sign the engine's cookies. */
+  /** Sign cookies; the first does, all verify. May change in place. */
   cookieKeys: readonly string[];
   storage: Pick<Storage, 'ping' | 'probeWrite'>;
   /** Whether the server was told to stop. */
@@ -52,7 +52,7 @@ export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
   const base = pathOf(publicUrl);
   const app = new Koa({ proxy: true });
-  app.keys = [...options.cookieKeys];
+  app.keys = options.cookieKeys as string[];
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
   const at = (path: string, ...steps: Middleware[]): Middleware => {

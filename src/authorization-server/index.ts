@@ -1,6 +1,8 @@
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
 export type { Lifetimes } from './engine/configuration.ts';
+export { startKeyCare } from './keys/key-care.ts';
+export { keyTimes } from './keys/key-times.ts';
 export type { LoginLimits } from './login.ts';
 export { buildFailurePage, buildHomePage } from './plain-pages.ts';
 export type { ProtectedResource } from './resources.ts';

@@ -130,18 +130,20 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       limits: limits.documents,
       now,
     });
-  const configuration = buildConfiguration({
-    issuer,
-    keys,
-    accounts,
-    resources,
-    lifetimes,
-    documents: buildDocumentFeature(documents, audit),
-    renderError,
-    now,
-    adapter,
-  });
-  const engine = createEngine(issuer, configuration, logger);
+  const documentFeature = buildDocumentFeature(documents, audit);
+  const configure = () =>
+    buildConfiguration({
+      issuer,
+      keys,
+      accounts,
+      resources,
+      lifetimes,
+      documents: documentFeature,
+      renderError,
+      now,
+      adapter,
+    });
+  const engine = createEngine({ issuer, configure, keys, logger });
   const at =
     (path: string): Step =>
     (ctx) =>
@@ -217,7 +219,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     identityScopes,
     audit,
     login: createLogin(accounts, createPasswordHasher(), limits.logins),
-    csrfKey: keys.cookies[0] ?? '',
+    csrfKeys: keys.cookies,
     origin: new URL(issuer).origin,
     pageUrl: (uid) => `${issuer}/interaction/${uid}`,
     now,

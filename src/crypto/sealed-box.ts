@@ -24,39 +24,52 @@ const version = 1;
 const nonceLength = 12;
 const tagLength = 16;
 
+/** Names the key that something was sealed under; undefined for what was not sealed. */
+export function sealingKeyOf(sealed: Uint8Array): string | undefined {
+  const idLength = sealed[1] ?? 0;
+  if (sealed[0] !== version || sealed.length <= 2 + idLength) return undefined;
+  return Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength).toString('latin1', 2, 2 + idLength);
+}
+
 /**
  * Creates a box over AES-256-GCM (NIST SP 800-38D) with a random nonce per message.
  * Layout: version, length of key id, key id, nonce, tag, ciphertext.
- * @param keys the first one seals, every one opens: put a new key in front to rotate
+ * @param keys the first one seals, every one opens; looked at for each message, so the list may change
  */
 export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
-  const secrets = new Map(keys.map(({ id, key }) => [id, Buffer.from(key, 'base64url')]));
-  const current = keys[0];
-  if (!current) throw new TypeError('a sealed box needs at least one key');
-  const header = Buffer.concat([
-    Buffer.from([version, current.id.length]),
-    Buffer.from(current.id, 'latin1'),
-  ]);
+  if (keys.length === 0) throw new TypeError('a sealed box needs at least one key');
+  const secrets = new WeakMap<SealingKey, Buffer>();
+  const secretOf = (key: SealingKey): Buffer => {
+    const known = secrets.get(key);
+    if (known) return known;
+    const secret = Buffer.from(key.key, 'base64url');
+    secrets.set(key, secret);
+    return secret;
+  };
 
   return {
     seal(text, context) {
+      const current = keys[0] as SealingKey;
+      const header = Buffer.from(`${String.fromCharCode(version, current.id.length)}${current.id}`, 'latin1');
       const nonce = randomBytes(nonceLength);
-      const cipher = createCipheriv('aes-256-gcm', secrets.get(current.id) as Buffer, nonce);
+      const cipher = createCipheriv('aes-256-gcm', secretOf(current), nonce);
       cipher.setAAD(Buffer.from(context));
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
     },
     open(sealed, context) {
       const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-      const idLength = bytes[1] ?? 0;
-      const key = secrets.get(bytes.toString('latin1', 2, 2 + idLength));
-      if (bytes[0] !== version || !key)
-        throw new SealBroken('sealed under a key that is not in the key file');
-      const start = 2 + idLength;
+      const id = sealingKeyOf(bytes);
+      const key = keys.find((candidate) => candidate.id === id);
+      if (id === undefined || !key) throw new SealBroken('sealed under a key that is not in the key file');
+      const start = 2 + id.length;
       try {
-        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(start, start + nonceLength), {
-          authTagLength: tagLength,
-        });
+        const decipher = createDecipheriv(
+          'aes-256-gcm',
+          secretOf(key),
+          bytes.subarray(start, start + nonceLength),
+          { authTagLength: tagLength },
+        );
         decipher.setAAD(Buffer.from(context));
         decipher.setAuthTag(bytes.subarray(start + nonceLength, start + nonceLength + tagLength));
         return Buffer.concat([

@@ -25,6 +25,11 @@ export interface Storage {
   probeWrite(): Promise<void>;
   /** Removes what has expired, in batches that leave room for others. Gives the number of rows removed. */
   sweepExpired(nowSeconds: number): Promise<number>;
+  /**
+   * Runs work while no process writes the database, this one included, and resolves once what it did is durable. The
+   * lock goes with the process that holds it. For what stands beside the database and must not be changed by two at once.
+   */
+  exclusively<T>(work: () => T): Promise<T>;
   /** Finishes what was begun and closes. */
   close(): Promise<void>;
 }

@@ -1,10 +1,14 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { KeyFileFault, loadKeyFile } from '../../src/crypto/key-file.ts';
-import { generateKeySet, type KeySet } from '../../src/crypto/keys.ts';
-import { randomSecret } from '../../src/crypto/secret.ts';
+import {
+  createKeyFile,
+  KeyFileFault,
+  keyFileMark,
+  readKeyFile,
+  replaceKeyFile,
+} from '../../src/crypto/key-file.ts';
+import { generateSchedule } from '../../src/crypto/key-file-format.ts';
 import { testFolder } from '../client/support/folder.ts';
 
 const newFile = (): string => join(testFolder(), 'gatehouse.keys.json');
@@ -12,22 +16,27 @@ const newFile = (): string => join(testFolder(), 'gatehouse.keys.json');
 describe('the key file', () => {
   it('is made once, readable by its owner alone, and read the next time (T-163)', async () => {
     const file = newFile();
-    const keys = await loadKeyFile(file, true);
+    await createKeyFile(file, 1000);
+    const text = readFileSync(file, 'utf8');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await loadKeyFile(file, false)).toEqual(keys);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ version: 1, ...keys });
+    await createKeyFile(file, 2000);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(JSON.parse(text)).toEqual({ version: 2, ...readKeyFile(file) });
   });
 
   it('made by several at once is that of the first, and no draft stays behind', async () => {
     const file = newFile();
-    const sets = await Promise.all(Array.from({ length: 8 }, () => loadKeyFile(file, true)));
-    expect(new Set(sets.map((keys) => JSON.stringify(keys))).size).toBe(1);
+    const made = Array.from({ length: 8 }, async () => {
+      await createKeyFile(file, 1000);
+      return readFileSync(file, 'utf8');
+    });
+    expect(new Set(await Promise.all(made)).size).toBe(1);
     expect(readdirSync(join(file, '..'))).toEqual(['gatehouse.keys.json']);
   });
 
-  it('is not made where it may not be', async () => {
+  it('that is missing is not read, and not made', () => {
     const file = newFile();
-    await expect(loadKeyFile(file, false)).rejects.toThrow(KeyFileFault);
+    expect(() => readKeyFile(file)).toThrow(/Put the key file back beside it/);
     expect(existsSync(file)).toBe(false);
   });
 
@@ -35,65 +44,47 @@ describe('the key file', () => {
     'of mode %o is refused: others could read or change it (T-163)',
     async (mode) => {
       const file = newFile();
-      await loadKeyFile(file, true);
+      await createKeyFile(file, 1000);
       chmodSync(file, mode);
-      await expect(loadKeyFile(file, true)).rejects.toThrow(`(mode ${mode.toString(8)}). Run: chmod 600`);
+      expect(() => readKeyFile(file)).toThrow(`(mode ${mode.toString(8)}). Run: chmod 600`);
     },
   );
 
   it('that only its owner may read is enough', async () => {
     const file = newFile();
-    const keys = await loadKeyFile(file, true);
+    await createKeyFile(file, 1000);
+    const keys = readKeyFile(file);
     chmodSync(file, 0o400);
-    expect(await loadKeyFile(file, true)).toEqual(keys);
+    expect(readKeyFile(file)).toEqual(keys);
   });
 
   it.each([
     ['is empty', ''],
-    ['is no JSON', '{ "version": 1, "sealing": [ {'],
+    ['is no JSON', '{ "version": 2, "sealing": [ {'],
     ['is null', 'null'],
-    ['is of another version', '{"version":2,"sealing":[{}],"cookies":["SECRET"],"signing":[{}]}'],
-    ['lacks keys', '{"version":1,"sealing":[],"cookies":["SECRET"],"signing":[]}'],
-  ])('that %s is refused, left as it is, and not shown', async (_fault, text) => {
+    ['is of another version', '{"version":3,"sealing":[{}],"cookies":["SECRET"],"signing":[{}]}'],
+    ['lacks keys', '{"version":2,"sealing":[],"cookies":["SECRET"],"signing":[],"audit":"SECRET"}'],
+    ['lacks lists', '{"version":2,"audit":"SECRET"}'],
+    ['of the first version lacks lists', '{"version":1,"cookies":["SECRET"]}'],
+  ])('that %s is refused, left as it is, and not shown (T-163, T-179)', (_fault, text) => {
     const file = newFile();
     writeFileSync(file, text, { mode: 0o600 });
-    const refusal = await loadKeyFile(file, true).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(KeyFileFault);
-    expect(String(refusal)).toMatch(/damaged\. Put its backup back/);
-    expect(String(refusal)).not.toContain('SECRET');
+    expect(() => readKeyFile(file)).toThrow(KeyFileFault);
+    expect(() => readKeyFile(file)).toThrow(/damaged\. Put its backup back/);
+    expect(() => readKeyFile(file)).not.toThrow(/SECRET/);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  const publicKey = ({ d: _d, ...rest }: JWK): JWK => rest;
-  it.each<[string, (keys: KeySet, other: KeySet) => Partial<KeySet>]>([
-    [
-      'a sealing key of 16 bytes',
-      ({ sealing }) => ({ sealing: [...sealing, { id: 'x', key: randomSecret(16) }] }),
-    ],
-    [
-      'a sealing key without an id',
-      ({ sealing }) => ({ sealing: sealing.map((key) => ({ ...key, id: '' })) }),
-    ],
-    ['an empty cookie key', ({ cookies }) => ({ cookies: [...cookies, ''] })],
-    ['a cookie key of 31 characters', () => ({ cookies: ['x'.repeat(31)] })],
-    ['a public signing key', ({ signing }) => ({ signing: signing.map(publicKey) })],
-    [
-      'a signing key without a kid',
-      ({ signing }) => ({ signing: signing.map(({ kid: _kid, ...key }) => key) }),
-    ],
-    [
-      'a signing key of another kind',
-      ({ signing }) => ({ signing: [...signing, { kty: 'oct', k: 'AAAA', kid: '2' }] }),
-    ],
-    [
-      'a signing key whose halves do not belong together',
-      ({ signing }, other) => ({ signing: signing.map((key) => ({ ...key, d: other.signing[0]?.d ?? '' })) }),
-    ],
-  ])('with %s is refused (T-179)', async (_fault, change) => {
+  it('is replaced whole, for its owner alone, and another mark tells so', async () => {
     const file = newFile();
-    const keys = await generateKeySet();
-    const changed = { version: 1, ...keys, ...change(keys, await generateKeySet()) };
-    writeFileSync(file, JSON.stringify(changed), { mode: 0o600 });
-    await expect(loadKeyFile(file, false)).rejects.toThrow(/The key file is damaged\. Put its backup back/);
+    await createKeyFile(file, 1000);
+    const mark = keyFileMark(file);
+    const next = await generateSchedule(2000);
+    replaceKeyFile(file, next);
+    expect(readKeyFile(file)).toEqual(next);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(keyFileMark(file)).not.toBe(mark);
+    expect(readdirSync(join(file, '..'))).toEqual(['gatehouse.keys.json']);
+    expect(keyFileMark(join(file, '..', 'none'))).toBe('');
   });
 });

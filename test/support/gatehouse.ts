@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
-import { openDataFolder } from '../../src/storage/sqlite/index.ts';
+import { type DataFolder, openDataFolder } from '../../src/storage/sqlite/index.ts';
 
 /** A real gatehouse, listening on loopback over a data folder of its own. */
 export interface RunningGatehouse {
@@ -17,9 +17,11 @@ export interface RunningGatehouse {
   /** Every line it logged. */
   log: string[];
   administration: ReturnType<typeof createAdministration>;
-  storage: Awaited<ReturnType<typeof openDataFolder>>['storage'];
   /** Serves what is counted. */
   serveMetrics: RequestListener;
+  storage: DataFolder['storage'];
+  keys: DataFolder['keys'];
+  keyRing: DataFolder['keyRing'];
   stop(): Promise<void>;
 }
 
@@ -54,8 +56,8 @@ export async function startGatehouse(
     folder,
     log,
     administration,
-    storage: data.storage,
     serveMetrics: gatehouse.serveMetrics,
+    ...data,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

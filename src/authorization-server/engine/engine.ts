@@ -1,12 +1,18 @@
 import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import type { KeySet } from '../../crypto/keys.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {
+  /**
+   * One that can be kept: it knows the same clients, sessions and cookies as those that come after it when signing keys
+   * change. Whatever signs tokens goes through {@link Engine.serve}; what all of them need is given to them in
+   * `createProvider`.
+   */
   provider: Provider;
   /**
    * Hands a request to the engine under one of its own paths, below the issuer.
@@ -15,15 +21,25 @@ export interface Engine {
   serve(ctx: Context, path: string): Promise<void>;
 }
 
+/** What an engine is made of. */
+export interface EngineOptions {
+  /** Issuer identifier. */
+  issuer: string;
+  /** Builds the configuration for this issuer; once for each set of signing keys. */
+  configure: () => Configuration;
+  keys: Pick<KeySet, 'signing' | 'cookies'>;
+  logger: Logger;
+}
+
 /**
- * Creates the engine: oidc-provider, mounted at the path of the issuer. What it would keep to itself is taken from
- * its events: the error of an authorization request for the page that shows it, and a failing database, which it
- * would call a server error, for `app/errors` to answer.
- * @param issuer issuer identifier; `configuration` is for it
+ * Makes a provider. What it would keep to itself is taken from its events: the error of an authorization request for the
+ * page that shows it, and a failing database, which it would call a server error, for `app/errors` to answer.
  */
-export function createEngine(issuer: string, configuration: Configuration, logger: Logger): Engine {
-  const provider = new Provider(issuer, configuration);
+function createProvider({ issuer, configure, keys, logger }: EngineOptions): Provider {
+  const provider = new Provider(issuer, configure());
   provider.proxy = true;
+  // Read for each request: a list that changes in place is enough.
+  provider.keys = keys.cookies as string[];
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });
@@ -32,13 +48,30 @@ export function createEngine(issuer: string, configuration: Configuration, logge
     const { requestId } = ctx.state;
     logger.error({ requestId, path: ctx.path, err: error }, 'the authorization server failed');
   });
+  return provider;
+}
 
+/**
+ * Creates the engine: oidc-provider, mounted at the path of the issuer. It copies its signing keys when it is made and
+ * has no way to take others, so for other keys another is made, for the requests that come from then on; those under way
+ * end with the one they began with. An engine keeps nothing between requests that the storage does not have (T-178).
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const { issuer, keys } = options;
   const base = pathOf(issuer);
-  const mounted = mount(base || '/', provider);
+  const keyNames = (): string => keys.signing.map(({ kid }) => kid).join(' ');
+  const build = () => {
+    const provider = createProvider(options);
+    return { names: keyNames(), provider, mounted: mount(base || '/', provider) };
+  };
+  const first = build();
+  let current = first;
   return {
-    provider,
+    provider: first.provider,
     async serve(ctx, path) {
+      if (current.names !== keyNames()) current = build();
       ctx.path = `${base}${path}`;
+      const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
       if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;
     },

@@ -14,7 +14,7 @@ export interface ConsentStepOptions {
   provider: Provider;
   accounts: AccountStore;
   audit: AuditLog;
-  csrfKey: string;
+  csrfKeys: readonly string[];
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
 }
@@ -32,7 +32,7 @@ export async function showConsent(
   interaction: Interaction,
   asked: AskedFor,
 ): Promise<void> {
-  const { accounts, csrfKey, pageUrl } = options;
+  const { accounts, csrfKeys, pageUrl } = options;
   const account = await accounts.find(accountOf(interaction));
   if (!account) throw new errors.SessionNotFound('the account was removed');
   showPage(
@@ -40,7 +40,7 @@ export async function showConsent(
     renderConsent(textsFor(ctx), {
       action: `${pageUrl(interaction.uid)}/consent`,
       switchAccountAction: `${pageUrl(interaction.uid)}/switch`,
-      csrf: csrfToken(csrfKey, 'consent', interaction.uid),
+      csrf: csrfToken(csrfKeys, 'consent', interaction.uid),
       client: asked.client,
       account: account.email,
       resourceName: asked.resource.name,

@@ -16,11 +16,17 @@ export class FormRefused extends Error {
 }
 
 /**
- * The token that ties a form to the interaction and the page it was made for (T-014).
- * @param key cookie key of the installation
+ * The tokens that tie a form to the interaction and the page it was made for (T-014), one for each key: the first goes
+ * into the form, and each is taken, so that a form outlives the rotation of keys.
+ * @param keys cookie keys of the installation
  */
-export function csrfToken(key: string, page: string, uid: string): string {
-  return keyedDigest(key, 'csrf', page, uid);
+export function csrfTokens(keys: readonly string[], page: string, uid: string): string[] {
+  return keys.map((key) => keyedDigest(key, 'csrf', page, uid));
+}
+
+/** The token for a new form; see {@link csrfTokens}. */
+export function csrfToken(keys: readonly string[], page: string, uid: string): string {
+  return csrfTokens(keys.slice(0, 1), page, uid)[0] ?? '';
 }
 
 /**
@@ -38,13 +44,13 @@ function checkSameOrigin(ctx: Context, origin: string): void {
 /**
  * Reads a posted form of ours. The checks in order: media type, origin, size, CSRF token.
  * @param origin our public origin
- * @param expectedToken see {@link csrfToken}
+ * @param expectedTokens see {@link csrfTokens}
  * @throws FormRefused
  */
 export async function readForm(
   ctx: Context,
   origin: string,
-  expectedToken: string,
+  expectedTokens: readonly string[],
 ): Promise<URLSearchParams> {
   if (!ctx.is('application/x-www-form-urlencoded'))
     throw new FormRefused(415, 'This form was sent in a wrong format.');
@@ -56,7 +62,7 @@ export async function readForm(
     if (error instanceof BodyRefused) throw new FormRefused(error.status, error.message);
     throw error;
   }
-  if (!equalSecrets(form.get('csrf') ?? '', expectedToken))
+  if (!expectedTokens.some((token) => equalSecrets(form.get('csrf') ?? '', token)))
     throw new FormRefused(
       403,
       'This form does not belong to the page you have open. Please begin again from the app.',

@@ -14,7 +14,7 @@ export interface LoginStepOptions {
   provider: Provider;
   login: Login;
   audit: AuditLog;
-  csrfKey: string;
+  csrfKeys: readonly string[];
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
 }
@@ -27,7 +27,7 @@ export function showLogin(
   asked: AskedFor,
   again: { email?: string; problem?: string } = {},
 ): void {
-  const { csrfKey, pageUrl } = options;
+  const { csrfKeys, pageUrl } = options;
   const hint = interaction.params.login_hint;
   const email = again.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
   showPage(
@@ -35,7 +35,7 @@ export function showLogin(
     renderLogin(textsFor(ctx), {
       action: `${pageUrl(interaction.uid)}/login`,
       cancelAction: `${pageUrl(interaction.uid)}/cancel`,
-      csrf: csrfToken(csrfKey, 'login', interaction.uid),
+      csrf: csrfToken(csrfKeys, 'login', interaction.uid),
       client: asked.client,
       resourceName: asked.resource.name,
       ...(email ? { email } : undefined),

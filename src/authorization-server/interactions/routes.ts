@@ -7,7 +7,7 @@ import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
-import { csrfToken, FormRefused, readForm } from './form.ts';
+import { csrfTokens, FormRefused, readForm } from './form.ts';
 import {
   type AskedFor,
   finishInteraction,
@@ -65,7 +65,7 @@ const steps: Record<
 export function createInteractions(
   options: InteractionOptions,
 ): (ctx: Context, path: string) => Promise<void> {
-  const { provider, artifacts, resources, identityScopes, origin, csrfKey } = options;
+  const { provider, artifacts, resources, identityScopes, origin, csrfKeys } = options;
 
   async function show(ctx: Context, interaction: Interaction, asked: AskedFor): Promise<void> {
     if (interaction.prompt.name === 'login') return showLogin(ctx, options, interaction, asked);
@@ -82,7 +82,7 @@ export function createInteractions(
     if (!step) return show(ctx, interaction, asked);
     if (interaction.prompt.name !== step.page)
       throw new errors.SessionNotFound('this form belongs to an earlier page');
-    const form = await readForm(ctx, origin, csrfToken(csrfKey, step.page, uid));
+    const form = await readForm(ctx, origin, csrfTokens(csrfKeys, step.page, uid));
     ctx.state.returnTo = interaction.returnTo;
     if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
     await step.run(ctx, options, interaction, asked, form);

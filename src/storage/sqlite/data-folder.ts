@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { loadKeyFile } from '../../crypto/key-file.ts';
+import { createKeyFile } from '../../crypto/key-file.ts';
+import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageFault } from '../storage.ts';
 import { openSqliteStorage } from './storage.ts';
@@ -8,7 +9,9 @@ import { openSqliteStorage } from './storage.ts';
 /** An opened data folder: what `createGatehouse` needs to keep its state. */
 export interface DataFolder {
   storage: Storage;
+  /** Those of the ring: they change with it. */
   keys: KeySet;
+  keyRing: KeyRing;
 }
 
 /** The files of a data folder, and of a backup of it. */
@@ -32,14 +35,22 @@ function makeFolder(folder: string): void {
  * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
  * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
  * @param folder path of the folder
+ * @param now epoch seconds; the clock of the machine by default
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
-export async function openDataFolder(folder: string): Promise<DataFolder> {
+export async function openDataFolder(
+  folder: string,
+  now: () => number = () => Math.floor(Date.now() / 1000),
+): Promise<DataFolder> {
   const database = join(folder, dataFiles.database);
+  const file = join(folder, dataFiles.keys);
   try {
     makeFolder(folder);
-    const keys = await loadKeyFile(join(folder, dataFiles.keys), !existsSync(database));
-    return { keys, storage: openSqliteStorage(database, keys) };
+    // New keys would not open what a database holds already.
+    if (!existsSync(database)) await createKeyFile(file, now());
+    const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
+    const storage = openSqliteStorage(database, keyRing.keys);
+    return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))
       throw new StorageFault(

@@ -46,6 +46,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     },
     probeWrite: () => writer.write(() => void rewrite.run()),
     sweepExpired: createSweeper(db, writer),
+    exclusively: (work) => writer.write(work),
     async close() {
       await writer.idle();
       db.close();

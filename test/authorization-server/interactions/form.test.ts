@@ -1,10 +1,15 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { csrfToken, FormRefused, readForm } from '../../../src/authorization-server/interactions/form.ts';
+import {
+  csrfToken,
+  csrfTokens,
+  FormRefused,
+  readForm,
+} from '../../../src/authorization-server/interactions/form.ts';
 import { serveSteps } from '../../support/koa-step.ts';
 
 const origin = 'https://mcp.example.com';
-const token = csrfToken('a key', 'consent', 'uid-1');
+const token = csrfToken(['a key'], 'consent', 'uid-1');
 
 async function post(
   headers: Record<string, string>,
@@ -13,7 +18,7 @@ async function post(
   const url = await serveSteps([
     async (ctx: Context) => {
       try {
-        ctx.body = [...(await readForm(ctx, origin, token))];
+        ctx.body = [...(await readForm(ctx, origin, csrfTokens(['a new key', 'a key'], 'consent', 'uid-1')))];
       } catch (error) {
         if (!(error instanceof FormRefused)) throw error;
         ctx.status = error.status;
@@ -29,12 +34,12 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('the token of a form', () => {
   it('is the same for the same page of the same interaction under the same key, and another for any other (T-014)', () => {
-    expect(csrfToken('a key', 'consent', 'uid-1')).toBe(token);
+    expect(csrfToken(['a key'], 'consent', 'uid-1')).toBe(token);
     const others = [
-      csrfToken('another key', 'consent', 'uid-1'),
-      csrfToken('a key', 'login', 'uid-1'),
-      csrfToken('a key', 'consent', 'uid-2'),
-      csrfToken('a key', 'consentuid', '-1'),
+      csrfToken(['another key'], 'consent', 'uid-1'),
+      csrfToken(['a key'], 'login', 'uid-1'),
+      csrfToken(['a key'], 'consent', 'uid-2'),
+      csrfToken(['a key'], 'consentuid', '-1'),
     ];
     expect(new Set([token, ...others]).size).toBe(5);
     expect(token).not.toContain('uid-1');
@@ -42,7 +47,7 @@ describe('the token of a form', () => {
 });
 
 describe('a posted form', () => {
-  it('with its token is read, fields in their order', async () => {
+  it('with its token is read, fields in their order, also where a new key has taken the place of its own (T-179)', async () => {
     const { status, text } = await post(form, `csrf=${token}&scope=a&scope=b%20c`);
     expect([status, JSON.parse(text)]).toEqual([
       200,

@@ -1,12 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { exportSPKI, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
-import type { KeySet } from '../../../src/crypto/keys.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, redeem, register } from '../../support/oauth.ts';
@@ -134,8 +131,7 @@ describe('client authentication', () => {
   it('refuses a secret that has expired (T-050)', async () => {
     const { id, secret } = await confidential('client_secret_post');
     await expectRefused(await attempt({ client_id: id, client_secret: secret }), 'invalid_grant');
-    const keys = JSON.parse(readFileSync(join(gatehouse.folder, 'gatehouse.keys.json'), 'utf8')) as KeySet;
-    const box = createSealedBox(keys.sealing);
+    const box = createSealedBox(gatehouse.keys.sealing);
     const row = await gatehouse.storage.clients.find(id);
     if (!row) throw new Error('the client is gone');
     const metadata = JSON.parse(box.open(row.payload, payloadContext('Client', id))) as object;

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { KeySchedule } from '../../../src/crypto/key-schedule.ts';
 import { type DataFolder, KeyFileFault, openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { StorageFault } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../client/support/folder.ts';
@@ -62,9 +63,8 @@ describe('a data folder', () => {
       const refusal = await openDataFolder(folder).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(KeyFileFault);
       expect(String(refusal)).toContain(`chmod 600 ${JSON.stringify(file)}`);
-      expect(String(refusal)).not.toContain(
-        (JSON.parse(readFileSync(file, 'utf8')) as DataFolder['keys']).cookies[0],
-      );
+      const { cookies } = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
+      expect(String(refusal)).not.toContain(cookies[0]?.key);
     }
   });
 

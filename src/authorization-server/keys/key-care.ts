@@ -1,0 +1,117 @@
+import type { KeyRing } from '../../crypto/key-ring.ts';
+import { type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
+import type { Logger } from '../../observability/logger.ts';
+
+/** How long the keys of each kind are used and kept. */
+export interface KeyTimes {
+  /** After how long in use a key gets a successor, in seconds; 0 for never. */
+  rotateAfterSeconds: Readonly<Record<KeyKind, number>>;
+  /** How long a replaced key is kept: until whatever it signed or sealed outside of the database has ended, in seconds. */
+  keepSeconds: Readonly<Record<KeyKind, number>>;
+}
+
+/** What the care of keys works with. */
+export interface KeyCareOptions extends KeyTimes {
+  ring: KeyRing;
+  /** Whether nothing in the database needs this sealing key any more; what still did is sealed anew. */
+  isSealedAnew: (keyId: string) => Promise<boolean>;
+  /** Takes note of a rotation or a drop. */
+  record: (event: 'key.rotated' | 'key.dropped', details: { kind: KeyKind; keyId: string }) => void;
+  logger: Pick<Logger, 'warn'>;
+  /** Epoch seconds. */
+  now: () => number;
+  /** Pause between two looks at the key file, in milliseconds; a second by default. */
+  intervalMs?: number;
+}
+
+/** Looks after the keys of a running server. */
+export interface KeyCare {
+  /** Looks once: takes what changed, rotates and drops what is due. */
+  look(): Promise<void>;
+  /** Ends it; resolves when nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+/** How often the work is done that writes, in seconds; the key file is looked at more often. */
+const workIntervalSeconds = 60;
+
+function isDue({ state, activeAt }: KeyStanding, rotateAfterSeconds: number, nowSeconds: number): boolean {
+  return state === 'current' && rotateAfterSeconds > 0 && activeAt + rotateAfterSeconds <= nowSeconds;
+}
+
+/**
+ * Starts the care of the keys: what the operator or another process rotated is taken within a second, keys are rotated
+ * when they are old, and dropped when nobody can need them (T-178, T-179). Every process on the data folder may do it.
+ */
+export function startKeyCare(options: KeyCareOptions): KeyCare {
+  const {
+    ring,
+    rotateAfterSeconds,
+    keepSeconds,
+    isSealedAnew,
+    record,
+    logger,
+    now,
+    intervalMs = 1000,
+  } = options;
+  let lastProblem = '';
+  let workedAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const rotateOld = async (kind: KeyKind): Promise<void> => {
+    const keys = ring.list().filter((key) => key.kind === kind);
+    const isWaiting = keys.some(({ state }) => state === 'next');
+    if (isWaiting || !keys.some((key) => isDue(key, rotateAfterSeconds[kind], now()))) return;
+    const { key, isNew } = await ring.rotate(kind);
+    if (isNew) record('key.rotated', { kind, keyId: key.id });
+  };
+
+  const dropUnneeded = async (kind: KeyKind): Promise<void> => {
+    for (const { id, retiredAt } of ring
+      .list()
+      .filter((key) => key.kind === kind && key.state === 'retiring')) {
+      const isSpent = kind !== 'sealing' || (await isSealedAnew(id));
+      if (!isSpent || retiredAt === undefined || retiredAt + keepSeconds[kind] > now()) continue;
+      for (const keyId of await ring.drop(kind, [id])) record('key.dropped', { kind, keyId });
+    }
+  };
+
+  const look = async (): Promise<void> => {
+    try {
+      const hasChanged = ring.refresh();
+      if (hasChanged || workedAt + workIntervalSeconds <= now()) {
+        workedAt = now();
+        for (const kind of keyKinds) {
+          await rotateOld(kind);
+          await dropUnneeded(kind);
+        }
+      }
+      lastProblem = '';
+    } catch (error) {
+      const problem = (error as Error).message;
+      if (problem !== lastProblem)
+        logger.warn({ err: error }, 'the keys could not be looked after; those in use stay');
+      lastProblem = problem;
+    }
+  };
+
+  let running = Promise.resolve();
+  const lookAgainLater = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      running = look().then(lookAgainLater);
+    }, intervalMs);
+    timer.unref();
+  };
+  lookAgainLater();
+
+  return {
+    look,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}
