@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { KeyFileFault, loadKeyFile } from '../../crypto/key-file.ts';
+import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
 import { dataFiles } from './data-folder.ts';
 
 /** What a data folder is like, without a change to it. */
@@ -20,7 +20,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
   const file = join(folder, dataFiles.database);
   if (!existsSync(file)) return { state: 'new' };
   try {
-    await loadKeyFile(join(folder, dataFiles.keys), false);
+    readKeyFile(join(folder, dataFiles.keys));
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {
       const pages = db.pragma('page_count', { simple: true }) as number;

@@ -1,7 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { loadKeyFile } from '../../crypto/key-file.ts';
+import { readKeyFile } from '../../crypto/key-file.ts';
+import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { StorageFault } from '../storage.ts';
 import { dataFiles } from './data-folder.ts';
@@ -78,7 +79,7 @@ export async function restoreDataFolder(options: RestoreOptions): Promise<Restor
   if (isThere) checkNotInUse(place.database);
   const brought = join(backup, dataFiles.keys);
   const bringsKeys = existsSync(brought);
-  const keys = await loadKeyFile(bringsKeys ? brought : place.keys, false);
+  const keys = keysAt(readKeyFile(bringsKeys ? brought : place.keys), Math.floor(Date.now() / 1000));
   const draft = draftOf(join(backup, dataFiles.database), place.database);
   try {
     const db = openDatabase(draft, (opened) => checkInstallation(opened, keys));
