@@ -7,7 +7,7 @@ import { payloadContext } from './engine/adapter.ts';
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {
   clientId: string;
-  /** The account. */
+  /** The account; the client itself where it acts for itself (RFC 6749 section 4.4). */
   subject: string;
   scopes: readonly string[];
   audience: string;
@@ -15,7 +15,8 @@ export interface IssuedAccessToken {
   issuedAt: number;
   /** Epoch seconds. */
   expiresAt: number;
-  grantId: string;
+  /** The consent it hangs on; a client that acts for itself has none. */
+  grantId?: string;
   /** The name under which it is stored; never the token. */
   tokenId: string;
 }
@@ -54,12 +55,12 @@ export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox
     const payload = JSON.parse(box.open(row.payload, payloadContext(kind, row.id)));
     return {
       clientId: String(payload.clientId),
-      subject: String(payload.accountId),
+      subject: String(payload.accountId ?? payload.clientId),
       scopes: parseScope(payload.scope),
       audience: String(payload.aud),
       issuedAt: Number(payload.iat),
       expiresAt: Number(payload.exp),
-      grantId: String(payload.grantId),
+      ...(payload.grantId === undefined ? undefined : { grantId: String(payload.grantId) }),
       tokenId: row.id,
     };
   }

@@ -6,7 +6,7 @@
 export interface AuthInfo {
   /** Issuer of the token. Together with `subject` it names the account. */
   issuer: string;
-  /** The account (`sub`) that allowed the client to act. */
+  /** Who the token is about (`sub`): the account that allowed the client to act, or the client itself, by its id. */
   subject: string;
   /** The OAuth client that presented the token. */
   clientId: string;
@@ -16,7 +16,7 @@ export interface AuthInfo {
   audience: string;
   /** End of the token's life, epoch seconds. */
   expiresAt: number;
-  /** The consent record the token hangs on, where the issuer is this installation. */
+  /** The consent record the token hangs on, where the issuer is this installation and an account consented. */
   grantId?: string;
   /**
    * The name under which the token is stored, where the issuer is this installation: a hash that finds it and cannot

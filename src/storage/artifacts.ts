@@ -55,6 +55,8 @@ export interface PutArtifact {
   uid?: string;
   /** Refused unless the row is there with just this revision. */
   ifRevision?: number;
+  /** Refused where there is such a row, expired or not: of many who write it at once one does (single use; T-049). */
+  ifAbsent?: boolean;
   /** Refused where the row is gone: what was ended meanwhile is not written back to life. */
   ifPresent?: boolean;
 }
@@ -78,7 +80,7 @@ export type Change =
 
 /** Why a commit changed nothing. */
 export type Conflict =
-  | { reason: 'consumed' | 'missing' | 'changed'; kind: string; id: string }
+  | { reason: 'consumed' | 'missing' | 'changed' | 'present'; kind: string; id: string }
   /** The grant or the account that a new row hangs on is gone. */
   | { reason: 'orphan'; kind: string };
 

@@ -4,6 +4,9 @@
  */
 export type ClientStatus = 'approved' | 'pending' | 'denied' | 'removed';
 
+/** Who made the client: itself at the registration endpoint, the operator by a command, or the operator's settings. */
+export type ClientOrigin = 'registered' | 'operator' | 'settings';
+
 /** A client as it is written, its metadata sealed. */
 export interface NewClient {
   /** The `client_id`. */
@@ -13,6 +16,8 @@ export interface NewClient {
   createdAt: number;
   /** `approved` where nothing is said. */
   status?: ClientStatus;
+  /** `registered` where nothing is said; it stays as it was first. */
+  origin?: ClientOrigin;
 }
 
 /** A registered client, its metadata sealed. */
@@ -70,6 +75,8 @@ export type ClientChange =
 export interface ClientStore {
   /** Keeps a client, new or changed. */
   put(client: NewClient): Promise<void>;
+  /** Keeps a new client; false where there is one with this id, which stays as it is. */
+  add(client: NewClient): Promise<boolean>;
   /** Gives a client; undefined where there is none, or it was removed. */
   find(id: string): Promise<ClientRow | undefined>;
   /** Gives the client that manages its registration with the token of this hash. */
@@ -78,6 +85,14 @@ export interface ClientStore {
   wasRemoved(id: string): Promise<boolean>;
   /** Gives all clients, oldest first. */
   list(): Promise<ListedClient[]>;
+  /** Gives the clients that the operator made, in either way. */
+  listOfOperator(): Promise<ClientRow[]>;
+  /**
+   * Makes these the clients of the settings. What was one and is none any more is removed with what was issued to it; so is
+   * what was issued to a client of another origin that had one of these ids.
+   * @returns the ids of those that were removed
+   */
+  replaceSettings(clients: readonly Pick<ClientRow, 'id' | 'payload' | 'createdAt'>[]): Promise<string[]>;
   /**
    * Writes down the operator's decision about a client; a denied one loses its grants and open interactions. False
    * where there is no such client.

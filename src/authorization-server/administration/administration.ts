@@ -16,6 +16,6 @@ export function createAdministration(
   const box = createSealedBox(keys.sealing);
   return {
     accounts: administerAccounts(storage.accounts, now),
-    clients: administerClients(storage.clients, box),
+    clients: administerClients(storage.clients, box, now),
   };
 }

@@ -25,12 +25,13 @@ const maxClockSkewSeconds = 60;
 
 /**
  * An approval counts once (T-014, T-028), and a device code is claimed, approved or denied once (T-029); a login session
- * that was ended does not come back (T-119, T-166).
+ * that was ended does not come back (T-119, T-166); of many who present one `jti` at once one is the first (T-049).
  */
 const guards: Readonly<Record<string, Guard>> = {
   Interaction: 'unchanged',
   DeviceCode: 'unchanged',
   Session: 'present',
+  ReplayDetection: 'absent',
 };
 
 /** The stored name of a grant. */
@@ -55,6 +56,9 @@ export function createAdapters(options: AdapterOptions): (name: string) => Adapt
         return clientAdapter(options);
       case 'Grant':
         return grantAdapter(options);
+      // An access token of a client for itself: found, watched and revoked like any other.
+      case 'ClientCredentials':
+        return artifactAdapter('AccessToken', options);
       default:
         return artifactAdapter(name, options);
     }
@@ -100,7 +104,7 @@ function artifactAdapter(
       const accountId = kind === 'Session' ? payload.accountId : accountOfInteraction(payload);
       const [userCodeKey = ''] = userCodeKeys;
       const uid = payload.userCode ? userCodeDigest(userCodeKey, payload.userCode) : payload.uid;
-      const clientId = typeof payload.params?.client_id === 'string' ? payload.params.client_id : undefined;
+      const clientId = clientOfArtifact(payload);
       await record(artifacts, (writes) =>
         writes.put(
           {
@@ -174,6 +178,12 @@ function userCodeDigest(key: string, userCode: string): string {
 /** Whose browser it is, or who has just logged in: a changed password ends an interaction as it ends a session. */
 function accountOfInteraction({ session, result }: AdapterPayload): string | undefined {
   return session?.accountId ?? result?.login?.accountId;
+}
+
+/** The client an artifact without a grant dies with: the one that asks, or the one that acts for itself. */
+function clientOfArtifact({ params, kind, clientId }: AdapterPayload): string | undefined {
+  if (typeof params?.client_id === 'string') return params.client_id;
+  return kind === 'ClientCredentials' ? clientId : undefined;
 }
 
 function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {

@@ -2,10 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../../storage/artifacts.ts';
 
 /**
- * What must hold for a row that the request has read, when its write is committed: nothing, that it was not ended
- * meanwhile, or that it was not written either.
+ * What must hold for a row, when the write of the request is committed: nothing; of one that it has read, that it was
+ * not ended meanwhile, or that it was not written either; or that there is none yet.
  */
-export type Guard = 'none' | 'present' | 'unchanged';
+export type Guard = 'none' | 'present' | 'unchanged' | 'absent';
+
+/** What is used up by being noted, whatever becomes of the request: a client assertion counts once (T-049). */
+const notedUses: ReadonlySet<string> = new Set(['ReplayDetection']);
 
 /**
  * What one request is about to write. The engine consumes a code, saves a refresh token and saves an access token in
@@ -57,7 +60,8 @@ export class WriteSet {
     this.#pending.set(name, 'removed');
   }
 
-  #conditionOn(name: string, guard: Guard): Pick<PutArtifact, 'ifRevision' | 'ifPresent'> {
+  #conditionOn(name: string, guard: Guard): Pick<PutArtifact, 'ifRevision' | 'ifPresent' | 'ifAbsent'> {
+    if (guard === 'absent') return { ifAbsent: true };
     const revision = this.#revisions.get(name);
     if (guard === 'none' || revision === undefined) return {};
     return guard === 'unchanged' ? { ifRevision: revision } : { ifPresent: true };
@@ -68,9 +72,14 @@ export class WriteSet {
     return this.#changes.some(({ type }) => type === 'removeGrant');
   }
 
-  /** Keeps what it removes and drops the rest: a request that was refused may revoke, and does nothing else. */
+  /** Keeps what it removes and what it notes as used, and drops the rest: a request that was refused does nothing else. */
   dropWrites(): void {
-    this.#changes = this.#changes.filter(({ type }) => type === 'remove' || type === 'removeGrant');
+    this.#changes = this.#changes.filter(
+      (change) =>
+        change.type === 'remove' ||
+        change.type === 'removeGrant' ||
+        (change.type === 'put' && notedUses.has(change.kind)),
+    );
   }
 
   /** Any change that later reads of this request need not see. */

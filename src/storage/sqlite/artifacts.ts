@@ -88,6 +88,11 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
        account_id = excluded.account_id, uid = excluded.uid, grant_id = coalesce(excluded.grant_id, grant_id),
        revision = revision + 1`,
   );
+  const putNew = db.prepare(
+    `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
+     VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
+     ON CONFLICT (id, kind) DO NOTHING`,
+  );
   const replace = db.prepare(
     `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId, uid = @uid,
        grant_id = coalesce(@grantId, grant_id), revision = revision + 1
@@ -110,7 +115,10 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
 
   function putArtifact(change: PutArtifact): void {
     const row = { grantId: null, accountId: null, clientId: null, uid: null, ifRevision: null, ...change };
-    if (change.ifRevision === undefined && change.ifPresent !== true) put.run(row);
+    if (change.ifAbsent === true) {
+      if (putNew.run(row).changes === 0)
+        throw new ConflictFound({ reason: 'present', kind: change.kind, id: change.id });
+    } else if (change.ifRevision === undefined && change.ifPresent !== true) put.run(row);
     else if (replace.run(row).changes === 0)
       throw new ConflictFound({ reason: 'changed', kind: change.kind, id: change.id });
   }

@@ -4,14 +4,20 @@ import type { ClientChange, NewClient } from '../clients.ts';
 
 /** Fills in what a client that is written does not say. */
 export function toClientColumns(client: NewClient): Required<NewClient> {
-  return { status: 'approved', ...client };
+  return { status: 'approved', origin: 'registered', ...client };
 }
 
 /** Keeps a client, new or changed; what is counted and decided about it stays. */
-export const putClientSql = `INSERT INTO clients (id, payload, created_at, status) VALUES (@id, @payload, @createdAt, @status)
+export const putClientSql = `INSERT INTO clients (id, payload, created_at, status, origin)
+   VALUES (@id, @payload, @createdAt, @status, @origin)
    ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, status = excluded.status`;
 
-const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND status <> 'removed'`;
+/** Keeps a client that is new; one that is there stays as it is. */
+export const keepClientSql = `INSERT INTO clients (id, payload, created_at, status, origin)
+   VALUES (@id, @payload, @createdAt, @status, @origin)
+   ON CONFLICT (id) DO NOTHING`;
+
+const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND origin = 'registered' AND status <> 'removed'`;
 
 /**
  * Creates the carrying out of changes to clients, inside of a transaction.
@@ -26,10 +32,7 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
        ORDER BY created_at, id
        LIMIT max(0, (SELECT count(*) FROM clients WHERE ${nobodyUsed}) - @maxUnused))`,
   );
-  const keep = db.prepare(
-    `INSERT INTO clients (id, payload, created_at, status) VALUES (@id, @payload, @createdAt, @status)
-     ON CONFLICT (id) DO NOTHING`,
-  );
+  const keep = db.prepare(keepClientSql);
   const wasRemoved = db
     .prepare<[string], number>(`SELECT 1 FROM clients WHERE id = ? AND status = 'removed'`)
     .pluck();

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { ClientRow, ClientStore, ListedClient } from '../clients.ts';
-import { putClientSql, toClientColumns } from './client-changes.ts';
+import { keepClientSql, putClientSql, toClientColumns } from './client-changes.ts';
 import type { Writer } from './writer.ts';
 
 type Row<T extends ClientRow> = Omit<T, 'usedAt'> & { usedAt: number | null };
@@ -11,7 +11,7 @@ function toClient<T extends ClientRow>({ usedAt, ...row }: Row<T>): T {
 
 /** The registered clients of a SQLite database. */
 export function createClientStore(db: Database.Database, writer: Writer): ClientStore {
-  const columns = 'id, payload, created_at AS createdAt, status, used_at AS usedAt';
+  const columns = 'id, payload, created_at AS createdAt, status, origin, used_at AS usedAt';
   const put = db.prepare(putClientSql);
   const find = db.prepare<[string], Row<ClientRow>>(
     `SELECT ${columns} FROM clients WHERE id = ? AND status <> 'removed'`,
@@ -22,6 +22,10 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
   const list = db.prepare<[], Row<ListedClient>>(
     `SELECT ${columns}, (SELECT count(*) FROM grants WHERE client_id = clients.id) AS grants
      FROM clients WHERE status <> 'removed' ORDER BY created_at, id`,
+  );
+  const add = db.prepare(keepClientSql);
+  const listOfOperator = db.prepare<[], Row<ClientRow>>(
+    `SELECT ${columns} FROM clients WHERE origin <> 'registered' ORDER BY created_at, id`,
   );
   const wasRemoved = db
     .prepare<[string], number>(`SELECT 1 FROM clients WHERE id = ? AND status = 'removed'`)
@@ -36,9 +40,14 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
   const forgetDocument = db.prepare('DELETE FROM client_documents WHERE url = ?');
   const endGrants = db.prepare('DELETE FROM grants WHERE client_id = ?');
   const endArtifacts = db.prepare('DELETE FROM artifacts WHERE client_id = ?');
+  const removals = [endGrants, endArtifacts, forgetDocument, remove];
+
+  const removeAll = (id: string): boolean =>
+    removals.filter((statement) => statement.run(id).changes > 0).length > 0;
 
   return {
     put: (client) => writer.write(() => void put.run(toClientColumns(client))),
+    add: (client) => writer.write(() => add.run(toClientColumns(client)).changes === 1),
     find: async (id) => {
       const row = find.get(id);
       return row && toClient(row);
@@ -49,6 +58,18 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
     },
     wasRemoved: async (id) => wasRemoved.get(id) !== undefined,
     list: async () => list.all().map(toClient<ListedClient>),
+    listOfOperator: async () => listOfOperator.all().map(toClient<ClientRow>),
+    replaceSettings: (clients) =>
+      writer.write(() => {
+        const kept = new Set(clients.map(({ id }) => id));
+        const gone = listOfOperator.all().filter(({ id, origin }) => origin === 'settings' && !kept.has(id));
+        for (const { id } of gone) removeAll(id);
+        for (const client of clients) {
+          if (find.get(client.id)?.origin !== 'settings') removeAll(client.id);
+          put.run(toClientColumns({ ...client, origin: 'settings' }));
+        }
+        return gone.map(({ id }) => id);
+      }),
     decide: (id, status, at) =>
       writer.write(() => {
         if (decide.run(status, at, id).changes === 0) return false;
@@ -57,8 +78,7 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
       }),
     remove: (id, rememberAt) =>
       writer.write(() => {
-        const removals = [endGrants, endArtifacts, forgetDocument, remove];
-        const isGone = removals.filter((statement) => statement.run(id).changes > 0).length > 0;
+        const isGone = removeAll(id);
         if (rememberAt === undefined) return isGone;
         return remember.run(id, rememberAt).changes > 0 || isGone;
       }),

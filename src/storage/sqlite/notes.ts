@@ -7,28 +7,26 @@ import type { Writer } from './writer.ts';
 export function createNoteStore(db: Database.Database, writer: Writer): NoteStore {
   const columns = 'id, text, created_at AS createdAt';
   const newestFirst = 'ORDER BY created_at DESC, id LIMIT ?';
-  const add = db.prepare('INSERT INTO notes (id, account_id, text, created_at) VALUES (?, ?, ?, ?)');
-  const get = db.prepare<[string, string], Note>(
-    `SELECT ${columns} FROM notes WHERE account_id = ? AND id = ?`,
-  );
+  const add = db.prepare('INSERT INTO notes (id, subject, text, created_at) VALUES (?, ?, ?, ?)');
+  const get = db.prepare<[string, string], Note>(`SELECT ${columns} FROM notes WHERE subject = ? AND id = ?`);
   const list = db.prepare<[string, number], Note>(
-    `SELECT ${columns} FROM notes WHERE account_id = ? ${newestFirst}`,
+    `SELECT ${columns} FROM notes WHERE subject = ? ${newestFirst}`,
   );
   const search = db.prepare<[string, string, number], Note>(
-    `SELECT ${columns} FROM notes WHERE account_id = ? AND instr(lower(text), lower(?)) > 0 ${newestFirst}`,
+    `SELECT ${columns} FROM notes WHERE subject = ? AND instr(lower(text), lower(?)) > 0 ${newestFirst}`,
   );
-  const remove = db.prepare('DELETE FROM notes WHERE account_id = ? AND id = ?');
+  const remove = db.prepare('DELETE FROM notes WHERE subject = ? AND id = ?');
 
   return {
-    add: (accountId, text, nowSeconds) =>
+    add: (subject, text, nowSeconds) =>
       writer.write(() => {
         const note = { id: randomUUID(), text, createdAt: nowSeconds };
-        add.run(note.id, accountId, text, nowSeconds);
+        add.run(note.id, subject, text, nowSeconds);
         return note;
       }),
-    get: async (accountId, noteId) => get.get(accountId, noteId),
-    list: async (accountId, limit) => list.all(accountId, limit),
-    search: async (accountId, text, limit) => search.all(accountId, text, limit),
-    remove: (accountId, noteId) => writer.write(() => remove.run(accountId, noteId).changes === 1),
+    get: async (subject, noteId) => get.get(subject, noteId),
+    list: async (subject, limit) => list.all(subject, limit),
+    search: async (subject, text, limit) => search.all(subject, text, limit),
+    remove: (subject, noteId) => writer.write(() => remove.run(subject, noteId).changes === 1),
   };
 }

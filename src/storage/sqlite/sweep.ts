@@ -6,10 +6,10 @@ import type { Writer } from './writer.ts';
 /** Rows removed in one commit: small enough that others hardly notice (T-180). */
 const batchSize = 500;
 
-/** Removes clients that a condition holds for and no grant or open interaction hangs on. */
+/** Removes clients that registered themselves, that a condition holds for and no grant or open interaction hangs on. */
 function prepareClientSweep(db: Database.Database, condition: string): Database.Statement<[number]> {
   return db.prepare(
-    `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition}
+    `DELETE FROM clients WHERE id IN (SELECT id FROM (SELECT ? AS now) CROSS JOIN clients WHERE ${condition} AND origin = 'registered'
        AND NOT EXISTS (SELECT 1 FROM grants WHERE client_id = clients.id)
        AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
        LIMIT ${batchSize})`,

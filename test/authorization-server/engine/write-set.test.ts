@@ -43,6 +43,19 @@ describe('a write set', () => {
     expect(writes.changes.map(({ type }) => type)).toEqual(['put', 'remove', 'put']);
   });
 
+  it('lets a refused request note what it used up, and end things, and nothing else (T-042, T-049)', () => {
+    const writes = new WriteSet();
+    writes.put(artifact('token'), 'none');
+    writes.put(artifact('jti', { kind: 'ReplayDetection' }), 'absent');
+    writes.add({ type: 'consume', kind: 'RefreshToken', id: 'used', at: 1 });
+    writes.add({ type: 'removeGrant', id: 'g' });
+    writes.dropWrites();
+    expect(writes.changes).toEqual([
+      artifact('jti', { kind: 'ReplayDetection', ifAbsent: true }),
+      { type: 'removeGrant', id: 'g' },
+    ]);
+  });
+
   it('binds guarded writes to the row that was read, and new rows to nothing (T-028, T-166)', () => {
     const writes = new WriteSet();
     for (const id of ['unchanged', 'present', 'none']) writes.sawRow('RefreshToken', id, 3, undefined);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ArtifactStore, PutArtifact } from '../../../src/storage/artifacts.ts';
-import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 
 const committed = { committed: true };
 
@@ -95,6 +95,25 @@ export function describeArtifacts(open: OpenStorage): void {
         conflict: { reason: 'changed', kind: 'Session', id: 's' },
       });
       expect(await artifacts.find('Session', 's')).toBeUndefined();
+    });
+
+    it('that must be new are written once, also by fifty at once, and stay as they were written (T-049)', async () => {
+      const artifacts = await openArtifacts(open);
+      const results = await Promise.all(
+        Array.from({ length: 50 }, (_, at) =>
+          artifacts.commit([
+            artifact('jti', { kind: 'ReplayDetection', payload: payload(String(at)), ifAbsent: true }),
+          ]),
+        ),
+      );
+      expect(results[0]).toEqual(committed);
+      const conflict = {
+        committed: false,
+        conflict: { reason: 'present', kind: 'ReplayDetection', id: 'jti' },
+      };
+      expect(results.slice(1)).toEqual(Array(49).fill(conflict));
+      const row = await artifacts.find('ReplayDetection', 'jti');
+      expect([Buffer.from(row?.payload ?? []).toString(), row?.revision]).toEqual(['0', 0]);
     });
 
     it('of fifty guarded writes at once take exactly one', async () => {

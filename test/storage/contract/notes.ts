@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { account, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+import { account, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 
 async function withNotes(open: OpenStorage): Promise<Storage> {
   const storage = await openForTest(open);
@@ -44,6 +44,25 @@ export function describeNotes(open: OpenStorage): void {
       expect(await found('0%')).toEqual(['Call the 100% Shop']);
       expect(await found('_')).toEqual(['x_y']);
       expect(await found("' OR 1=1 --")).toEqual([]);
+    });
+
+    it('belong to clients that act for themselves, too, and go with whoever they belong to', async () => {
+      const { notes, clients, accounts } = await withNotes(open);
+      await clients.put({ id: 'robot', payload: payload('robot'), createdAt: startOfTime });
+      await notes.add('robot', 'beep', startOfTime);
+      await notes.add('ada', 'hello', startOfTime);
+      expect((await notes.list('robot', 10)).map(({ text }) => text)).toEqual(['beep']);
+      await clients.remove('robot');
+      await accounts.remove('ada');
+      expect([await notes.list('robot', 10), await notes.list('ada', 10)]).toEqual([[], []]);
+    });
+
+    it('are kept for nobody who is gone', async () => {
+      const { notes, accounts } = await withNotes(open);
+      await accounts.remove('ada');
+      await expect(notes.add('ada', 'late', startOfTime)).rejects.toThrow();
+      await accounts.add(account('ada'));
+      expect(await notes.list('ada', 10)).toEqual([]);
     });
 
     it('are removed once', async () => {

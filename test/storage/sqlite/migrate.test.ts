@@ -74,6 +74,19 @@ describe('migration', () => {
       finished += results.filter(Boolean).length;
     }
     expect([...seen].sort((a, b) => a - b)).toEqual([...new Set(stages.map(({ length }) => length))]);
+  }, 120_000);
+
+  it('of notes from before clients could have some leaves every note with its account', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    const former = new Database(file);
+    former.exec(readFileSync(new URL('../../../migrations/sqlite/0001_first.sql', import.meta.url), 'utf8'));
+    former.exec("INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1)");
+    former.exec("INSERT INTO notes (id, account_id, text, created_at) VALUES ('n', 'ada', 'kept', 2)");
+    former.pragma('user_version = 1');
+    former.close();
+    const storage = openSqliteStorage(file);
+    onTestFinished(() => storage.close());
+    expect(await storage.notes.list('ada', 10)).toEqual([{ id: 'n', text: 'kept', createdAt: 2 }]);
   });
 
   it('of clients from before their use was known counts them as used, so that none is swept at once (T-061)', async () => {

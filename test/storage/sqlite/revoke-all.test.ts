@@ -9,7 +9,7 @@ it('ends what was issued and leaves accounts, clients and notes (T-173)', () => 
   db.exec(`
     INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1);
     INSERT INTO clients (id, payload, created_at) VALUES ('c', x'00', 1);
-    INSERT INTO notes (id, account_id, text, created_at) VALUES ('n', 'ann', 'text', 1);
+    INSERT INTO notes (id, subject, text, created_at) VALUES ('n', 'ann', 'text', 1);
     INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ann', 'c', x'00', 9);
     INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('t', 'AccessToken', 'g', x'00', 9);
     INSERT INTO artifacts (id, kind, payload, expires_at) VALUES ('s', 'Session', x'00', 9);
