@@ -7,6 +7,7 @@ import {
   buildFailurePage,
   buildHomePage,
   createAuthorizationServer,
+  createTolerances,
   keyTimes,
   startKeyCare,
 } from './authorization-server/index.ts';
@@ -107,8 +108,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     sessionSeconds: settings.login.sessionSeconds,
     interactionSeconds: settings.login.pageSeconds,
   };
+  const tolerances = createTolerances(settings.clients.tolerances, logger);
   const authorizationServer = createAuthorizationServer({
     issuer,
+    tolerances,
     storage,
     keys,
     resources: Object.values(guarded).map((resource) => ({ ...protectedServer, resource })),
@@ -198,6 +201,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
     renderHomePage: (acceptLanguage) => buildHomePage({ name: protectedServer.name, mcpUrl }, acceptLanguage),
     renderErrorPage: buildFailurePage,
+    tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
     mcpEndpoint: mcp,
   });

@@ -3,6 +3,7 @@ import proxyAddr from 'proxy-addr';
 import { z } from 'zod';
 import { canonicalHostPattern } from './oauth/host-pattern.ts';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
+import { type ToleranceName, toleranceNames, tolerances } from './oauth/tolerances.ts';
 import { logLevels } from './observability/logger.ts';
 
 const seconds = (defaultValue: number, maximum: number, description: string) =>
@@ -68,6 +69,9 @@ const publicUrl = z
   .describe(
     'Where clients reach this server: every URL it publishes begins with it. Also the issuer of its tokens.',
   );
+
+const tolerance = (name: ToleranceName) =>
+  z.boolean().default(true).describe(`takes ${tolerances[name].takes}; else ${tolerances[name].otherwise}`);
 
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
@@ -135,6 +139,15 @@ const settings = z.strictObject({
         })
         .prefault({})
         .describe('client ID metadata documents'),
+      tolerances: z
+        .strictObject(
+          Object.fromEntries(toleranceNames.map((name) => [name, tolerance(name)])) as Record<
+            ToleranceName,
+            ReturnType<typeof tolerance>
+          >,
+        )
+        .prefault({})
+        .describe('quirks of real clients that are let through; docs/tolerances.md says whose they are'),
     })
     .prefault({})
     .describe('How clients become known.'),

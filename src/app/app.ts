@@ -32,6 +32,8 @@ export interface AppOptions extends GuardOptions {
   /** What a person finds at the public URL. */
   renderHomePage: (acceptLanguage: string) => Page;
   renderErrorPage: ErrorOptions['renderErrorPage'];
+  /** Whether paths of no standard are served, by their tolerance; notes in the log that one was. */
+  tolerate: Parameters<typeof resolveAliases>[1];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
   /** The protected resources: one MCP server, at a path for each family of transports. */
   protectedResources: Record<'mcp' | 'sse' | 'rest', GuardedResource>;
@@ -95,7 +97,7 @@ export function createApp(options: AppOptions): Koa {
     at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),
     guardHost(options),
     pinPublicOrigin(publicUrl),
-    resolveAliases(buildAliases(publicUrl, slashTolerantPaths)),
+    resolveAliases(buildAliases(publicUrl, slashTolerantPaths), options.tolerate),
     guardedAt(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
     guardedAt(paths.sse, ['GET'], sse, mcpEndpoint.sse),
     guardedAt(paths.messages, ['POST'], sse, mcpEndpoint.messages),

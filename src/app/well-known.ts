@@ -1,12 +1,23 @@
 import type { Context, Next } from 'koa';
+import type { ToleranceName } from '../oauth/tolerances.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import { paths } from './paths.ts';
 
 /** Paths of protected resources, which clients may take for the issuer's. */
 const resourcePaths = [paths.mcp, paths.sse, paths.rest];
 
+/** The tolerances by which a path of no standard is served. */
+type PathTolerance = Extract<ToleranceName, 'discoveryAliases' | 'defaultEndpoints' | 'trailingSlash'>;
+
+/** Another path for one that is served. */
+interface Alias {
+  path: string;
+  /** Undefined where a standard has clients look there. */
+  tolerance?: PathTolerance;
+}
+
 /** Aliases of paths: where clients look, and what is served there. */
-export type Aliases = ReadonlyMap<string, string>;
+export type Aliases = ReadonlyMap<string, Alias>;
 
 /**
  * The places where clients of all revisions look for our documents and endpoints, and the paths that serve them:
@@ -18,34 +29,45 @@ export type Aliases = ReadonlyMap<string, string>;
  */
 export function buildAliases(publicUrl: string, endpoints: readonly string[]): Aliases {
   const base = pathOf(publicUrl);
-  const aliases = new Map<string, string>();
-  const alias = (path: string, target: string): void => {
-    aliases.set(path, target);
-    aliases.set(`${path}/`, target);
+  const aliases = new Map<string, Alias>();
+  const alias = (place: string, path: string, tolerance?: PathTolerance): void => {
+    if (!aliases.has(place)) aliases.set(place, tolerance ? { path, tolerance } : { path });
+    if (!aliases.has(`${place}/`)) aliases.set(`${place}/`, { path, tolerance: 'trailingSlash' });
   };
   for (const document of [wellKnown.authorizationServer, wellKnown.openidConfiguration]) {
-    alias(document, `${base}${document}`);
-    for (const path of ['', ...resourcePaths])
+    const served = `${base}${document}`;
+    alias(document, served);
+    alias(`${document}${base}`, served);
+    alias(served, served);
+    for (const path of resourcePaths)
       for (const place of [`${document}${base}${path}`, `${base}${path}${document}`])
-        alias(place, `${base}${document}`);
+        alias(place, served, 'discoveryAliases');
   }
   const inserted = (path: string): string => `${wellKnown.protectedResource}${base}${path}`;
   alias(wellKnown.protectedResource, inserted(paths.mcp));
   for (const path of resourcePaths) {
     alias(inserted(path), inserted(path));
-    alias(`${base}${path}${wellKnown.protectedResource}`, inserted(path));
+    alias(`${base}${path}${wellKnown.protectedResource}`, inserted(path), 'discoveryAliases');
   }
   for (const endpoint of endpoints) {
-    for (const path of [endpoint, `${base}${endpoint}`]) alias(path, `${base}${endpoint}`);
+    alias(`${base}${endpoint}`, `${base}${endpoint}`);
+    alias(endpoint, `${base}${endpoint}`, 'defaultEndpoints');
   }
   return aliases;
 }
 
-/** Middleware: serves an alias under the one path behind it, without a redirect (clients drop the bearer on redirects). */
-export function resolveAliases(aliases: Aliases) {
+/**
+ * Middleware: serves an alias under the one path behind it, without a redirect (clients drop the bearer on redirects).
+ * @param tolerate whether a path of no standard is served as well; it is told the path
+ */
+export function resolveAliases(
+  aliases: Aliases,
+  tolerate: (tolerance: PathTolerance, because: string) => boolean,
+) {
   return (ctx: Context, next: Next): Promise<void> => {
-    const path = aliases.get(ctx.path);
-    if (path !== undefined && path !== ctx.path) ctx.path = path;
+    const alias = aliases.get(ctx.path);
+    if (!alias || (alias.tolerance && !tolerate(alias.tolerance, `asked for ${ctx.path}`))) return next();
+    if (alias.path !== ctx.path) ctx.path = alias.path;
     return next();
   };
 }

@@ -1,4 +1,5 @@
 import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../oauth/redirect-uri.ts';
+import { tolerate } from './tolerances/tolerate.ts';
 
 /** Limits of client metadata (T-058, T-060). */
 const limits = { redirectUris: 10, nameCharacters: 200 } as const;
@@ -74,8 +75,11 @@ function otherAuthMethods(metadata: Metadata): unknown[] {
 
 /** @returns whether a client could use a method: it prefers it or has it in a list; one that names none at all uses `none` */
 export function namesAuthMethod(metadata: Metadata, method: string): boolean {
-  const named = [metadata.token_endpoint_auth_method ?? [], ...otherAuthMethods(metadata)].flat();
-  return named.length === 0 ? method === 'none' : named.includes(method);
+  const preferred = metadata.token_endpoint_auth_method;
+  const others = otherAuthMethods(metadata).flat();
+  if (preferred === method) return true;
+  if (preferred === undefined) return others.length === 0 ? method === 'none' : others.includes(method);
+  return others.includes(method) && tolerate('authMethodChoices', `prefers ${preferred}`);
 }
 
 /**
@@ -83,10 +87,13 @@ export function namesAuthMethod(metadata: Metadata, method: string): boolean {
  * names `none` among those it could use, is a public client (RFC 7591 sections 2 and 3.2.1).
  */
 function chooseAuthMethod(metadata: Metadata): unknown {
-  const asked = metadata.token_endpoint_auth_method ?? 'none';
+  const asked = metadata.token_endpoint_auth_method;
+  if (asked === undefined || asked === null)
+    return tolerate('unnamedAuthMethod', 'no token_endpoint_auth_method') ? 'none' : 'client_secret_basic';
   if (typeof asked !== 'string' || supportedAuthMethods.includes(asked)) return asked;
   const hasKeys = metadata.jwks !== undefined || metadata.jwks_uri !== undefined;
-  return !hasKeys && otherAuthMethods(metadata).includes('none') ? 'none' : asked;
+  const isPublic = !hasKeys && otherAuthMethods(metadata).includes('none');
+  return isPublic && tolerate('authMethodChoices', `prefers ${asked}`) ? 'none' : asked;
 }
 
 /** Refuses metadata that leaves no authentication method we have. */
@@ -111,28 +118,45 @@ export function inferApplicationType(uris: readonly string[]): 'native' | 'web' 
   return plain.length > 0 && plain.length === loopback.length ? 'native' : 'web';
 }
 
+/**
+ * The `application_type` a client is kept with: what it said where that fits its redirect URIs, else what fits them.
+ * @param metadata its redirect URIs already checked
+ */
+export function chooseApplicationType(metadata: Metadata): unknown {
+  const said = metadata.application_type ?? 'web';
+  const fitting = inferApplicationType(metadata.redirect_uris as string[]);
+  return said === fitting || tolerate('applicationType', `application_type ${said}`) ? fitting : said;
+}
+
 function isStringArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
-/** Gives of a list of grant types those we have, the code's always among them; undefined for what is no list (T-063). */
+/**
+ * Gives of a list of grant types those we have, the code's always among them; undefined for what is no list (T-063).
+ * Where others are not tolerated it stays as it is, for the engine to refuse.
+ */
 export function normalizeGrantTypes(asked: unknown): string[] | undefined {
   if (!isStringArray(asked)) return undefined;
   const kept = asked.filter((type) => supportedGrantTypes.has(type));
+  if (kept.length < asked.length && !tolerate('registeredGrantTypes', `grant_types ${asked.join(' ')}`))
+    return asked;
   return kept.includes('authorization_code') ? kept : ['authorization_code', ...kept];
 }
 
 /**
  * Brings a registration into the form the engine takes: only members a client may set; `application_type` inferred
  * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
- * grant types reduced to those we have. RFC 7591 section 2 lets a server replace what a client asked for.
+ * grant types reduced to those we have; no `scope`, which would limit the client to what it foresaw. RFC 7591 section 2 lets a server replace what a client asked for.
  * @param metadata what the client sent, redirect URIs already checked
  */
 export function normalizeRegistration(metadata: Metadata): Metadata {
   const accepted: Metadata = {};
   for (const member of acceptedMembers)
     if (Object.hasOwn(metadata, member)) accepted[member] = metadata[member];
-  accepted.application_type = inferApplicationType(accepted.redirect_uris as string[]);
+  if (metadata.scope !== undefined && !tolerate('registeredScope', `scope ${metadata.scope}`))
+    accepted.scope = metadata.scope;
+  accepted.application_type = chooseApplicationType(metadata);
   accepted.token_endpoint_auth_method = chooseAuthMethod(metadata);
   const grantTypes = normalizeGrantTypes(accepted.grant_types);
   if (grantTypes) accepted.grant_types = grantTypes;

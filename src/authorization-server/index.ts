@@ -11,3 +11,4 @@ export {
   type AuthorizationServerOptions,
   createAuthorizationServer,
 } from './server.ts';
+export { createTolerances } from './tolerances/tolerances.ts';

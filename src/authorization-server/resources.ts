@@ -1,6 +1,7 @@
 import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
+import { tolerate } from './tolerances/tolerate.ts';
 
 /** A protected resource tokens are issued for. */
 export interface ProtectedResource {
@@ -20,10 +21,9 @@ export interface ResourceRegistry {
   scopes: readonly string[];
   default: ProtectedResource;
   /**
-   * Gives the resource an indicator means, whatever its case or trailing slash (A7-02). Where all are
-   * of one server, with the same scopes, the URL the first stands below (the issuer) and its origin mean it as well:
-   * some clients shorten it so. Undefined for
-   * any other (T-023).
+   * Gives the resource an indicator means: itself, or, as far as the tolerances of the installation go, in another
+   * spelling (A7-02). Where all are of one server, with the same scopes, the URL the first stands below (the issuer) and
+   * its origin mean it as well: some clients shorten it so. Undefined for any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
 }
@@ -41,14 +41,22 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
-  if (resources.every(({ scopes }) => scopes === first.scopes)) {
-    for (const shorter of ['.', '/'])
-      known.set(canonicalResource(new URL(shorter, first.resource).href) ?? first.resource, first);
-  }
+  const shortened = resources.every(({ scopes }) => scopes === first.scopes)
+    ? new Set(['.', '/'].map((shorter) => canonicalResource(new URL(shorter, first.resource).href)))
+    : new Set<string | undefined>();
   return {
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
     default: first,
-    find: (indicator) => known.get(canonicalResource(indicator) ?? ''),
+    find(indicator) {
+      const exact = known.get(indicator);
+      if (exact) return exact;
+      const canonical = canonicalResource(indicator);
+      if (canonical === undefined) return undefined;
+      const meant = known.get(canonical);
+      const because = `resource ${indicator}`;
+      if (meant) return tolerate('resourceSpelling', because) ? meant : undefined;
+      return shortened.has(canonical) && tolerate('shortenedResource', because) ? first : undefined;
+    },
   };
 }
 

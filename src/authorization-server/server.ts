@@ -47,6 +47,8 @@ import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
 import { createLogin, type LoginLimits } from './login.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
+import { noteTolerated } from './tolerances/note-tolerated.ts';
+import type { Tolerances } from './tolerances/tolerances.ts';
 
 /** What an authorization server is made of. */
 export interface AuthorizationServerOptions {
@@ -58,6 +60,8 @@ export interface AuthorizationServerOptions {
   lifetimes: Lifetimes;
   /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
   refreshGraceSeconds: number;
+  /** The quirks of clients that are let through. */
+  tolerances: Tolerances;
   /** Whose client ID metadata documents are taken; nobody's where this is undefined. */
   clientDocuments?: HostPolicyOptions & {
     /** Also fetches from this very machine: for development. */
@@ -100,7 +104,8 @@ interface Endpoint {
  * crashes ask of it.
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
-  const { issuer, storage, keys, lifetimes, refreshGraceSeconds, limits, logger, now } = options;
+  const { issuer, storage, keys, lifetimes, tolerances, limits, logger, now } = options;
+  const refreshGraceSeconds = tolerances.isOn('repeatedRefresh') ? options.refreshGraceSeconds : 0;
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
@@ -245,7 +250,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       if (!endpoint) return next();
       if (ctx.method === 'OPTIONS') return compose([...preflightSteps(endpoint), at(path)])(ctx);
       if (endpoint.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
-        return compose([...endpoint.steps])(ctx);
+        return noteTolerated(ctx, tolerances, () => compose([...endpoint.steps])(ctx));
       ctx.set('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
       answerWithOAuthError(ctx, 405, 'invalid_request', `use ${endpoint.methods.join(' or ')} here`);
     },

@@ -1,5 +1,10 @@
+import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { buildAliases } from '../../src/app/well-known.ts';
+import { type Aliases, buildAliases, resolveAliases } from '../../src/app/well-known.ts';
+
+/** Where the aliases lead. */
+const targets = (aliases: Aliases): Record<string, string> =>
+  Object.fromEntries([...aliases].map(([place, { path }]) => [place, path]));
 
 const documents = ['oauth-authorization-server', 'openid-configuration'];
 
@@ -21,31 +26,58 @@ describe('the aliases', () => {
           expected.set(`${path}${slash}`, `${resource}${at}`);
     }
     for (const path of ['/token', '/token/']) expected.set(path, '/token');
-    expect(Object.fromEntries(aliases)).toEqual(Object.fromEntries(expected));
+    expect(targets(aliases)).toEqual(Object.fromEntries(expected));
   });
 
   it.each(documents)(
     'of %s for an issuer with a path are inserted, appended and at the root (A4-10, A2-03, A2-07)',
     (name) => {
       const aliases = buildAliases('https://mcp.example.com/tools', []);
-      const served = [...aliases].filter(([, target]) => target === `/tools/.well-known/${name}`);
-      expect(served.map(([path]) => path).filter((path) => !path.endsWith('/'))).toEqual([
-        `/.well-known/${name}`,
-        `/.well-known/${name}/tools`,
-        `/tools/.well-known/${name}`,
-        `/.well-known/${name}/tools/mcp`,
-        `/tools/mcp/.well-known/${name}`,
-        `/.well-known/${name}/tools/sse`,
-        `/tools/sse/.well-known/${name}`,
-        `/.well-known/${name}/tools/rest`,
-        `/tools/rest/.well-known/${name}`,
-      ]);
+      const served = [...aliases].filter(([, { path }]) => path === `/tools/.well-known/${name}`);
+      expect(new Set(served.map(([path]) => path).filter((path) => !path.endsWith('/')))).toEqual(
+        new Set([
+          `/.well-known/${name}`,
+          `/.well-known/${name}/tools`,
+          `/tools/.well-known/${name}`,
+          `/.well-known/${name}/tools/mcp`,
+          `/tools/mcp/.well-known/${name}`,
+          `/.well-known/${name}/tools/sse`,
+          `/tools/sse/.well-known/${name}`,
+          `/.well-known/${name}/tools/rest`,
+          `/tools/rest/.well-known/${name}`,
+        ]),
+      );
     },
   );
 
   it('of endpoints of an issuer with a path are at the origin as well (A2-05)', () => {
     const aliases = buildAliases('https://mcp.example.com/tools', ['/token']);
     for (const path of ['/token', '/token/', '/tools/token', '/tools/token/'])
-      expect(aliases.get(path)).toBe('/tools/token');
+      expect(aliases.get(path)?.path).toBe('/tools/token');
+  });
+
+  it('that follow a standard need no tolerance; each other has one, and does not exist without it', async () => {
+    const aliases = buildAliases('https://mcp.example.com/tools', ['/token']);
+    const ask = async (path: string, isOn: boolean): Promise<{ path: string; asked: string[] }> => {
+      const ctx = { path } as Context;
+      const asked: string[] = [];
+      await resolveAliases(aliases, (tolerance) => {
+        asked.push(tolerance);
+        return isOn;
+      })(ctx, async () => undefined);
+      return { path: ctx.path, asked };
+    };
+    const metadata = '/tools/.well-known/oauth-authorization-server';
+    const inserted = '/.well-known/oauth-authorization-server/tools';
+    expect(await ask(inserted, false)).toEqual({ path: metadata, asked: [] });
+    for (const [place, tolerance, path] of [
+      [`${inserted}/mcp`, 'discoveryAliases', metadata],
+      [`${inserted}/`, 'trailingSlash', metadata],
+      ['/token', 'defaultEndpoints', '/tools/token'],
+      ['/tools/token/', 'trailingSlash', '/tools/token'],
+    ] as const) {
+      expect(await ask(place, true)).toEqual({ path, asked: [tolerance] });
+      expect(await ask(place, false)).toEqual({ path: place, asked: [tolerance] });
+    }
   });
 });

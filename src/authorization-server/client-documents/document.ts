@@ -1,7 +1,7 @@
 import {
   checkName,
   checkRedirectUris,
-  inferApplicationType,
+  chooseApplicationType,
   type Metadata,
   namesAuthMethod,
   normalizeGrantTypes,
@@ -74,7 +74,7 @@ export function parseDocument(url: string, body: Uint8Array): Metadata {
     ...(isHttpsUrl(client_uri) ? { client_uri } : undefined),
     ...(grantTypes ? { grant_types: grantTypes } : undefined),
     response_types: ['code'],
-    application_type: inferApplicationType(redirect_uris as string[]),
+    application_type: chooseApplicationType(document),
     token_endpoint_auth_method: 'none',
   };
 }

@@ -1,10 +1,20 @@
 import type { Context, Next } from 'koa';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
+import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
 
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
 const maxQueryLength = 16_384;
+
+/** Takes a value apart that joins several resources of ours. */
+function splitJoined(value: string, resources: ResourceRegistry): string[] {
+  const parts = value.split(/[\s,]+/);
+  const isJoined = parts.length > 1 && parts.every((part) => resources.find(part) !== undefined);
+  return isJoined && tolerate('joinedResources', `resource ${value}`) ? parts : [value];
+}
 
 /**
  * Rewrites `resource` parameters to the canonical form of the resource they mean; unknown ones stay as they are and
@@ -12,11 +22,27 @@ const maxQueryLength = 16_384;
  */
 export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const asked = parameters.getAll('resource');
-  const meant = asked.map((value) => resources.find(value)?.resource ?? value);
-  if (asked.every((value, index) => value === meant[index])) return false;
+  const meant = asked
+    .flatMap((value) => splitJoined(value, resources))
+    .map((value) => resources.find(value)?.resource ?? value);
+  if (asked.length === meant.length && asked.every((value, index) => value === meant[index])) return false;
   parameters.delete('resource');
   for (const value of new Set(meant)) parameters.append('resource', value);
   return true;
+}
+
+function asksForNoScope(parameters: URLSearchParams): boolean {
+  const asked = parameters.getAll('scope');
+  return asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access');
+}
+
+/** What an authorization request leaves out though the installation wants it. */
+function checkOmissions(parameters: URLSearchParams): { code: string; description: string } | undefined {
+  if (!parameters.has('resource') && !tolerate('missingResource', 'no resource'))
+    return { code: 'invalid_target', description: 'name the resource you ask for (RFC 8707)' };
+  if (asksForNoScope(parameters) && !tolerate('missingScope', 'no scope'))
+    return { code: 'invalid_scope', description: 'name the scopes you ask for (RFC 6749 section 3.3)' };
+  return undefined;
 }
 
 /**
@@ -28,8 +54,8 @@ export function canonicalizeResources(parameters: URLSearchParams, resources: Re
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const changed = canonicalizeResources(parameters, resources);
+  if (!asksForNoScope(parameters)) return changed;
   const asked = parameters.getAll('scope');
-  if (asked.length > 1 || parseScope(asked[0]).some((scope) => scope !== 'offline_access')) return changed;
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
   return true;
@@ -45,7 +71,11 @@ export function prepareAuthorization(resources: ResourceRegistry) {
       ctx.throw(414, `The authorization request may have at most ${maxQueryLength} characters.`);
     }
     const query = new URLSearchParams(ctx.querystring);
-    if (!query.has('request_uri') && completeRequest(query, resources)) ctx.querystring = query.toString();
+    if (!query.has('request_uri')) {
+      const refusal = checkOmissions(query);
+      if (refusal) return answerWithErrorPage(ctx, 400, refusal);
+      if (completeRequest(query, resources)) ctx.querystring = query.toString();
+    }
     await next();
   };
 }
@@ -55,6 +85,8 @@ export function preparePostedAuthorization(resources: ResourceRegistry) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readFormBody(ctx);
     if (!form) return;
+    const refusal = form.size > 0 ? checkOmissions(form) : undefined;
+    if (refusal) return answerWithOAuthError(ctx, 400, refusal.code, refusal.description);
     if (form.size > 0 && completeRequest(form, resources)) replayForm(ctx, form);
     await next();
   };

@@ -7,6 +7,7 @@ import {
   type MetadataRefusal,
   normalizeRegistration,
 } from '../client-metadata.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
 
 /** Limits of a registration (T-060, T-062). */
@@ -14,7 +15,9 @@ const limits = { bytes: 56 * 1024, levels: 8 } as const;
 
 /** Members that are null or empty say nothing; several clients send all they know of (RFC 7591 section 2: all optional). */
 function dropEmpty(metadata: Metadata): Metadata {
-  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null && value !== ''));
+  const said = Object.entries(metadata).filter(([, value]) => value !== null && value !== '');
+  if (said.length === Object.keys(metadata).length) return metadata;
+  return tolerate('emptyMembers', 'null or empty members') ? Object.fromEntries(said) : metadata;
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

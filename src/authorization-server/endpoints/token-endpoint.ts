@@ -8,6 +8,7 @@ import type { AuditLog } from '../audit.ts';
 import { grantKey, payloadContext } from '../engine/adapter.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources } from './authorization-request.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
@@ -76,6 +77,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
           'this refresh token was just used for other scopes; use its successor',
         );
       if (answer) {
+        tolerate('repeatedRefresh', 'a refresh token that was just used');
         ctx.body = answer;
         return;
       }

@@ -4,6 +4,7 @@ import { randomSecret } from '../../crypto/secret.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
+import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
 
@@ -90,7 +91,9 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     enableHttpPostMethods: false,
 
     // MCP clients never ask for `offline_access`; whoever registered the grant gets the token (A9-03).
-    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    issueRefreshToken: (_ctx, client, code) =>
+      client.grantTypeAllowed('refresh_token') &&
+      (code.scopes.has('offline_access') || tolerate('unaskedRefreshToken', 'no offline_access')),
     rotateRefreshToken: true,
     expiresWithSession: () => false,
 

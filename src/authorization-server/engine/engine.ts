@@ -5,6 +5,7 @@ import type { KeySet } from '../../crypto/keys.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
+import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {
@@ -40,6 +41,7 @@ function createProvider({ issuer, configure, keys, logger }: EngineOptions): Pro
   provider.proxy = true;
   // Read for each request: a list that changes in place is enough.
   provider.keys = keys.cookies as string[];
+  compareLocalhostPorts(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });
