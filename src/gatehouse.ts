@@ -14,6 +14,7 @@ import {
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
+import { keyedDigest } from './crypto/secret.ts';
 import { createTextSeal } from './crypto/text-seal.ts';
 import { createMcpEndpoint } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
@@ -27,8 +28,10 @@ import { type OwnServer, readOwnServer } from './protected-server.ts';
 import {
   buildProtectedResource,
   createAccessWatch,
+  createDpopNonces,
   createLocalVerifier,
   createRequireBearer,
+  type DpopPolicy,
 } from './resource-server/index.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
@@ -114,9 +117,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     tolerances,
     storage,
     keys,
-    resources: Object.values(guarded).map((resource) => ({ ...protectedServer, resource })),
+    resources: Object.values(guarded).map((resource) => ({
+      ...protectedServer,
+      resource,
+      dpopRequired: settings.tokens.dpop.required,
+    })),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
+    requireDpopNonce: settings.tokens.dpop.requireNonce,
     ...(metadataDocuments.enabled
       ? {
           clientDocuments: {
@@ -173,18 +181,30 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   metrics.watch('gatehouse_mcp_sessions', 'MCP sessions this process holds.', () => mcp.load().sessions);
   metrics.watch('gatehouse_mcp_calls_running', 'MCP calls that run.', () => mcp.load().calls);
   const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
+  const dpop: DpopPolicy = {
+    ...settings.tokens.dpop,
+    publicOrigin: new URL(issuer).origin,
+    nonces: createDpopNonces(
+      () => keys.cookies.map((key) => keyedDigest(key, 'DPoP nonces', 'MCP endpoint')),
+      now,
+    ),
+    usedProofs: authorizationServer.usedProofs,
+    now,
+  };
   const guard = (resource: string): GuardedResource => ({
     metadata: buildProtectedResource({
       resource,
       authorizationServers: [issuer],
       scopesSupported: baselineScopes,
       name: protectedServer.name,
+      dpop,
     }),
     requireBearer: createRequireBearer({
       verifier,
       resource,
       resourceMetadataUrl: protectedResourceMetadataUrl(resource),
       baselineScopes,
+      dpop,
     }),
   });
   let isStopping = false;

@@ -111,6 +111,21 @@ const settings = z.strictObject({
         .max(600)
         .default(120)
         .describe('how long a refresh token that was used gives the same answer again; 0 for never'),
+      dpop: z
+        .strictObject({
+          required: z
+            .boolean()
+            .default(false)
+            .describe(
+              'whether the MCP endpoint takes only access tokens that are bound to a key of the client',
+            ),
+          requireNonce: z
+            .boolean()
+            .default(false)
+            .describe('whether each proof has to hold a nonce that this server gave out'),
+        })
+        .prefault({})
+        .describe('access tokens that are bound to a key of the client (DPoP)'),
     })
     .prefault({})
     .describe('Lifetimes of what is issued.'),

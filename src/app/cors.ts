@@ -43,7 +43,7 @@ export function allowKnownOrigins(options: GuardOptions, methods: readonly strin
     if (ctx.method === 'OPTIONS') return preflight(ctx, methods);
     ctx.set(
       'Access-Control-Expose-Headers',
-      'WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version, Retry-After',
+      'WWW-Authenticate, DPoP-Nonce, Mcp-Session-Id, MCP-Protocol-Version, Retry-After',
     );
     await next();
   };

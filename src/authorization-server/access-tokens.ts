@@ -19,6 +19,8 @@ export interface IssuedAccessToken {
   grantId?: string;
   /** The name under which it is stored; never the token. */
   tokenId: string;
+  /** The key it is bound to, by its JWK thumbprint; absent for a bearer token. */
+  keyThumbprint?: string;
 }
 
 /** Access tokens, for the resource server of the same process. */
@@ -62,6 +64,7 @@ export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox
       expiresAt: Number(payload.exp),
       ...(payload.grantId === undefined ? undefined : { grantId: String(payload.grantId) }),
       tokenId: row.id,
+      ...(typeof payload.jkt === 'string' ? { keyThumbprint: payload.jkt } : undefined),
     };
   }
 

@@ -13,6 +13,8 @@ export interface ProtectedResource {
   scopes: Record<string, string>;
   /** What a client gets that asks for nothing in particular. */
   baselineScopes: readonly string[];
+  /** Whether its access tokens have to be bound to a key of the client (RFC 9449); they need not by default. */
+  dpopRequired?: boolean;
 }
 
 /** The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). */

@@ -14,6 +14,7 @@ import type { DocumentLimits } from './client-documents/budgets.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { buildDocumentFeature } from './client-documents/engine-feature.ts';
 import { createHostPolicy, type HostPolicyOptions } from './client-documents/host-policy.ts';
+import { deriveNonceSecret } from './dpop-nonce-secret.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
@@ -49,6 +50,7 @@ import { createLogin, type LoginLimits } from './login.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
 import { noteTolerated } from './tolerances/note-tolerated.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
+import { createUsedProofs, type UsedProofs } from './used-proofs.ts';
 
 /** What an authorization server is made of. */
 export interface AuthorizationServerOptions {
@@ -62,6 +64,8 @@ export interface AuthorizationServerOptions {
   refreshGraceSeconds: number;
   /** The quirks of clients that are let through. */
   tolerances: Tolerances;
+  /** Whether each DPoP proof needs a nonce of ours, however recent it is. */
+  requireDpopNonce: boolean;
   /** Whose client ID metadata documents are taken; nobody's where this is undefined. */
   clientDocuments?: HostPolicyOptions & {
     /** Also fetches from this very machine: for development. */
@@ -88,6 +92,8 @@ export interface AuthorizationServer {
   middleware: (ctx: Context, next: Next) => Promise<void>;
   /** Access tokens, for the resource server in the same process. */
   accessTokens: IssuedAccessTokens;
+  /** Proofs that were used at the resource server, for every process on the database. */
+  usedProofs: UsedProofs;
 }
 
 /** Bounds of a fetch of a client document (T-071). */
@@ -144,6 +150,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       resources,
       lifetimes,
       documents: documentFeature,
+      dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       renderError,
       now,
       adapter,
@@ -238,6 +245,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   return {
     accessTokens: createAccessTokenSource(artifacts, box),
+    usedProofs: createUsedProofs(artifacts),
     async middleware(ctx, next) {
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();
       const path = ctx.path.slice(base.length);

@@ -23,6 +23,8 @@ export interface AuthInfo {
    * be presented as it. It tells whether the token still stands while a stream is open (A12-04).
    */
   tokenId?: string;
+  /** The key the token is bound to, by its JWK thumbprint (`cnf.jkt`, RFC 9449 section 6); absent for a bearer token. */
+  keyThumbprint?: string;
 }
 
 /**

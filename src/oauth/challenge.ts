@@ -8,10 +8,21 @@ export interface Challenge {
 
 /** Parameters of a `Bearer` challenge (RFC 6750 section 3, RFC 9728 section 5.1). */
 export interface BearerChallenge {
-  error?: 'invalid_request' | 'invalid_token' | 'insufficient_scope';
+  error?:
+    | 'invalid_request'
+    | 'invalid_token'
+    | 'insufficient_scope'
+    | 'invalid_dpop_proof'
+    | 'use_dpop_nonce';
   error_description?: string;
   scope?: string;
   resource_metadata?: string;
+}
+
+/** Parameters of a `DPoP` challenge (RFC 9449 section 7.1). */
+export interface DpopChallenge extends BearerChallenge {
+  /** Algorithms proofs may be signed with, parted by spaces. */
+  algs: string;
 }
 
 /** Keeps only what RFC 6750 section 3 allows inside a quoted value, so that no value can end it early (T-102). */
@@ -26,10 +37,26 @@ function quotable(value: string): string {
  * @see RFC 6750 section 3; RFC 9728 section 5.1
  */
 export function formatBearerChallenge(challenge: BearerChallenge): string {
-  const parameters = (['error', 'error_description', 'scope', 'resource_metadata'] as const)
-    .filter((name) => challenge[name] !== undefined)
-    .map((name) => `${name}="${quotable(challenge[name] ?? '')}"`);
-  return parameters.length === 0 ? 'Bearer' : `Bearer ${parameters.join(', ')}`;
+  return formatChallenge('Bearer', { ...challenge });
+}
+
+/**
+ * Writes a `DPoP` challenge: how to present a token that is bound to a key.
+ * @param challenge its parameters; absent ones are left out
+ * @returns the value of a `WWW-Authenticate` header
+ * @see RFC 9449 sections 7.1 and 9
+ */
+export function formatDpopChallenge(challenge: DpopChallenge): string {
+  return formatChallenge('DPoP', { ...challenge });
+}
+
+const parameterOrder = ['error', 'error_description', 'scope', 'resource_metadata', 'algs'] as const;
+
+function formatChallenge(scheme: string, values: Partial<DpopChallenge>): string {
+  const parameters = parameterOrder
+    .filter((name) => values[name] !== undefined)
+    .map((name) => `${name}="${quotable(values[name] ?? '')}"`);
+  return parameters.length === 0 ? scheme : `${scheme} ${parameters.join(', ')}`;
 }
 
 const tchar = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;

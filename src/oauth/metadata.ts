@@ -5,6 +5,7 @@ export interface AuthorizationServerMetadata {
   token_endpoint?: string;
   registration_endpoint?: string;
   revocation_endpoint?: string;
+  introspection_endpoint?: string;
   jwks_uri?: string;
   scopes_supported?: string[];
   response_types_supported?: string[];
@@ -29,5 +30,7 @@ export interface ProtectedResourceMetadata {
   resource_documentation?: string;
   /** Whether every token has to be bound to a key of the client (RFC 9728 section 2, RFC 9449). */
   dpop_bound_access_tokens_required?: boolean;
+  /** What proofs of such a key may be signed with (RFC 9728 section 2). */
+  dpop_signing_alg_values_supported?: string[];
   [member: string]: unknown;
 }

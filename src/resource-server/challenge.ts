@@ -1,4 +1,6 @@
-import { type BearerChallenge, formatBearerChallenge } from '../oauth/challenge.ts';
+import type { TokenScheme } from '../oauth/bearer.ts';
+import { type BearerChallenge, formatBearerChallenge, formatDpopChallenge } from '../oauth/challenge.ts';
+import { proofAlgorithms } from '../oauth/dpop.ts';
 import { formatScope } from '../oauth/scope.ts';
 
 /** Why a request is not let through. */
@@ -9,6 +11,11 @@ export type RefusalReason =
   | 'malformed_token'
   | 'unusable_token'
   | 'wrong_audience'
+  | 'bound_token_as_bearer'
+  | 'unbound_token_with_proof'
+  | 'unbound_token'
+  | 'unusable_proof'
+  | 'nonce_needed'
   | 'insufficient_scope';
 
 /** A refusal as it goes out. */
@@ -28,6 +35,8 @@ export interface ChallengeContext {
   baselineScopes: readonly string[];
   /** All scopes this request needs (A8-04). */
   requiredScopes: readonly string[];
+  /** Whether tokens that are bound to a key are taken, or no others; undefined where they are not (RFC 9449). */
+  dpop?: { required: boolean };
 }
 
 type Row = { status: BearerRefusal['status']; error: BearerChallenge['error']; description: string };
@@ -63,6 +72,32 @@ const rows: Record<RefusalReason, Row> = {
     error: 'invalid_token',
     description: 'The access token was issued for another resource. Get one for this resource.',
   },
+  bound_token_as_bearer: {
+    status: 401,
+    error: 'invalid_token',
+    description: 'The access token is bound to a key. Send it as "Authorization: DPoP" with a proof.',
+  },
+  unbound_token_with_proof: {
+    status: 401,
+    error: 'invalid_token',
+    description: 'The access token is bound to no key. Send it as "Authorization: Bearer".',
+  },
+  unbound_token: {
+    status: 401,
+    error: 'invalid_token',
+    description: 'This resource takes only access tokens that are bound to a key. Get one with a DPoP proof.',
+  },
+  unusable_proof: {
+    status: 401,
+    error: 'invalid_dpop_proof',
+    description:
+      'The DPoP proof is missing, used before, or not for this request, token and key. Make a new one.',
+  },
+  nonce_needed: {
+    status: 401,
+    error: 'use_dpop_nonce',
+    description: 'Make the DPoP proof again, with the nonce of the DPoP-Nonce header.',
+  },
   insufficient_scope: {
     status: 403,
     error: 'insufficient_scope',
@@ -71,40 +106,62 @@ const rows: Record<RefusalReason, Row> = {
 };
 
 /** Refusals by context: a flood of bad tokens is told the same words each time. */
-const described = new WeakMap<ChallengeContext, Map<RefusalReason, BearerRefusal>>();
+const described = new WeakMap<ChallengeContext, Map<string, BearerRefusal>>();
 
 /**
  * Says how a refusal goes out: status, challenge and JSON body. A request without credentials gets a challenge
  * without `error` (A8-09); a challenge with 401 names the baseline scopes, one with 403 all that the request needs.
+ * A 401 names every scheme that is taken here, the one that was used first.
  * @param context told once: it may not change afterwards
- * @see RFC 6750 sections 3 and 3.1; RFC 9728 section 5.1
+ * @param scheme how the token was presented
+ * @see RFC 6750 sections 3 and 3.1; RFC 9728 section 5.1; RFC 9449 section 7.1
  */
-export function describeRefusal(reason: RefusalReason, context: ChallengeContext): BearerRefusal {
+export function describeRefusal(
+  reason: RefusalReason,
+  context: ChallengeContext,
+  scheme: TokenScheme = 'Bearer',
+): BearerRefusal {
   let known = described.get(context);
   if (known === undefined) {
     known = new Map();
     described.set(context, known);
   }
-  let refusal = known.get(reason);
+  const name = `${scheme} ${reason}`;
+  let refusal = known.get(name);
   if (refusal === undefined) {
-    refusal = buildRefusal(reason, context);
-    known.set(reason, refusal);
+    refusal = buildRefusal(reason, context, scheme);
+    known.set(name, refusal);
   }
   return refusal;
 }
 
-function buildRefusal(reason: RefusalReason, context: ChallengeContext): BearerRefusal {
+function buildRefusal(reason: RefusalReason, context: ChallengeContext, scheme: TokenScheme): BearerRefusal {
   const { status, error, description } = rows[reason];
   const scopes = reason === 'insufficient_scope' ? context.requiredScopes : context.baselineScopes;
-  const challenge = formatBearerChallenge({
+  const challenge: BearerChallenge = {
     ...(error === undefined ? {} : { error, error_description: description }),
     ...(status === 400 || scopes.length === 0 ? {} : { scope: formatScope(scopes) }),
     resource_metadata: context.resourceMetadataUrl,
-  });
+  };
   return {
     reason,
     status,
-    challenge,
+    challenge: listSchemes(challenge, context, scheme, status === 401),
     body: { error: error ?? 'unauthorized', error_description: description },
   };
+}
+
+function listSchemes(
+  challenge: BearerChallenge,
+  { dpop, resourceMetadataUrl }: ChallengeContext,
+  used: TokenScheme,
+  listAll: boolean,
+): string {
+  const algs = proofAlgorithms.join(' ');
+  if (!dpop) return formatBearerChallenge(challenge);
+  if (dpop.required || (used === 'DPoP' && !listAll)) return formatDpopChallenge({ ...challenge, algs });
+  if (!listAll) return formatBearerChallenge(challenge);
+  return used === 'Bearer'
+    ? `${formatBearerChallenge(challenge)}, ${formatDpopChallenge({ algs })}`
+    : `${formatDpopChallenge({ ...challenge, algs })}, ${formatBearerChallenge({ resource_metadata: resourceMetadataUrl })}`;
 }

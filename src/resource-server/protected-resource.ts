@@ -1,3 +1,4 @@
+import { proofAlgorithms } from '../oauth/dpop.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 
 /** What a protected resource says about itself. */
@@ -12,6 +13,8 @@ export interface ProtectedResourceDescription {
   name: string;
   /** A page for developers. */
   documentationUrl?: string;
+  /** Whether it takes tokens that are bound to a key, or no others; undefined where it does not (RFC 9449). */
+  dpop?: { required: boolean };
 }
 
 /**
@@ -21,7 +24,7 @@ export interface ProtectedResourceDescription {
  * @see RFC 9728 section 2
  */
 export function buildProtectedResource(description: ProtectedResourceDescription): ProtectedResourceMetadata {
-  const { resource, authorizationServers, scopesSupported, name, documentationUrl } = description;
+  const { resource, authorizationServers, scopesSupported, name, documentationUrl, dpop } = description;
   if (authorizationServers.length === 0)
     throw new TypeError('a protected resource needs at least one authorization server');
   return {
@@ -30,6 +33,8 @@ export function buildProtectedResource(description: ProtectedResourceDescription
     scopes_supported: scopesSupported.filter((scope) => scope !== 'offline_access'),
     bearer_methods_supported: ['header'],
     resource_name: name,
+    ...(dpop && { dpop_signing_alg_values_supported: [...proofAlgorithms] }),
+    ...(dpop?.required && { dpop_bound_access_tokens_required: true }),
     ...(documentationUrl === undefined ? {} : { resource_documentation: documentationUrl }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { fieldValues } from '../oauth/field-values.ts';
+import type { DpopPolicy } from './dpop/verify-proof.ts';
 import type { TokenVerifier } from './token-verifier.ts';
 import { type ResourcePolicy, verifyRequest } from './verify-request.ts';
 
@@ -20,12 +21,15 @@ export interface RequireBearerOptions {
   baselineScopes: readonly string[];
   /** Scopes every request must have; none by default. */
   requiredScopes?: readonly string[];
+  /** How tokens that are bound to a key are taken; not at all where this is undefined. */
+  dpop?: DpopPolicy;
 }
 
 /**
- * Creates the Koa middleware that lets only bearers of a good token pass and puts who they are on
- * `ctx.state.authInfo`. Every method is guarded but OPTIONS, which carries no credentials (a CORS preflight).
- * @see RFC 6750; MCP authorization "Access Token Usage"
+ * Creates the Koa middleware that lets only those with a good token pass, and with a proof where it is bound to a key, and
+ * puts who they are on `ctx.state.authInfo`. Every method is guarded but OPTIONS, which carries no credentials (a CORS
+ * preflight).
+ * @see RFC 6750; RFC 9449 section 7; MCP authorization "Access Token Usage"
  */
 export function createRequireBearer(options: RequireBearerOptions): Middleware {
   const policy: ResourcePolicy = {
@@ -36,7 +40,13 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
   return async (ctx, next) => {
     if (ctx.method === 'OPTIONS') return next();
     const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');
-    const verdict = await verifyRequest({ authorization, query: ctx.querystring }, policy);
+    const proven = () => ({
+      method: ctx.method,
+      target: ctx.originalUrl,
+      proofs: fieldValues(ctx.req.rawHeaders, 'dpop'),
+    });
+    const verdict = await verifyRequest({ authorization, query: ctx.querystring, proven }, policy);
+    if (verdict.nextNonce !== undefined) ctx.set('DPoP-Nonce', verdict.nextNonce);
     if ('refusal' in verdict) {
       const { status, challenge, body } = verdict.refusal;
       ctx.status = status;

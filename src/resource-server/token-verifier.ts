@@ -22,6 +22,8 @@ export interface AccessTokenRecord {
   grantId?: string;
   /** The name under which the token is stored; never the token. */
   tokenId?: string;
+  /** The key the token is bound to, by its JWK thumbprint; absent for a bearer token. */
+  keyThumbprint?: string;
 }
 
 /** Where issued access tokens are found. */
@@ -110,7 +112,7 @@ export function createLocalVerifier({
 
 /** Frozen, because all requests with the token are handed the same object. */
 function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
-  const { subject, clientId, scopes, audience, expiresAt, grantId, tokenId } = record;
+  const { subject, clientId, scopes, audience, expiresAt, grantId, tokenId, keyThumbprint } = record;
   return Object.freeze({
     issuer,
     subject,
@@ -120,5 +122,6 @@ function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
     expiresAt,
     ...(grantId === undefined ? {} : { grantId }),
     ...(tokenId === undefined ? {} : { tokenId }),
+    ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
   });
 }

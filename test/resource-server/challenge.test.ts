@@ -16,6 +16,11 @@ const table: [RefusalReason, number, string | undefined, string | undefined][] =
   ['malformed_token', 401, 'invalid_token', 'notes:read'],
   ['unusable_token', 401, 'invalid_token', 'notes:read'],
   ['wrong_audience', 401, 'invalid_token', 'notes:read'],
+  ['bound_token_as_bearer', 401, 'invalid_token', 'notes:read'],
+  ['unbound_token_with_proof', 401, 'invalid_token', 'notes:read'],
+  ['unbound_token', 401, 'invalid_token', 'notes:read'],
+  ['unusable_proof', 401, 'invalid_dpop_proof', 'notes:read'],
+  ['nonce_needed', 401, 'use_dpop_nonce', 'notes:read'],
   ['insufficient_scope', 403, 'insufficient_scope', 'notes:read notes:write'],
 ];
 
@@ -52,5 +57,50 @@ describe('a refusal', () => {
     expect(challenge).not.toMatch(/[\r\n]/);
     expect(parseChallenges(challenge)).toHaveLength(1);
     expect(parseChallenges(challenge)[0]?.parameters.error).toBe('insufficient_scope');
+  });
+});
+
+describe('a refusal where tokens may be bound to a key', () => {
+  const both = { ...context, dpop: { required: false } };
+  const challengesFor = (...given: Parameters<typeof describeRefusal>) =>
+    parseChallenges(describeRefusal(...given).challenge).map(({ scheme, parameters }) => ({
+      scheme,
+      ...parameters,
+    }));
+  const algs = 'ES256 Ed25519 EdDSA';
+
+  it('names both schemes, the one that was used first and with the error; Bearer where none was (A13-09, A8-09)', () => {
+    expect(challengesFor('no_credentials', both)).toEqual([
+      { scheme: 'bearer', scope: 'notes:read', resource_metadata: resourceMetadataUrl },
+      { scheme: 'dpop', algs },
+    ]);
+    const description = { error_description: expect.stringContaining('DPoP-Nonce') };
+    expect(challengesFor('nonce_needed', both, 'DPoP')).toEqual([
+      {
+        scheme: 'dpop',
+        error: 'use_dpop_nonce',
+        ...description,
+        scope: 'notes:read',
+        resource_metadata: resourceMetadataUrl,
+        algs,
+      },
+      { scheme: 'bearer', resource_metadata: resourceMetadataUrl },
+    ]);
+  });
+
+  it('names the scheme that was used alone where another would not help (A8-04, A13-09)', () => {
+    const schemes = (...given: Parameters<typeof describeRefusal>) =>
+      challengesFor(...given).map(({ scheme }) => scheme);
+    expect(schemes('insufficient_scope', both, 'DPoP')).toEqual(['dpop']);
+    expect(schemes('insufficient_scope', both)).toEqual(['bearer']);
+    expect(schemes('token_also_in_query', both)).toEqual(['bearer']);
+  });
+
+  it('names DPoP alone where no other token is taken (A13-09)', () => {
+    const required = { ...context, dpop: { required: true } };
+    expect(challengesFor('no_credentials', required)).toEqual([
+      { scheme: 'dpop', scope: 'notes:read', resource_metadata: resourceMetadataUrl, algs },
+    ]);
+    expect(challengesFor('unbound_token', required).map(({ scheme }) => scheme)).toEqual(['dpop']);
   });
 });

@@ -33,4 +33,13 @@ describe('the metadata of a protected resource', () => {
       'at least one authorization server',
     );
   });
+
+  it('says what proofs of bound tokens may be signed with, and whether no other tokens are taken (A13-09)', () => {
+    const algorithms = { dpop_signing_alg_values_supported: ['ES256', 'Ed25519', 'EdDSA'] };
+    const build = (required: boolean) => buildProtectedResource({ ...description, dpop: { required } });
+    expect(build(false)).toMatchObject(algorithms);
+    expect('dpop_bound_access_tokens_required' in build(false)).toBe(false);
+    expect(build(true)).toMatchObject({ ...algorithms, dpop_bound_access_tokens_required: true });
+    expect('dpop_signing_alg_values_supported' in buildProtectedResource(description)).toBe(false);
+  });
 });

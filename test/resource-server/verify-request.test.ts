@@ -19,7 +19,14 @@ async function reasonFor(
   chosen: { caller?: AuthInfo; requiredScopes?: string[] } = {},
 ): Promise<string> {
   const verdict = await verifyRequest(
-    { authorization: [], query: '', ...request },
+    {
+      authorization: [],
+      query: '',
+      proven: () => {
+        throw new Error('asked for a proof');
+      },
+      ...request,
+    },
     {
       verifier: {
         verify: async (token) => (token === 'good' ? (chosen.caller ?? caller) : undefined),

@@ -17,6 +17,8 @@ export interface TokenAnswer {
 interface KeptAnswer {
   answer: TokenAnswer;
   issuedAt: number;
+  /** The key its access token is bound to. */
+  keyThumbprint?: string;
 }
 
 /**
@@ -31,17 +33,24 @@ export function keepAnswer(
     id,
     grantId,
     answer,
+    keyThumbprint,
     nowSeconds,
     graceSeconds,
   }: {
     id: string;
     grantId: string;
     answer: TokenAnswer;
+    /** The key the access token of the answer is bound to. */
+    keyThumbprint: string | undefined;
     nowSeconds: number;
     graceSeconds: number;
   },
 ): PutArtifact {
-  const kept: KeptAnswer = { answer, issuedAt: nowSeconds };
+  const kept: KeptAnswer = {
+    answer,
+    issuedAt: nowSeconds,
+    ...(keyThumbprint === undefined ? undefined : { keyThumbprint }),
+  };
   return {
     type: 'put',
     kind,
@@ -54,20 +63,23 @@ export function keepAnswer(
 
 /**
  * Gives the kept answer to a refresh token that was used a moment ago.
- * @param attempt the answer this attempt would have got: the kept one is given only where it is for the same scopes
- * @returns the first answer with its remaining life; 'other_scopes' where it is for others than this attempt; undefined
- *   where there is none any more
+ * @param attempt the answer this attempt would have got, and the key it proved to hold: the kept one is given only where
+ *   it is for the same scopes and bound to the same key
+ * @returns the first answer with its remaining life; 'other_scopes' or 'other_key' where it is for others than this
+ *   attempt; undefined where there is none any more
  */
 export async function findAnswer(
   artifacts: ArtifactStore,
   box: SealedBox,
   id: string,
-  attempt: TokenAnswer,
+  attempt: { answer: TokenAnswer; keyThumbprint: string | undefined },
   nowSeconds: number,
-): Promise<TokenAnswer | 'other_scopes' | undefined> {
+): Promise<TokenAnswer | 'other_scopes' | 'other_key' | undefined> {
   const row = await artifacts.find(kind, id);
   if (!row || row.expiresAt <= nowSeconds) return undefined;
-  const { answer, issuedAt } = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as KeptAnswer;
-  if (answer.scope !== attempt.scope) return 'other_scopes';
+  const kept = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as KeptAnswer;
+  const { answer, issuedAt } = kept;
+  if (kept.keyThumbprint !== attempt.keyThumbprint) return 'other_key';
+  if (answer.scope !== attempt.answer.scope) return 'other_scopes';
   return { ...answer, expires_in: Math.max(1, answer.expires_in - (nowSeconds - issuedAt)) };
 }

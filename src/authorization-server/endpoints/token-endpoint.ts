@@ -10,6 +10,7 @@ import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources } from './authorization-request.ts';
+import { refuseUnboundToken } from './bound-token.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
@@ -23,6 +24,11 @@ export interface TokenEndpointOptions {
   /** Epoch seconds. */
   now: () => number;
   refreshGraceSeconds: number;
+}
+
+/** The key that the access token of an answer is bound to; undefined for a bearer token. */
+function issuedKey(ctx: Context): string | undefined {
+  return (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.AccessToken?.jkt;
 }
 
 const codeKind = 'AuthorizationCode';
@@ -60,6 +66,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       id,
       grantId: grantKey(grantId),
       answer,
+      keyThumbprint: issuedKey(ctx),
       nowSeconds: now(),
       graceSeconds: refreshGraceSeconds,
     };
@@ -68,7 +75,15 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
 
   async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
     if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
-      const answer = await findAnswer(artifacts, box, conflict.id, ctx.body as TokenAnswer, now());
+      const attempt = { answer: ctx.body as TokenAnswer, keyThumbprint: issuedKey(ctx) };
+      const answer = await findAnswer(artifacts, box, conflict.id, attempt, now());
+      if (answer === 'other_key')
+        return answerWithOAuthError(
+          ctx,
+          400,
+          'invalid_dpop_proof',
+          'this refresh token was just used with another key; use its successor',
+        );
       if (answer === 'other_scopes')
         return answerWithOAuthError(
           ctx,
@@ -130,6 +145,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
       if (collecting.endsGrant && code !== null) victim = (await openCode(code))?.accountId;
+      refuseUnboundToken(ctx, resources);
       if (ctx.status >= 400) collecting.dropWrites();
       else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
       return ctx.status < 500;

@@ -1,6 +1,7 @@
 import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
 import { randomSecret } from '../../crypto/secret.ts';
+import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
@@ -31,6 +32,8 @@ export interface ConfigurationOptions {
   lifetimes: Lifetimes;
   /** How clients that are described by documents are got. */
   documents: ReturnType<typeof buildDocumentFeature>;
+  /** Proofs of the keys that tokens are bound to (RFC 9449). */
+  dpop: { /** 32 bytes. */ nonceSecret: Buffer; requireNonce: boolean };
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -85,7 +88,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     responseTypes: ['code'],
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     clientDefaults,
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: [...proofAlgorithms] },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     enableHttpPostMethods: false,
@@ -134,7 +137,11 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
-      dPoP: { enabled: false },
+      dPoP: {
+        enabled: true,
+        nonceSecret: options.dpop.nonceSecret,
+        requireNonce: () => options.dpop.requireNonce,
+      },
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       clientIdMetadataDocument,

@@ -19,12 +19,13 @@ async function keep() {
     id: 'used',
     grantId: grantKey('g'),
     answer,
+    keyThumbprint: 'key',
     nowSeconds: startOfTime,
     graceSeconds: 120,
   });
   await storage.artifacts.commit([change]);
-  const find = (nowSeconds: number, scope = 'a b') =>
-    findAnswer(storage.artifacts, box, 'used', { ...answer, scope }, nowSeconds);
+  const find = (nowSeconds: number, scope = 'a b', keyThumbprint: string | undefined = 'key') =>
+    findAnswer(storage.artifacts, box, 'used', { answer: { ...answer, scope }, keyThumbprint }, nowSeconds);
   return { storage, box, adapter, change, find };
 }
 
@@ -47,9 +48,18 @@ describe('the answer to a refresh', () => {
     expect(await find(startOfTime, 'a')).toBe('other_scopes');
   });
 
+  it('is not given to the holder of another key, nor to one of none (A13-09)', async () => {
+    const { storage, box, find } = await keep();
+    expect(await find(startOfTime, 'a b', 'another')).toBe('other_key');
+    const bearer = { answer, keyThumbprint: undefined };
+    expect(await findAnswer(storage.artifacts, box, 'used', bearer, startOfTime)).toBe('other_key');
+  });
+
   it('is not given to another token, nor after the grant has ended (T-044)', async () => {
     const { storage, box, adapter, find } = await keep();
-    expect(await findAnswer(storage.artifacts, box, 'another', answer, startOfTime)).toBeUndefined();
+    expect(
+      await findAnswer(storage.artifacts, box, 'another', { answer, keyThumbprint: 'key' }, startOfTime),
+    ).toBeUndefined();
     await adapter('Grant').destroy('g');
     expect(await find(startOfTime)).toBeUndefined();
   });
