@@ -1,3 +1,4 @@
+import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { McpSessionStore } from '../storage/mcp-sessions.ts';
@@ -10,6 +11,7 @@ import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import { closing } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
+import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
 import type { Seal } from './seal.ts';
 import type { ServerSource } from './server-source.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
@@ -64,6 +66,8 @@ export interface McpTransports {
   rest: Serve;
   /** Gives how much is going on: sessions this process holds, and calls that run. */
   load(): { sessions: number; calls: number };
+  /** Tells which tools the scopes of a caller open; undefined where that is not known in time. */
+  toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
   /**
    * Takes nothing new, and ends the streams on which nobody waits for an answer; in the end the calls that still run,
    * with an error.
@@ -173,6 +177,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       return refusal && closingConnection(refusal);
     }),
     load: () => ({ sessions: registry.held(), calls: calls.total() }),
+    toolsOf: createScopeTools({
+      list: modern.listTools,
+      gate,
+      isPersonal: source.sharing === 'each',
+      patienceMs: 1000,
+      keptMs: 30_000,
+      nowMs: () => performance.now(),
+    }),
     async close(patienceMs) {
       isClosing = true;
       modern.endListening();

@@ -28,6 +28,8 @@ export interface McpEndpoint {
   refuseOversized: Middleware;
   /** Gives how much is going on: sessions this process holds, and calls that run. */
   load: McpTransports['load'];
+  /** Tells which tools the scopes of a caller open; undefined where the server does not tell in time. */
+  toolsOf: McpTransports['toolsOf'];
   /**
    * Takes nothing new and ends all streams, and the calls that run with an error. Sessions stay in the storage.
    * @param patienceMs how long calls that run may take to end by themselves, in milliseconds; not at all by default
@@ -60,6 +62,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       sendRefusal(refusal, new NodeReply(ctx.res, pulse));
     },
     load: transports.load,
+    toolsOf: transports.toolsOf,
     close: (patienceMs = 0) => transports.close(patienceMs),
   };
 }

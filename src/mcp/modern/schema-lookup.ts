@@ -1,9 +1,6 @@
 import type { McpLike } from '../server-source.ts';
 import type { Backend, Caller } from './backend.ts';
-import { internalCall } from './internal-call.ts';
-
-/** Most pages of a list that are read for the schemas of its tools. */
-const maxPages = 100;
+import { readToolList } from './tool-list.ts';
 
 /** Finds the input schemas of a server's tools. */
 export interface SchemaLookup {
@@ -54,23 +51,11 @@ interface ListedSchemas {
   isWhole: boolean;
 }
 
-/** What a server without tools answers; it is as good as an empty list. */
-const methodNotFound = -32601;
-
 function tellsSchemas(server: McpLike): server is McpLike & TellsSchemas {
   return 'toolInputSchemaJson' in server && typeof server.toolInputSchemaJson === 'function';
 }
 
 async function readSchemas(begin: Backend['begin'], caller: Caller): Promise<ListedSchemas> {
-  const schemas = new Map<unknown, unknown>();
-  let cursor: unknown;
-  for (let page = 0; page < maxPages; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const { result, error } = await internalCall(begin, 'tools/list', params, caller);
-    if (!Array.isArray(result?.tools)) return { schemas, isWhole: error?.code === methodNotFound };
-    for (const { name, inputSchema } of result.tools) schemas.set(name, inputSchema);
-    cursor = result.nextCursor;
-    if (cursor === undefined) break;
-  }
-  return { schemas, isWhole: true };
+  const { tools, isWhole } = await readToolList(begin, caller);
+  return { schemas: new Map(tools.map(({ name, inputSchema }) => [name, inputSchema])), isWhole };
 }

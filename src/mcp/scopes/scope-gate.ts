@@ -29,6 +29,12 @@ export interface ScopeGate {
     authInfo: AuthInfo,
     server?: McpLike,
   ): Refusal | undefined | Promise<Refusal | undefined>;
+  /**
+   * Gives all scopes an operation needs, by the rules and by what the server declares itself.
+   * @param caller for whom the server's own rules are asked; whatever scopes it has do not count
+   * @throws what the server's own rules throw
+   */
+  neededBy(operation: Operation, caller: AuthInfo, server?: McpLike): Promise<readonly string[]>;
   /** Takes out of a list what the caller may not use, where the rules say so. */
   filterResult: FilterResult;
 }
@@ -79,6 +85,13 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
       return answers.some((answer) => answer instanceof Promise)
         ? Promise.all(answers).then(conclude)
         : conclude(answers as (ScopeChallenge | undefined)[]);
+    },
+    async neededBy(operation, caller, server) {
+      const scopes = needed(operation, server);
+      if (!server) return scopes;
+      const nobody = toSdkAuthInfo({ ...caller, scopes: [] });
+      const challenge = await findScopeChallenge(server, operation.request, nobody);
+      return challenge ? scopeUnion(scopes, challenge.scopes) : scopes;
     },
     filterResult: lists === 'granted' ? createListFilter(needed) : (_method, result) => result,
   };

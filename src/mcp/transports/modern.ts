@@ -1,4 +1,4 @@
-import { principalKey } from '../../oauth/auth-info.ts';
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
@@ -16,6 +16,7 @@ import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
 import { createRequestStates } from '../modern/request-state.ts';
+import { readToolList, type ToolList } from '../modern/tool-list.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { Seal } from '../seal.ts';
@@ -28,6 +29,8 @@ import type { Posted } from './transport.ts';
 export interface ModernTransport {
   /** Answers one POST. */
   serve(exchange: Exchange, posted: Posted): Promise<Refusal | undefined>;
+  /** Reads the server's list of tools for ourselves, as a caller sees it. */
+  listTools(authInfo: AuthInfo): Promise<ToolList>;
   /** Ends the streams of those who listen, each with its result. */
   endListening(): void;
   /** Ends all streams, each with its result where it has one, and the servers. */
@@ -151,6 +154,10 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
         reply.empty(202);
       }
       return undefined;
+    },
+    async listTools(authInfo) {
+      const { begin } = await backends.current();
+      return readToolList(begin, { authInfo, headers: {}, request: () => new Request(url) });
     },
     endListening: listeners.close,
     async close() {

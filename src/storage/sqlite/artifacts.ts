@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
 import { createClientChanges } from './client-changes.ts';
+import { createLiveGrantList } from './live-grants.ts';
 import { watchRemovals } from './removals.ts';
 import type { Writer } from './writer.ts';
 
@@ -181,6 +182,7 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
     listOf: async (kind, accountId) => listOf.all(accountId, kind).flatMap((row) => toArtifact(row) ?? []),
     listGrants: async (accountId) =>
       listGrants.all(accountId).map(({ usedAt, ...row }) => (usedAt === null ? row : { ...row, usedAt })),
+    listLiveGrants: createLiveGrantList(db),
     findGrant: async (id) => toArtifact(findGrant.get(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };

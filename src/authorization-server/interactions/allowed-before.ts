@@ -1,0 +1,45 @@
+import type { AdapterPayload } from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { parseScope } from '../../oauth/scope.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { payloadContext } from '../engine/adapter.ts';
+
+/** What an account has allowed a client before, at one resource, and what the client can still use. */
+export interface EarlierConsent {
+  /** Names of the grants, as {@link ArtifactStore.revokeGrant} takes them. */
+  grantIds: readonly string[];
+  scopes: ReadonlySet<string>;
+}
+
+/** Looks up what an account has allowed a client at a resource. */
+export type AllowedBefore = (
+  accountId: string,
+  clientId: string,
+  resource: string,
+) => Promise<EarlierConsent>;
+
+/**
+ * Creates the look at earlier consents. It is for the person to read and decides nothing: the same identifier does not
+ * prove the same app, so consent is asked whatever was given before (T-025).
+ * @param now epoch seconds
+ */
+export function createAllowedBefore(
+  artifacts: Pick<ArtifactStore, 'listLiveGrants'>,
+  box: SealedBox,
+  now: () => number,
+): AllowedBefore {
+  return async (accountId, clientId, resource) => {
+    const grants = await artifacts.listLiveGrants(accountId, clientId, now());
+    const given = grants
+      .map(({ id, payload }) => {
+        const opened = JSON.parse(box.open(payload, payloadContext('Grant', id))) as AdapterPayload;
+        const resources = (opened.resources ?? {}) as Record<string, string>;
+        return { id, scopes: parseScope(resources[resource]) };
+      })
+      .filter(({ scopes }) => scopes.length > 0);
+    return {
+      grantIds: given.map(({ id }) => id),
+      scopes: new Set(given.flatMap(({ scopes }) => scopes)),
+    };
+  };
+}

@@ -1,0 +1,41 @@
+import type { McpLike } from '../server-source.ts';
+import type { Backend, Caller } from './backend.ts';
+import { internalCall } from './internal-call.ts';
+
+/** Most pages of a list that are read. */
+const maxPages = 100;
+
+/** What a server without tools answers; it is as good as an empty list. */
+const methodNotFound = -32601;
+
+/** The tools of a server, as one caller sees them. */
+export interface ToolList {
+  tools: readonly Record<string, unknown>[];
+  /** Whether the server answered for every page. */
+  isWhole: boolean;
+  /** The server that answered, where one is known. */
+  by?: McpLike;
+}
+
+/**
+ * Reads every page of a server's `tools/list` for ourselves.
+ * @param begin see {@link Backend.begin}
+ * @param caller whose view it is
+ */
+export async function readToolList(begin: Backend['begin'], caller: Caller): Promise<ToolList> {
+  const tools: Record<string, unknown>[] = [];
+  let by: McpLike | undefined;
+  let cursor: unknown;
+  for (let page = 0; page < maxPages; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await internalCall(begin, 'tools/list', params, caller);
+    by = answer.by ?? by;
+    const server = by ? { by } : {};
+    if (!Array.isArray(answer.result?.tools))
+      return { tools, isWhole: answer.error?.code === methodNotFound, ...server };
+    tools.push(...answer.result.tools);
+    cursor = answer.result.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return { tools, isWhole: true, ...(by ? { by } : {}) };
+}

@@ -1,0 +1,86 @@
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import type { ToolList } from '../modern/tool-list.ts';
+import { operationOn } from './operations.ts';
+import type { ScopeGate } from './scope-gate.ts';
+
+/** Which tools scopes open, by name. */
+export interface ScopeTools {
+  /** Scope -> the tools that need it, or need a scope that it includes; some need others, too. */
+  byScope: Readonly<Record<string, readonly string[]>>;
+  /** Tools that need no scope at all. */
+  free: readonly string[];
+}
+
+/** What the telling of tools is made of. */
+export interface ScopeToolsOptions {
+  /** Reads the list of tools as a caller sees it. */
+  list(caller: AuthInfo): Promise<ToolList>;
+  gate: Pick<ScopeGate, 'effective' | 'neededBy'>;
+  /** Whether the list depends on who calls; where it does not, one is read for all. */
+  isPersonal: boolean;
+  /** How long is waited for the server, in milliseconds. What comes later is there for the next who asks. */
+  patienceMs: number;
+  /** How long an answer counts, in milliseconds. */
+  keptMs: number;
+  /** Any clock that only goes forward, in milliseconds. */
+  nowMs: () => number;
+}
+
+/** Most answers that are kept. */
+const maxKept = 1000;
+
+/**
+ * Creates the telling of what scopes open, from the live list of tools: for pages on which a person decides about
+ * scopes.
+ * @returns a function from a caller, with the scopes that are asked for, to the tools; undefined where the server does
+ *   not tell in time or at all. It never throws.
+ */
+export function createScopeTools(
+  options: ScopeToolsOptions,
+): (caller: AuthInfo) => Promise<ScopeTools | undefined> {
+  const { list, gate, isPersonal, patienceMs, keptMs, nowMs } = options;
+  const kept = new Map<string, { tools: Promise<ScopeTools | undefined>; until: number }>();
+
+  const read = async (caller: AuthInfo): Promise<ScopeTools | undefined> => {
+    const asked = caller.scopes;
+    const { tools, isWhole, by } = await list(gate.effective(caller));
+    if (!isWhole) return undefined;
+    const byScope = new Map(asked.map((scope) => [scope, new Set<string>()]));
+    const free: string[] = [];
+    for (const { name } of tools) {
+      if (typeof name !== 'string') continue;
+      const needed = await gate.neededBy(operationOn('tool', name), caller, by);
+      if (needed.length === 0) free.push(name);
+      for (const [scope, opened] of byScope) {
+        const held = gate.effective({ ...caller, scopes: [scope] }).scopes;
+        if (needed.some((one) => held.includes(one))) opened.add(name);
+      }
+    }
+    return {
+      byScope: Object.fromEntries([...byScope].map(([scope, names]) => [scope, [...names]])),
+      free,
+    };
+  };
+
+  const recent = (caller: AuthInfo): Promise<ScopeTools | undefined> => {
+    const key = JSON.stringify([isPersonal ? principalKey(caller) : '', caller.scopes]);
+    const known = kept.get(key);
+    if (known && known.until > nowMs()) return known.tools;
+    const entry = { tools: read(caller).catch(() => undefined), until: nowMs() + keptMs };
+    kept.delete(key);
+    kept.set(key, entry);
+    entry.tools.then((told) => {
+      if (told === undefined && kept.get(key) === entry) kept.delete(key);
+    });
+    const [oldest] = kept.keys();
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+    return entry.tools;
+  };
+
+  return (caller) => {
+    const { promise, resolve } = Promise.withResolvers<ScopeTools | undefined>();
+    const timer = setTimeout(() => resolve(undefined), patienceMs).unref();
+    recent(caller).then(resolve);
+    return promise.finally(() => clearTimeout(timer));
+  };
+}

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
+import { createAllowedBefore } from '../../../src/authorization-server/interactions/allowed-before.ts';
+import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import type { GrantRow } from '../../../src/storage/artifacts.ts';
+
+const box = createSealedBox([{ id: 'k', key: Buffer.alloc(32, 7).toString('base64url') }]);
+const mcp = 'https://mcp.example.com/mcp';
+
+function row(id: string, resources: Record<string, string> | undefined): GrantRow {
+  const payload = box.seal(JSON.stringify({ resources }), payloadContext('Grant', id));
+  return { id, clientId: 'client', payload, expiresAt: 2_000 };
+}
+
+it('names every grant that gives something at the resource, and all the scopes they give there', async () => {
+  const asked: unknown[] = [];
+  const allowedBefore = createAllowedBefore(
+    {
+      listLiveGrants: async (...query) => {
+        asked.push(query);
+        return [
+          row('g1', { [mcp]: 'notes:read' }),
+          row('g2', { [mcp]: 'notes:read notes:write', 'https://mcp.example.com/sse': 'admin' }),
+          row('g3', { 'https://mcp.example.com/sse': 'admin' }),
+          row('g4', undefined),
+        ];
+      },
+    },
+    box,
+    () => 1_000,
+  );
+  expect(await allowedBefore('ada', 'client', mcp)).toEqual({
+    grantIds: ['g1', 'g2'],
+    scopes: new Set(['notes:read', 'notes:write']),
+  });
+  expect(asked).toEqual([['ada', 'client', 1_000]]);
+});
