@@ -6,6 +6,7 @@ import { paths } from './app/paths.ts';
 import {
   buildFailurePage,
   buildHomePage,
+  createAuditTrail,
   createAuthorizationServer,
   createTolerances,
   keyTimes,
@@ -112,6 +113,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     interactionSeconds: settings.login.pageSeconds,
   };
   const tolerances = createTolerances(settings.clients.tolerances, logger);
+  const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const authorizationServer = createAuthorizationServer({
     issuer,
     tolerances,
@@ -149,6 +151,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     logger,
     countEvent: metrics.countEvent,
+    auditTrail,
     now,
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
@@ -232,7 +235,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       ...keyTimes(settings.rotation, lifetimes),
       ring: keyRing,
       isSealedAnew: async () => false,
-      record: (event, details) => logger.info({ audit: event, ...details }),
+      record: (event, details) =>
+        auditTrail.note(event, details, () => logger.info({ audit: event, ...details })),
       logger,
       now,
     });
@@ -260,6 +264,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       await keyCare?.close();
       await mcp.close(patienceMs);
       accessWatch.close();
+      await auditTrail.idle();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Logger } from '../observability/logger.ts';
 import { loggable } from '../observability/logger.ts';
+import type { AuditTrail } from './audit-trail.ts';
 
 /** What can happen that an operator may have to account for (T-197). */
 export type AuditEvent =
@@ -17,7 +18,7 @@ export type AuditEvent =
   | 'token.refused'
   | 'grant.revoked';
 
-/** Writes one audit line. Details hold names and reasons, never a secret. */
+/** Takes note of one event. Details hold names and reasons, never a secret. */
 export type AuditLog = (
   event: AuditEvent,
   ctx: Context,
@@ -25,21 +26,28 @@ export type AuditLog = (
 ) => void;
 
 /**
- * Creates the audit log over the logger: one JSON line an event, with the principal, the client and the address as
- * far as they are known.
+ * Creates the audit log: one JSON line and one row of the database an event, with the principal, the client and the
+ * address as far as they are known.
  * @param count counts the event
+ * @param trail keeps the row
  */
-export function createAuditLog(logger: Logger, count: (event: AuditEvent) => void): AuditLog {
+export function createAuditLog(
+  logger: Logger,
+  count: (event: AuditEvent) => void,
+  trail: AuditTrail,
+): AuditLog {
   return (event, ctx, details = {}) => {
     const entities = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities;
-    count(event);
-    logger.info({
-      audit: event,
+    const known = {
       requestId: ctx.state.requestId,
       address: ctx.state.clientAddress,
       clientId: entities?.Client?.clientId,
       accountId: (entities?.Account ?? entities?.RefreshToken ?? entities?.AccessToken)?.accountId,
       ...Object.fromEntries(Object.entries(details).map(([name, value]) => [name, loggable(value)])),
+    };
+    trail.note(event, known, () => {
+      count(event);
+      logger.info({ audit: event, ...known });
     });
   };
 }

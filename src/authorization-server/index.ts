@@ -1,5 +1,6 @@
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
+export { createAuditTrail } from './audit-trail.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export { startKeyCare } from './keys/key-care.ts';
 export { keyTimes } from './keys/key-times.ts';

@@ -10,6 +10,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';
 import { createAuditLog } from './audit.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { buildDocumentFeature } from './client-documents/engine-feature.ts';
@@ -80,6 +81,7 @@ export interface AuthorizationServerOptions {
     documents: DocumentLimits;
   };
   logger: Logger;
+  auditTrail: AuditTrail;
   /** Counts an event of the audit log. */
   countEvent: (event: string) => void;
   /** Epoch seconds. */
@@ -115,7 +117,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
-  const audit = createAuditLog(logger, options.countEvent);
+  const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
   const adapter = {
     artifacts,
     clients,

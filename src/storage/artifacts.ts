@@ -1,3 +1,4 @@
+import type { AuditEntry } from './audit.ts';
 import type { ClientChange } from './clients.ts';
 
 /**
@@ -73,6 +74,8 @@ export type Change =
   | { type: 'consume'; kind: string; id: string; at: number }
   /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
+  /** Adds to the audit log what the commit is about. */
+  | { type: 'audit'; entry: AuditEntry }
   /** Removes a grant and with it whatever hangs on it. */
   | { type: 'removeGrant'; id: string }
   /** Changes nothing; refused where the account is gone or shut, or its password is no longer this one (T-166). */

@@ -1,5 +1,6 @@
 import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
+import type { AuditStore } from './audit.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
 import type { InvitationStore } from './invitations.ts';
@@ -12,6 +13,7 @@ import type { PasskeyStore } from './passkeys.ts';
 export interface Storage {
   accounts: AccountStore;
   artifacts: ArtifactStore;
+  audit: AuditStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
   invitations: InvitationStore;

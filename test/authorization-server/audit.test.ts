@@ -6,11 +6,25 @@ import { createLogger } from '../../src/observability/logger.ts';
 function startLog() {
   const lines: string[] = [];
   const counted: string[] = [];
+  const kept: object[] = [];
   const audit = createAuditLog(
     createLogger('info', (line) => lines.push(line)),
     (event) => counted.push(event),
+    {
+      note(event, details, say) {
+        kept.push({ event, ...details });
+        say?.();
+      },
+      idle: async () => undefined,
+    },
   );
-  return { audit, lines, counted, entry: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown> };
+  return {
+    audit,
+    kept,
+    lines,
+    counted,
+    entry: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>,
+  };
 }
 
 const context = (entities?: object) =>
@@ -21,10 +35,12 @@ const context = (entities?: object) =>
 
 describe('an audit line', () => {
   it('names event, request, address, client and account (T-197)', () => {
-    const { audit, entry, counted } = startLog();
+    const { audit, entry, counted, kept } = startLog();
     audit('token.issued', context({ Client: { clientId: 'c' }, Account: { accountId: 'a' } }), {
       grantType: 'x',
     });
+    const { level: _level, time: _time, audit: event, ...said } = entry();
+    expect(kept).toEqual([{ event, ...said }]);
     expect(counted).toEqual(['token.issued']);
     expect(entry()).toEqual({
       level: 'info',

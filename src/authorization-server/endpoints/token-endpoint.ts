@@ -124,6 +124,12 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     audit('token.reuse_detected', ctx, { kind: codeKind, accountId: issued.accountId });
   }
 
+  /** The engine does not say whose code was used again. */
+  async function noteReuse(ctx: Context, code: string | null): Promise<void> {
+    const victim = code === null ? undefined : (await openCode(code))?.accountId;
+    audit('token.reuse_detected', ctx, victim === undefined ? {} : { kind: codeKind, accountId: victim });
+  }
+
   async function openCode(code: string): Promise<IssuedCode | undefined> {
     const id = hashSecret(codeKind, code);
     const row = await artifacts.find(codeKind, id);
@@ -141,20 +147,17 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
-    let victim: string | undefined;
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
-      if (collecting.endsGrant && code !== null) victim = (await openCode(code))?.accountId;
       refuseUnboundToken(ctx, resources);
+      if (collecting.endsGrant) await noteReuse(ctx, code);
+      else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();
       else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
       return ctx.status < 500;
     });
 
     if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
-    else if (writes.endsGrant)
-      audit('token.reuse_detected', ctx, victim === undefined ? {} : { kind: codeKind, accountId: victim });
-    else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
     if (code !== null && ctx.status === 400) await noteFailedCode(ctx, code, form);
   };
 }

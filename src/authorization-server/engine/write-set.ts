@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ArtifactStore, Change, CommitResult, PutArtifact } from '../../storage/artifacts.ts';
+import type { AuditEntry } from '../../storage/audit.ts';
 
 /**
  * What must hold for a row, when the write of the request is committed: nothing; of one that it has read, that it was
@@ -9,6 +10,9 @@ export type Guard = 'none' | 'present' | 'unchanged' | 'absent';
 
 /** What is used up by being noted, whatever becomes of the request: a client assertion counts once (T-049). */
 const notedUses: ReadonlySet<string> = new Set(['ReplayDetection']);
+
+/** What a refused request may still do. */
+const keptWhenRefused: ReadonlySet<Change['type']> = new Set(['remove', 'removeGrant', 'audit']);
 
 /**
  * What one request is about to write. The engine consumes a code, saves a refresh token and saves an access token in
@@ -20,6 +24,7 @@ export class WriteSet {
   #pending = new Map<string, PutArtifact | 'removed'>();
   #revisions = new Map<string, number>();
   #grants = new Map<string, string>();
+  #sayings: (() => void)[] = [];
 
   /** The changes so far, in order. */
   get changes(): readonly Change[] {
@@ -72,14 +77,22 @@ export class WriteSet {
     return this.#changes.some(({ type }) => type === 'removeGrant');
   }
 
-  /** Keeps what it removes and what it notes as used, and drops the rest: a request that was refused does nothing else. */
+  /** Keeps what it removes and what it notes, and drops the rest: a request that was refused does nothing else. */
   dropWrites(): void {
     this.#changes = this.#changes.filter(
-      (change) =>
-        change.type === 'remove' ||
-        change.type === 'removeGrant' ||
-        (change.type === 'put' && notedUses.has(change.kind)),
+      (change) => keptWhenRefused.has(change.type) || (change.type === 'put' && notedUses.has(change.kind)),
     );
+  }
+
+  /** Notes in the audit log what the request does, and says so once that is a fact. */
+  note(entry: AuditEntry, say: () => void): void {
+    this.#changes.push({ type: 'audit', entry });
+    this.#sayings.push(say);
+  }
+
+  /** Says what was noted: it has become a fact. */
+  sayWhatWasNoted(): void {
+    for (const say of this.#sayings.splice(0)) say();
   }
 
   /** Any change that later reads of this request need not see. */
@@ -112,5 +125,8 @@ export async function commitWrites(
 ): Promise<{ result: CommitResult; writes: WriteSet }> {
   const writes = new WriteSet();
   const keep = await current.run(writes, () => serve(writes));
-  return { writes, result: keep ? await artifacts.commit(writes.changes) : { committed: true } };
+  if (!keep) return { writes, result: { committed: true } };
+  const result = await artifacts.commit(writes.changes);
+  if (result.committed) writes.sayWhatWasNoted();
+  return { writes, result };
 }

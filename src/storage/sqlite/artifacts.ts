@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
+import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './client-changes.ts';
 import { createLiveGrantList } from './live-grants.ts';
 import { watchRemovals } from './removals.ts';
@@ -39,7 +40,11 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
 }
 
 /** The artifacts of a SQLite database. */
-export function createArtifactStore(db: Database.Database, writer: Writer): ArtifactStore {
+export function createArtifactStore(
+  db: Database.Database,
+  writer: Writer,
+  appendAudit: AppendAudit,
+): ArtifactStore {
   const columns = 'id, payload, revision, consumed_at, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
@@ -149,6 +154,9 @@ export function createArtifactStore(db: Database.Database, writer: Writer): Arti
         return;
       case 'removeGrant':
         removeGrant.run(change.id);
+        return;
+      case 'audit':
+        appendAudit(change.entry);
         return;
       case 'requirePassword':
         if (passwordHash.get(change.accountId) !== change.passwordHash)

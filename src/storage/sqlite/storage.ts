@@ -2,6 +2,7 @@ import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageUnavailable } from '../storage.ts';
 import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
+import { createAuditStore } from './audit.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
 import { checkInstallation } from './installation.ts';
@@ -17,7 +18,8 @@ import { createWriter } from './writer.ts';
 /**
  * Opens a SQLite database as the storage of an installation: WAL, `synchronous=FULL`, one writing connection.
  * @param file path of the database file; created where it is missing
- * @param keys the keys it is to be used with; they are checked against it where they are given
+ * @param keys the keys it is to be used with; they are checked against it where they are given, and without them its
+ *   audit log is bound by no secret
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
 export function openSqliteStorage(file: string, keys?: KeySet): Storage {
@@ -25,11 +27,13 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     if (keys) checkInstallation(opened, keys);
   });
   const writer = createWriter(db);
+  const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const rewrite = db.prepare('UPDATE installation SET canary = canary');
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer),
-    artifacts: createArtifactStore(db, writer),
+    artifacts: createArtifactStore(db, writer, audit.appendWithin),
+    audit,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
     invitations: createInvitationStore(db, writer),

@@ -1,0 +1,101 @@
+import { createHmac } from 'node:crypto';
+import { equalSecrets } from './secret.ts';
+
+/** A row of the log, as far as it is hashed. */
+export interface ChainRow {
+  seq: number;
+  at: number;
+  event: string;
+  details: string;
+  /** Hash of the row before; empty for the very first. */
+  previous: string;
+}
+
+/** A row with its hash. */
+export interface ChainLink extends ChainRow {
+  hash: string;
+}
+
+/** One end of the log, with the proof that who holds the key wrote it. */
+export interface ChainEnd {
+  seq: number;
+  hash: string;
+  mac: string;
+}
+
+/** What is wrong at a place of the log. */
+export interface ChainFault {
+  seq: number;
+  fault:
+    | 'missing'
+    | 'changed'
+    | 'cut_off'
+    | 'added'
+    | 'start_forged'
+    | 'head_forged'
+    | 'tampering_noticed'
+    | 'other_head';
+}
+
+/** The event with which the log says of itself that its end was not as it had been left. */
+export const tamperingEvent = 'audit.tampering_noticed';
+
+function mac(key: string, parts: readonly (string | number)[]): string {
+  return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/**
+ * Gives the hash of a row (HMAC-SHA-256), which stands for it and for all rows before it.
+ * @param key of the audit log; without it nobody can write a row that fits
+ */
+export function hashRow(key: string, { seq, at, event, details, previous }: ChainRow): string {
+  return mac(key, ['row', seq, at, event, details, previous]);
+}
+
+/** Makes an end of the log: the proof that this row was the last one, or the last one dropped. */
+export function sealEnd(key: string, name: 'start' | 'head', seq: number, hash: string): ChainEnd {
+  return { seq, hash, mac: mac(key, [name, seq, hash]) };
+}
+
+/** Whether an end was made by who holds the key. */
+export function isSealedEnd(key: string, name: 'start' | 'head', end: ChainEnd): boolean {
+  return equalSecrets(end.mac, sealEnd(key, name, end.seq, end.hash).mac);
+}
+
+/**
+ * Checks a log row by row, oldest first.
+ * @param key of the audit log
+ * @param start the end before the first row; undefined where nothing was ever dropped
+ * @param known a head noted elsewhere, which the log must have
+ * @returns `add` takes the rows in their order, `finish` the head, and gives every fault
+ */
+export function checkChain(
+  key: string,
+  start: ChainEnd | undefined,
+  known?: { seq: number; hash: string },
+): { add: (row: ChainLink) => void; finish: (head: ChainEnd | undefined) => ChainFault[] } {
+  const faults: ChainFault[] = [];
+  let last = start ?? { seq: 0, hash: '' };
+  if (start && !isSealedEnd(key, 'start', start)) faults.push({ seq: start.seq, fault: 'start_forged' });
+  let isKnownMet = known === undefined || known.seq <= last.seq;
+
+  return {
+    add(row) {
+      if (row.seq !== last.seq + 1 || row.previous !== last.hash)
+        faults.push({ seq: last.seq + 1, fault: 'missing' });
+      if (row.hash !== hashRow(key, row)) faults.push({ seq: row.seq, fault: 'changed' });
+      if (row.event === tamperingEvent) faults.push({ seq: row.seq, fault: 'tampering_noticed' });
+      if (known && row.seq === known.seq) isKnownMet = row.hash === known.hash;
+      last = row;
+    },
+    finish(head) {
+      if (head && !isSealedEnd(key, 'head', head)) faults.push({ seq: head.seq, fault: 'head_forged' });
+      const end = head?.seq ?? 0;
+      if (end > last.seq) faults.push({ seq: last.seq + 1, fault: 'cut_off' });
+      else if (end < last.seq && last.seq !== start?.seq) faults.push({ seq: end + 1, fault: 'added' });
+      else if (head && head.hash !== last.hash) faults.push({ seq: last.seq, fault: 'changed' });
+      if (!isKnownMet) faults.push({ seq: known?.seq ?? 0, fault: 'other_head' });
+      return faults;
+    },
+  };
+}
