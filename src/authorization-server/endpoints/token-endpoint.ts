@@ -11,6 +11,7 @@ import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources } from './authorization-request.ts';
 import { refuseUnboundToken } from './bound-token.ts';
+import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
@@ -49,7 +50,8 @@ const maxCodeFailures = 5;
  * Middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine judges the request; this decides
  * at the commit who was first:
  * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
- * - a refresh token used again within the grace window gets the first answer once more, later the grant ends (T-040, T-043);
+ * - a refresh token used again within the grace window gets the first answer once more, later the grant ends, also where
+ *   the token has expired since (T-040, T-043, T-044);
  * - a code that keeps failing dies (T-035);
  * - a client that sends an assertion is refused, a public one as well, whose assertion the engine overlooks (T-050);
  * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042).
@@ -130,6 +132,12 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     audit('token.reuse_detected', ctx, victim === undefined ? {} : { kind: codeKind, accountId: victim });
   }
 
+  async function noteExpiredRefresh(ctx: Context, refreshToken: string): Promise<void> {
+    const client = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.Client;
+    const ended = await endExpiredFamily(artifacts, box, refreshToken, client?.clientId, now());
+    if (ended) audit('token.reuse_detected', ctx, { kind: 'RefreshToken', accountId: ended.accountId });
+  }
+
   async function openCode(code: string): Promise<IssuedCode | undefined> {
     const id = hashSecret(codeKind, code);
     const row = await artifacts.find(codeKind, id);
@@ -159,5 +167,6 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
 
     if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
     if (code !== null && ctx.status === 400) await noteFailedCode(ctx, code, form);
+    if (refreshToken !== null && ctx.status === 400) await noteExpiredRefresh(ctx, refreshToken);
   };
 }

@@ -72,6 +72,18 @@ describe('a client that is known by a document', () => {
     expect(countIssued(gatehouse.folder).clients).toBe(before);
   });
 
+  it('has a token family for each install: a replay in one ends that one alone (T-040, T-043)', async () => {
+    const id = host.publish('/two-installs.json');
+    const [one, other] = [await tokensOf(id), await tokensOf(id)];
+    const next = (await (await refresh(gatehouse.url, id, one.refresh_token)).json()) as Tokens;
+    expect((await refresh(gatehouse.url, id, other.refresh_token)).status).toBe(200);
+    passTime(121);
+    expect((await refresh(gatehouse.url, id, one.refresh_token)).status).toBe(400);
+    expect(await tryAccess(gatehouse.mcpUrl, one.access_token)).toBe(401);
+    expect(await tryAccess(gatehouse.mcpUrl, next.access_token)).toBe(401);
+    expect(await tryAccess(gatehouse.mcpUrl, other.access_token)).toBe(200);
+  });
+
   it.each(['http://localhost:1/callback', 'http://localhost:65535/callback', 'http://localhost/callback'])(
     'with a portless loopback redirect may come back at %s (A5-08, RFC 8252 section 7.3)',
     async (redirectUri) => {

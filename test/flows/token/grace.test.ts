@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoints/refresh-answer.ts.
+// Flows of src/authorization-server/endpoints/refresh-answer.ts and src/authorization-server/endpoints/expired-refresh.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
@@ -100,17 +100,24 @@ describe('a used refresh token', () => {
     expectSame(third, await expectTokens(await refresh(gatehouse.url, clientId, late.refresh_token)));
   });
 
-  it('that has expired gives nothing, though the window is open (T-044)', async () => {
+  it('that has expired gives nothing though the window is open, and the family ends (T-044)', async () => {
     const short = await startGatehouse({
       limits: generousLimits,
       tokens: { refreshTokenSeconds: 60, refreshGraceSeconds: 120 },
     });
     try {
       const { clientId, tokens } = await obtainTokens(short);
+      const other = await register(short.url);
+      const unused = await obtainTokens(short, { clientId });
       moveClock(59);
-      await expectTokens(await refresh(short.url, clientId, tokens.refresh_token));
+      const next = await expectTokens(await refresh(short.url, clientId, tokens.refresh_token));
       moveClock(2);
+      await expectRefused(await refresh(short.url, clientId, unused.tokens.refresh_token), 'invalid_grant');
+      expect(await tryAccess(short.mcpUrl, unused.tokens.access_token)).toBe(200);
+      await expectRefused(await refresh(short.url, other.client_id, tokens.refresh_token), 'invalid_grant');
+      expect(await tryAccess(short.mcpUrl, next.access_token)).toBe(200);
       await expectRefused(await refresh(short.url, clientId, tokens.refresh_token), 'invalid_grant');
+      await expectEnded(short, clientId, next);
     } finally {
       await short.stop();
     }
@@ -123,6 +130,38 @@ describe('a used refresh token', () => {
     await expectRefused(await refresh(gatehouse.url, other.client_id, tokens.refresh_token), 'invalid_grant');
     expectSame(first, await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token)));
     await post(`${gatehouse.url}/revoke`, { client_id: clientId, token: first.refresh_token });
+    await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
+  });
+
+  it('gives nothing for another resource within the window, and the client stays logged in (T-042, T-044)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const next = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+    for (const resource of ['https://elsewhere.example/mcp', `${gatehouse.url}/sse`])
+      await expectRefused(
+        await refresh(gatehouse.url, clientId, tokens.refresh_token, { resource }),
+        'invalid_target',
+      );
+    expectSame(
+      next,
+      await expectTokens(
+        await refresh(gatehouse.url, clientId, tokens.refresh_token, { resource: `${gatehouse.mcpUrl}/` }),
+      ),
+    );
+    await expectTokens(await refresh(gatehouse.url, clientId, next.refresh_token));
+  });
+
+  it('sent by fifty while the grant is revoked leaves nothing that works (T-044)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const asked = Array.from({ length: 50 }, (_, at) =>
+      at === 25
+        ? post(`${gatehouse.url}/revoke`, { client_id: clientId, token: tokens.refresh_token })
+        : refresh(gatehouse.url, clientId, tokens.refresh_token),
+    );
+    const answers = (await Promise.all(asked)).filter((_, at) => at !== 25);
+    for (const answer of answers) {
+      if (answer.status === 200) await expectEnded(gatehouse, clientId, await expectTokens(answer));
+      else await expectRefused(answer, 'invalid_grant');
+    }
     await expectRefused(await refresh(gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
   });
 
