@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
@@ -17,13 +18,19 @@ export interface Restartable {
   stop(): Promise<void>;
 }
 
-/** Starts one over a folder, with the account {@link ada}. */
-export async function startRestartable(folder: string): Promise<Restartable> {
+/** Starts one over a folder, with the account {@link ada}. @param settings what its config file says */
+export async function startRestartable(folder: string, settings: object = {}): Promise<Restartable> {
+  const config = join(folder, 'gatehouse.json');
+  await writeFile(config, JSON.stringify(settings));
   const start = (port: number): Program =>
-    runProgram(commandLine, ['serve', '--port', String(port), '--json', '--data', folder], {
-      input: '',
-      env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
-    });
+    runProgram(
+      commandLine,
+      ['serve', '--port', String(port), '--json', '--data', folder, '--config', config],
+      {
+        input: '',
+        env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
+      },
+    );
   let program = start(0);
   const [, port = ''] = await program.waitFor('stdout', /"port": (\d+)[\s\S]*\n\}/);
   const url = `http://localhost:${port}`;

@@ -4,6 +4,7 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import type { RunningGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, type Flow, register, type Tokens } from '../../support/oauth.ts';
 import { type Program, runProgram } from '../../support/program.ts';
+import type { Visitor } from '../../support/visitor.ts';
 
 const often = { times: 100_000, windowSeconds: 60 };
 
@@ -37,11 +38,13 @@ export async function expectTokens(response: Response): Promise<Tokens> {
 
 /** A registered client with a code that waits to be redeemed. */
 export async function obtainCode(
-  gatehouse: RunningGatehouse,
+  gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   clientId?: string,
+  visitor?: Visitor,
 ): Promise<{ flow: Flow; code: string }> {
   const flow = authorization(gatehouse, clientId ?? (await register(gatehouse.url)).client_id);
-  return { flow, code: (await approve(flow)).searchParams.get('code') ?? '' };
+  const callback = await approve(flow, visitor ? { visitor } : {});
+  return { flow, code: callback.searchParams.get('code') ?? '' };
 }
 
 /** How many answers had which status. */
@@ -51,13 +54,17 @@ export function countStatuses(responses: readonly Response[]): Record<number, nu
   return counts;
 }
 
-/** Another process that serves the same installation under the same public URL, on a port of its own. */
+/**
+ * Another process that serves the same installation under the same public URL, on a port of its own.
+ * @param options further options of the command
+ */
 export async function serveAlongside(
-  gatehouse: RunningGatehouse,
+  gatehouse: Pick<RunningGatehouse, 'folder' | 'url'>,
+  options: readonly string[] = [],
 ): Promise<{ url: string; mcpUrl: string; program: Program }> {
   const program = runProgram(
     join('src', 'cli', 'main.ts'),
-    ['serve', '--port', '0', '--json', '--data', gatehouse.folder, '--public-url', gatehouse.url],
+    ['serve', '--port', '0', '--json', '--data', gatehouse.folder, '--public-url', gatehouse.url, ...options],
     { input: '' },
   );
   const [, port] = await program.waitFor('stdout', /"port": (\d+)/);
