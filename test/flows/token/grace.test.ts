@@ -106,6 +106,7 @@ describe('a used refresh token', () => {
       tokens: { refreshTokenSeconds: 60, refreshGraceSeconds: 120 },
     });
     try {
+      moveClock(0);
       const { clientId, tokens } = await obtainTokens(short);
       const other = await register(short.url);
       const unused = await obtainTokens(short, { clientId });
