@@ -124,6 +124,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       resource,
       dpopRequired: settings.tokens.dpop.required,
     })),
+    toolsOf: ({ accountId, clientId, resource, scopes }) =>
+      mcp.toolsOf({
+        issuer,
+        subject: accountId,
+        clientId,
+        scopes,
+        audience: resource,
+        expiresAt: now() + lifetimes.accessTokenSeconds,
+      }),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,

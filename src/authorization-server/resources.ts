@@ -17,6 +17,24 @@ export interface ProtectedResource {
   dpopRequired?: boolean;
 }
 
+/** Which tools of a resource scopes open, by name. */
+export interface ScopeTools {
+  byScope: Readonly<Record<string, readonly string[]>>;
+  /** Tools that need no scope. */
+  free: readonly string[];
+}
+
+/**
+ * Tells which tools the scopes a client asks an account for would open; undefined where that cannot be told at once.
+ * Never throws.
+ */
+export type ToolsOf = (asked: {
+  accountId: string;
+  clientId: string;
+  resource: string;
+  scopes: readonly string[];
+}) => Promise<ScopeTools | undefined>;
+
 /** The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). */
 export interface ResourceRegistry {
   /** Every scope of every resource, in order, once. */

@@ -45,10 +45,11 @@ import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
 import { buildConfiguration, enginePaths, identityScopes, type Lifetimes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
 import { commitWrites } from './engine/write-set.ts';
+import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
 import { createLogin, type LoginLimits } from './login.ts';
-import { createResourceRegistry, type ProtectedResource } from './resources.ts';
+import { createResourceRegistry, type ProtectedResource, type ToolsOf } from './resources.ts';
 import { noteTolerated } from './tolerances/note-tolerated.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
 import { createUsedProofs, type UsedProofs } from './used-proofs.ts';
@@ -60,6 +61,8 @@ export interface AuthorizationServerOptions {
   storage: Storage;
   keys: KeySet;
   resources: readonly ProtectedResource[];
+  /** Names the tools that scopes open, for the consent page. */
+  toolsOf: ToolsOf;
   lifetimes: Lifetimes;
   /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
   refreshGraceSeconds: number;
@@ -236,6 +239,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     csrfKeys: keys.cookies,
     origin: new URL(issuer).origin,
     pageUrl: (uid) => `${issuer}/interaction/${uid}`,
+    allowedBefore: createAllowedBefore(artifacts, box, now),
+    toolsOf: options.toolsOf,
+    lifetimes,
     now,
   });
   /** Where the engine takes an authorization request up again, after a page of ours. */

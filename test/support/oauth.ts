@@ -86,16 +86,20 @@ export async function approve(
     visitor = createVisitor(),
     person = ada,
     scopes = ['notes:read', 'notes:write'],
+    fields: more = [],
   }: {
     visitor?: Visitor;
     person?: { email: string; password: string };
     scopes?: string[];
+    /** What else is chosen on the consent page. */
+    fields?: [string, string][];
   } = {},
 ): Promise<URL> {
   const page = await openConsent(flow, visitor, person);
   const fields: [string, string][] = [
     ['decision', 'allow'],
     ...scopes.map((scope): [string, string] => ['scope', scope]),
+    ...more,
   ];
   const { response } = await visitor.submit(page, '/consent', fields);
   const location = response.headers.get('location');

@@ -20,8 +20,8 @@ interface StoredCookie {
   path: string;
 }
 
-/** Creates a visitor with an empty cookie jar. */
-export function createVisitor(jar = new Map<string, StoredCookie>()): Visitor {
+/** Creates a visitor with an empty cookie jar; `language` is what the browser sends as `Accept-Language`. */
+export function createVisitor(jar = new Map<string, StoredCookie>(), language?: string): Visitor {
   const cookies = new Map([...jar].map(([key, { value }]) => [key.split(' ')[0] ?? '', value]));
 
   function remember(response: Response, url: string): void {
@@ -57,6 +57,7 @@ export function createVisitor(jar = new Map<string, StoredCookie>()): Visitor {
   async function request(url: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (!headers.has('accept')) headers.set('accept', 'text/html');
+    if (language !== undefined) headers.set('accept-language', language);
     const cookie = cookieHeader(url);
     if (cookie) headers.set('cookie', cookie);
     const response = await fetch(url, { ...init, headers, redirect: 'manual' });
@@ -91,7 +92,7 @@ export function createVisitor(jar = new Map<string, StoredCookie>()): Visitor {
         const value = change(key.split(' ')[0] ?? '', cookie.value);
         return value === undefined ? [] : [[key, { ...cookie, value }]];
       });
-      return createVisitor(new Map(changed));
+      return createVisitor(new Map(changed), language);
     },
     async submit(page, action, fields) {
       const forms = [...page.html.matchAll(/<form\b[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)];

@@ -1,4 +1,4 @@
-import type { Account, ClientMetadata, Configuration, JWK } from 'oidc-provider';
+import type { Account, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
@@ -69,6 +69,12 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
   const { feature: clientIdMetadataDocument, ...outgoing } = options.documents;
   const secure = issuer.startsWith('https:');
 
+  /** Nothing lives longer than the consent it hangs on (T-045). */
+  const withinGrant = (ctx: KoaContextWithOIDC, seconds: number): number => {
+    const grantEnds = ctx.oidc.entities.Grant?.exp;
+    return grantEnds === undefined ? seconds : Math.max(1, Math.min(seconds, grantEnds - now()));
+  };
+
   return {
     adapter: createAdapters(options.adapter),
     ...outgoing,
@@ -108,17 +114,14 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     },
 
     ttl: {
-      AccessToken: lifetimes.accessTokenSeconds,
+      AccessToken: (ctx) => withinGrant(ctx, lifetimes.accessTokenSeconds),
       AuthorizationCode: lifetimes.codeSeconds,
       Grant: lifetimes.grantSeconds,
       IdToken: lifetimes.accessTokenSeconds,
       Interaction: lifetimes.interactionSeconds,
       Session: lifetimes.sessionSeconds,
-      // Renewed by each rotation, and never longer than the consent it hangs on.
-      RefreshToken: (ctx) => {
-        const grantEnds = ctx.oidc.entities.Grant?.exp ?? now() + lifetimes.grantSeconds;
-        return Math.max(1, Math.min(lifetimes.refreshTokenSeconds, grantEnds - now()));
-      },
+      // Renewed by each rotation.
+      RefreshToken: (ctx) => withinGrant(ctx, lifetimes.refreshTokenSeconds),
     },
 
     findAccount: async (_ctx, id): Promise<Account | undefined> => {

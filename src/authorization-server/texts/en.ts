@@ -10,6 +10,12 @@ function waitingTime(seconds: number): string {
   return seconds < 90 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 
+function lifetime(seconds: number): string {
+  if (seconds >= 2 * 86_400) return `${Math.round(seconds / 86_400)} days`;
+  if (seconds >= 2 * 3600) return `${Math.round(seconds / 3600)} hours`;
+  return waitingTime(seconds);
+}
+
 /**
  * The words of every page, in English: one section a page. Where a value stands in a sentence the text is a function,
  * so that each language puts it where it belongs. The other catalogues have the same shape.
@@ -71,7 +77,22 @@ export const en = {
       markup`<strong>Not checked:</strong> the device says the app on it is ${app}, described by ${publisher}. Any device can say that. Your approval goes to ${target} – only that is certain.`,
     scopesLegend: 'The app will be able to',
     noScopes: 'The app asks for no particular permission.',
-    offlineAccess: 'The app keeps this access while you are away, until you withdraw it.',
+    newScopesLegend: 'New: the app will also be able to',
+    allowedScopesLegend: 'Allowed before: the app will still be able to',
+    tools: (names: Markup, more: number) =>
+      more > 0 ? markup`Tools: ${names} and ${more} more` : markup`Tools: ${names}`,
+    freeTools: (tools: Markup) => markup`Whatever you tick, any app that you allow can use these. ${tools}`,
+    askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
+    endEarlier: 'End what was allowed before',
+    endEarlierDetail:
+      'Otherwise it stays beside what you allow now. The same app on another device may have to log in again.',
+    duration: {
+      legend: 'The app keeps this access, also while you are away,',
+      hour: 'for an hour',
+      day: 'for a day',
+      revoked: (seconds: number) => `until it is withdrawn, ${lifetime(seconds)} at most`,
+      brief: (seconds: number) => `The app keeps this access for ${lifetime(seconds)} at most.`,
+    },
     facts: {
       sentTo: 'Your approval is sent to',
       resource: 'For use of',

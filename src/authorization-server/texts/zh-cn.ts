@@ -10,6 +10,12 @@ function waitingTime(seconds: number): string {
   return seconds < 90 ? `${seconds} 秒` : `${Math.ceil(seconds / 60)} 分钟`;
 }
 
+function lifetime(seconds: number): string {
+  if (seconds >= 2 * 86_400) return `${Math.round(seconds / 86_400)} 天`;
+  if (seconds >= 2 * 3600) return `${Math.round(seconds / 3600)} 小时`;
+  return waitingTime(seconds);
+}
+
 /** The words of every page, in Simplified Chinese. */
 export const zhCn: Texts = {
   language: 'zh-CN',
@@ -63,7 +69,20 @@ export const zhCn: Texts = {
       markup`<strong>未经核实：</strong>该设备称其上的应用是 ${app}，由 ${publisher} 说明。任何设备都可以这样自称。您的授权将发送到${target}，只有这一点是确定的。`,
     scopesLegend: '该应用将能够',
     noScopes: '该应用没有请求任何具体权限。',
-    offlineAccess: '您离开后，该应用仍保留此访问权限，直到您将其撤销。',
+    newScopesLegend: '新增权限：该应用还将能够',
+    allowedScopesLegend: '此前已允许：该应用仍将能够',
+    tools: (names, more) => (more > 0 ? markup`工具：${names} 及其他 ${more} 个` : markup`工具：${names}`),
+    freeTools: (tools) => markup`无论您勾选哪些权限，任何获得允许的应用都可以使用以下工具。${tools}`,
+    askedAgain: '每次都会询问您，因为其他应用可能会冒用该应用的标识。',
+    endEarlier: '终止此前允许的访问',
+    endEarlierDetail: '否则此前的授权将与本次授权并存。终止后，其他设备上的同一应用可能需要重新登录。',
+    duration: {
+      legend: '该应用保留此访问权限（包括您离开期间）的时间',
+      hour: '一小时',
+      day: '一天',
+      revoked: (seconds) => `直到被撤销，最长 ${lifetime(seconds)}`,
+      brief: (seconds) => `该应用最多保留此访问权限 ${lifetime(seconds)}。`,
+    },
     facts: {
       sentTo: '您的授权将发送到',
       resource: '用于访问',

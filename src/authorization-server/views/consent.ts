@@ -2,8 +2,10 @@ import type { Texts } from '../texts/texts.ts';
 import { type AnswerTarget, type DescribedTarget, describeAnswerTarget } from './answer-target.ts';
 import { type ClientSummary, clientName, httpsHost, quotedClientName } from './client-summary.ts';
 import { displayText } from './display-text.ts';
+import { type AccessTime, renderDurationChoice } from './duration-choice.ts';
 import { renderLayout } from './layout.ts';
 import { type Markup, markup } from './markup.ts';
+import { type AskedScope, renderScopes } from './scope-list.ts';
 
 /** What the consent page shows and where its form goes. */
 export interface ConsentPage {
@@ -17,9 +19,12 @@ export interface ConsentPage {
   resource: string;
   /** Where the answer to this authorization request goes. */
   answer: AnswerTarget;
-  scopes: { scope: string; description: string }[];
-  /** Whether the client will also get a refresh token. */
-  offlineAccess: boolean;
+  scopes: readonly AskedScope[];
+  /** Tools that need no scope, so that any app that is allowed can use them. */
+  freeTools: readonly string[];
+  /** Whether an app with this identifier has access by an earlier consent. */
+  hasEarlier: boolean;
+  time: AccessTime;
   switchAccountAction?: string;
 }
 
@@ -84,21 +89,10 @@ function renderFacts(texts: Texts, page: ConsentPage, target: DescribedTarget): 
 </dl>`;
 }
 
-function renderScope({ scope, description }: ConsentPage['scopes'][number]): Markup {
-  return markup`<label class="scope"><input type="checkbox" name="scope" value="${scope}" checked><span>${displayText(description, 300)} <span class="detail">${scope}</span></span></label>
-`;
-}
-
-function renderScopes(texts: Texts, scopes: ConsentPage['scopes']): Markup {
-  if (scopes.length === 0) return markup`<p>${texts.consent.noScopes}</p>`;
-  return markup`<fieldset><legend>${texts.consent.scopesLegend}</legend>
-${scopes.map(renderScope)}</fieldset>`;
-}
-
 /**
- * The consent page: who asks, how far that is known, where the code goes, and each scope in words. Posts `csrf`,
- * the kept `scope` values and `decision` (`allow` or `deny`) to `action`. Deny is the first button, so that the
- * Enter key in the form refuses.
+ * The consent page: who asks, how far that is known, where the code goes, each scope in words with the tools it opens,
+ * what of it is new, and for how long. Posts `csrf`, the kept `scope` values, `duration`, `end_earlier` where it is
+ * ticked, and `decision` (`allow` or `deny`) to `action`. Deny is the first button, so that the Enter key refuses.
  * @param texts the words
  * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
  * @returns a complete HTML document that needs no script
@@ -117,8 +111,8 @@ ${renderAccount(texts, page)}
 ${renderIdentity(texts, page.client, target)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-${renderScopes(texts, page.scopes)}
-${page.offlineAccess && markup`<p>${words.offlineAccess}</p>`}
+${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
+${renderDurationChoice(texts, page.time)}
 ${renderFacts(texts, page, target)}
 <div class="decision">
 <button type="submit" name="decision" value="deny">${words.deny}</button>

@@ -96,7 +96,10 @@ dd:last-child{margin-bottom:0}
 .detail{display:block;color:var(--muted);font:.8125rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 fieldset{min-width:0;margin:0 0 1.25rem;padding:0;border:0}
 legend{padding:0;margin-bottom:.25rem;font-weight:600}
-.scope{display:flex;gap:.75rem;padding:.625rem 0;border-top:1px solid var(--line);font-weight:400;cursor:pointer}
-.scope input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
+.scope,.option{display:flex;gap:.75rem;padding:.625rem 0;border-top:1px solid var(--line);font-weight:400;cursor:pointer}
+.tools{display:block;color:var(--muted);font-size:.8125rem}
+.tools code,.muted code{font:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.option{padding:.375rem 0;border-top:0}
+.scope input,.option input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
 .decision{display:grid;grid-template-columns:1fr 1fr;gap:.75rem}
 `;

@@ -16,10 +16,12 @@ const page: ConsentPage = {
   resource: 'https://notes.example.com/mcp',
   answer: { redirectUri: 'http://127.0.0.1:53682/callback' },
   scopes: [
-    { scope: 'notes:read', description: 'Read your notes' },
-    { scope: 'notes:write', description: 'Change your notes' },
+    { scope: 'notes:read', description: 'Read your notes', isAllowed: false },
+    { scope: 'notes:write', description: 'Change your notes', isAllowed: false },
   ],
-  offlineAccess: true,
+  freeTools: [],
+  hasEarlier: false,
+  time: { choices: ['hour', 'day', 'revoked'], longestSeconds: 180 * 86_400 },
   switchAccountAction: '/interaction/i1/switch',
 };
 
@@ -69,7 +71,7 @@ describe('renderConsent', () => {
   it('says so when no scope is asked for', () => {
     const html = renderConsent(en, { ...page, scopes: [] });
     expect(html).toContain('The app asks for no particular permission.');
-    expect(html).not.toContain('<fieldset');
+    expect(html).not.toContain('name="scope"');
   });
 
   it('warns that a name was not checked and says what is certain (A5-09, T-060)', () => {
@@ -123,8 +125,9 @@ describe('renderConsent', () => {
   });
 
   it('mentions lasting access only when the client gets it', () => {
-    expect(renderConsent(en, page)).toContain('keeps this access while you are away');
-    expect(renderConsent(en, { ...page, offlineAccess: false })).not.toContain('while you are away');
+    expect(renderConsent(en, page)).toContain('also while you are away');
+    const time = { choices: [], longestSeconds: 3600 };
+    expect(renderConsent(en, { ...page, time })).not.toContain('while you are away');
   });
 
   it('offers another account with a form of its own, only where the caller can switch', () => {
@@ -166,14 +169,24 @@ describe('renderConsent', () => {
       resourceName: hostile,
       resource: hostile,
       answer: { redirectUri: "http://127.0.0.1:53682/'onclick=alert(1)&amp;x=y" },
-      scopes: [{ scope: hostile, description: hostile }],
-      offlineAccess: true,
+      scopes: [
+        { scope: hostile, description: hostile, isAllowed: false, tools: [hostile] },
+        { scope: hostile, description: hostile, isAllowed: true },
+      ],
+      freeTools: [hostile],
+      hasEarlier: true,
+      time: page.time,
       switchAccountAction: hostile,
     };
     const ordinary: ConsentPage = {
       ...page,
       client: { name: 'A', clientId: 'a' },
-      scopes: [{ scope: 'a', description: 'A' }],
+      scopes: [
+        { scope: 'a', description: 'A', isAllowed: false, tools: ['a'] },
+        { scope: 'b', description: 'B', isAllowed: true },
+      ],
+      freeTools: ['b'],
+      hasEarlier: true,
     };
     expect(pageStructure(renderConsent(en, attacked))).toEqual(pageStructure(renderConsent(en, ordinary)));
   });

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import {
+  authorization,
+  obtainTokens,
+  openConsent,
+  post,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
+import { grace } from '../../support/served.ts';
+import { createVisitor } from '../../support/visitor.ts';
+
+// Over src/authorization-server/interactions/allowed-before.ts, src/authorization-server/interactions/consent.ts and
+// src/authorization-server/views/scope-list.ts.
+
+let gatehouse: RunningGatehouse;
+beforeAll(async () => {
+  gatehouse = await startGatehouse();
+  await gatehouse.administration.accounts.add(grace.email, grace.password);
+});
+afterAll(() => gatehouse.stop());
+
+const newLegend = 'New: the app will also be able to';
+const allowedLegend = 'Allowed before: the app will still be able to';
+
+/** Legend of each group of scopes on the consent page -> the scopes in it. */
+async function groupsFor(clientId: string, options: { resource?: string; person?: typeof grace } = {}) {
+  const flow = authorization(gatehouse, clientId, options.resource ? { resource: options.resource } : {});
+  const { html } = await openConsent(flow, createVisitor(), options.person);
+  const groups = [...html.matchAll(/<fieldset><legend>([^<]*)<\/legend>([\s\S]*?)<\/fieldset>/g)];
+  return Object.fromEntries(
+    groups.map(([, legend, body = '']) => [
+      legend,
+      [...body.matchAll(/name="scope" value="([^"]*)"/g)].map(([, scope]) => scope),
+    ]),
+  );
+}
+
+const nothingBefore = { 'The app will be able to': ['notes:read', 'notes:write'] };
+
+describe('a client that asks for more', () => {
+  it('is asked about again, with what is new apart from what was allowed before (T-025)', async () => {
+    const { clientId } = await obtainTokens(gatehouse, { scopes: ['notes:read'] });
+    expect(await groupsFor(clientId)).toEqual({
+      [newLegend]: ['notes:write'],
+      [allowedLegend]: ['notes:read'],
+    });
+  });
+
+  it('is asked about again where all was allowed before (T-025)', async () => {
+    const { clientId } = await obtainTokens(gatehouse);
+    expect(await groupsFor(clientId)).toEqual({ [allowedLegend]: ['notes:read', 'notes:write'] });
+  });
+
+  it('is new to another account, at another resource, and under another identifier', async () => {
+    const { clientId } = await obtainTokens(gatehouse);
+    expect(await groupsFor(clientId, { person: grace })).toEqual(nothingBefore);
+    expect(await groupsFor(clientId, { resource: `${gatehouse.url}/sse` })).toEqual(nothingBefore);
+    expect(await groupsFor((await register(gatehouse.url)).client_id)).toEqual(nothingBefore);
+  });
+
+  it('is new again where it gave back what it had', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    await post(`${gatehouse.url}/revoke`, { token: tokens.refresh_token, client_id: clientId });
+    expect(await groupsFor(clientId)).toEqual(nothingBefore);
+  });
+
+  it('keeps what it had beside what it gets now, as other installs of it may be using that', async () => {
+    const first = await obtainTokens(gatehouse, { scopes: ['notes:read'] });
+    const second = await obtainTokens(gatehouse, { clientId: first.clientId });
+    expect(await tryAccess(gatehouse.mcpUrl, first.tokens.access_token)).toBe(200);
+    expect(await tryAccess(gatehouse.mcpUrl, second.tokens.access_token)).toBe(200);
+    expect((await refresh(gatehouse.url, first.clientId, first.tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('loses what it had where the person says so, at this resource and account alone', async () => {
+    const first = await obtainTokens(gatehouse);
+    const { clientId } = first;
+    const hers = await obtainTokens(gatehouse, { clientId, person: grace });
+    const second = await obtainTokens(gatehouse, { clientId, fields: [['end_earlier', 'yes']] });
+    const status = ({ tokens }: typeof first) => tryAccess(gatehouse.mcpUrl, tokens.access_token);
+    expect([await status(first), await status(hers), await status(second)]).toEqual([401, 200, 200]);
+    expect((await refresh(gatehouse.url, clientId, first.tokens.refresh_token)).status).toBe(400);
+    const lines = gatehouse.log.filter((line) => line.includes('ended_at_consent'));
+    expect(lines.map((line) => JSON.parse(line).clientId)).toEqual([clientId]);
+  });
+
+  it('loses nothing where the person denies, whatever else is ticked', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const visitor = createVisitor();
+    const page = await openConsent(authorization(gatehouse, clientId), visitor);
+    await visitor.submit(page, '/consent', [
+      ['decision', 'deny'],
+      ['end_earlier', 'yes'],
+    ]);
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+  });
+});
