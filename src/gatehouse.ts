@@ -8,6 +8,7 @@ import {
   buildHomePage,
   createAuditTrail,
   createAuthorizationServer,
+  createSealAnew,
   createTolerances,
   keyTimes,
   startKeyCare,
@@ -113,6 +114,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     interactionSeconds: settings.login.pageSeconds,
   };
   const tolerances = createTolerances(settings.clients.tolerances, logger);
+  const box = createSealedBox(keys.sealing);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const authorizationServer = createAuthorizationServer({
     issuer,
@@ -186,7 +188,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     principalLimits: settings.mcp,
     store: storage.mcpSessions,
     access: accessWatch,
-    seal: createTextSeal(createSealedBox(keys.sealing)),
+    seal: createTextSeal(box),
     now,
     logger,
   });
@@ -243,7 +245,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     startKeyCare({
       ...keyTimes(settings.rotation, lifetimes),
       ring: keyRing,
-      isSealedAnew: async () => false,
+      isSealedAnew: createSealAnew({ rows: storage.sealedRows, box, logger }),
       record: (event, details) =>
         auditTrail.note(event, details, () => logger.info({ audit: event, ...details })),
       logger,

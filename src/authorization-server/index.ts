@@ -4,6 +4,7 @@ export { createAuditTrail } from './audit-trail.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export { startKeyCare } from './keys/key-care.ts';
 export { keyTimes } from './keys/key-times.ts';
+export { createSealAnew } from './keys/seal-anew.ts';
 export type { LoginLimits } from './login.ts';
 export { buildFailurePage, buildHomePage } from './plain-pages.ts';
 export type { ProtectedResource } from './resources.ts';

@@ -8,6 +8,7 @@ import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
 import type { PasskeyStore } from './passkeys.ts';
+import type { SealedRows } from './sealed-rows.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
 export interface Storage {
@@ -21,6 +22,7 @@ export interface Storage {
   notes: NoteStore;
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
+  sealedRows: SealedRows;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;
   /** Resolves where a write was made durable; rejects with StorageUnavailable. */

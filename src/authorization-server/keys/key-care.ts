@@ -35,6 +35,9 @@ export interface KeyCare {
 /** How often the work is done that writes, in seconds; the key file is looked at more often. */
 const workIntervalSeconds = 60;
 
+/** How often all rows are looked at for what is sealed under a retiring key, in seconds. */
+const sealAnewIntervalSeconds = 3600;
+
 function isDue({ state, activeAt }: KeyStanding, rotateAfterSeconds: number, nowSeconds: number): boolean {
   return state === 'current' && rotateAfterSeconds > 0 && activeAt + rotateAfterSeconds <= nowSeconds;
 }
@@ -54,6 +57,7 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
     now,
     intervalMs = 1000,
   } = options;
+  const sealedAnew = new Map<string, { at: number; isSpent: boolean }>();
   let lastProblem = '';
   let workedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -67,12 +71,20 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
     if (isNew) record('key.rotated', { kind, keyId: key.id });
   };
 
+  /** Seals anew as soon as a key retires, and once more before it goes. To look at all rows costs, so it is not done often. */
+  const isSpent = async (keyId: string): Promise<boolean> => {
+    const lately = sealedAnew.get(keyId);
+    if (lately && lately.at + sealAnewIntervalSeconds > now()) return lately.isSpent;
+    sealedAnew.set(keyId, { at: now(), isSpent: await isSealedAnew(keyId) });
+    return sealedAnew.get(keyId)?.isSpent ?? false;
+  };
+
   const dropUnneeded = async (kind: KeyKind): Promise<void> => {
     for (const { id, retiredAt } of ring
       .list()
       .filter((key) => key.kind === kind && key.state === 'retiring')) {
-      const isSpent = kind !== 'sealing' || (await isSealedAnew(id));
-      if (!isSpent || retiredAt === undefined || retiredAt + keepSeconds[kind] > now()) continue;
+      const mayGo = kind !== 'sealing' || (await isSpent(id));
+      if (!mayGo || retiredAt === undefined || retiredAt + keepSeconds[kind] > now()) continue;
       for (const keyId of await ring.drop(kind, [id])) record('key.dropped', { kind, keyId });
     }
   };

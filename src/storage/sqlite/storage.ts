@@ -12,6 +12,7 @@ import { createNoteStore } from './notes.ts';
 import { createOneTimeCodeStore } from './one-time-codes.ts';
 import { openDatabase } from './open.ts';
 import { createPasskeyStore } from './passkeys.ts';
+import { createSealedRows } from './sealed-rows.ts';
 import { createSweeper } from './sweep.ts';
 import { createWriter } from './writer.ts';
 
@@ -41,6 +42,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     notes: createNoteStore(db, writer),
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),
+    sealedRows: createSealedRows(db, writer),
     async ping() {
       try {
         probe.get();

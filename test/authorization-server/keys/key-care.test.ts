@@ -72,6 +72,9 @@ describe('the care of keys', () => {
     expect(states('sealing')).toEqual(['current', 'retiring']);
     isSpent = true;
     await lookAt(5060);
+    expect(states('sealing')).toEqual(['current', 'retiring']);
+    await lookAt(1010 + 3600);
+    await lookAt(5060 + 3600);
     expect(states('sealing')).toEqual(['current']);
     await care.close();
   });

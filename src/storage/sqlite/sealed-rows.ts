@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type Database from 'better-sqlite3';
+import { sealingKeyOf } from '../../crypto/sealed-box.ts';
+import type { SealedRows } from '../sealed-rows.ts';
+import { type SealedColumn, sealedColumns } from './sealed-columns.ts';
+import type { Writer } from './writer.ts';
+
+/** Rows looked at in one turn, and written in one commit: few enough that others hardly notice. */
+const batchSize = 200;
+
+type Value = string | number;
+
+interface Row {
+  key: Value[];
+  parts: string[];
+  sealed: Buffer;
+  /** As it stands in the database. */
+  stored: string | Buffer;
+}
+
+/** Goes through a column in the order of its key, a batch at a time. */
+function prepareReading(db: Database.Database, column: SealedColumn): (after: Value[] | undefined) => Row[] {
+  const { table, column: sealed, key, parts, form } = column;
+  const names = [...key, ...parts, sealed].join(', ');
+  const place = `(${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
+  const select = (where: string): Database.Statement<Value[]> =>
+    db
+      .prepare<Value[]>(
+        `SELECT ${names} FROM ${table} ${where} ORDER BY ${key.join(', ')} LIMIT ${batchSize}`,
+      )
+      .raw();
+  const [first, next] = [select(''), select(`WHERE ${place}`)];
+  return (after) => {
+    const rows = (after ? next.all(...after) : first.all()) as (Value | Buffer)[][];
+    return rows.map((values) => {
+      const stored = values.at(-1) as string | Buffer;
+      return {
+        key: values.slice(0, key.length) as Value[],
+        parts: values.slice(key.length, -1).map(String),
+        stored,
+        sealed: form === 'text' ? Buffer.from(String(stored), 'base64url') : (stored as Buffer),
+      };
+    });
+  };
+}
+
+/** The sealed rows of a SQLite database. */
+export function createSealedRows(db: Database.Database, writer: Writer): SealedRows {
+  const columns = sealedColumns.map((column) => {
+    const { table, column: sealed, key } = column;
+    const conditions = [...key, sealed].map((name) => `${name} = ?`).join(' AND ');
+    return {
+      ...column,
+      read: prepareReading(db, column),
+      // Only where it is still what was read: whoever wrote it since sealed it anew already.
+      write: db.prepare(`UPDATE ${table} SET ${sealed} = ? WHERE ${conditions}`),
+    };
+  });
+
+  async function* batches(): AsyncGenerator<{ column: (typeof columns)[number]; rows: Row[] }> {
+    for (const column of columns) {
+      let after: Value[] | undefined;
+      for (let rows = column.read(after); rows.length > 0; rows = column.read(after)) {
+        yield { column, rows };
+        after = rows.at(-1)?.key;
+        if (rows.length < batchSize) break;
+        await nextTurn();
+      }
+    }
+  }
+
+  return {
+    async countByKey() {
+      const counts = new Map<string, number>();
+      for await (const { rows } of batches())
+        for (const { sealed } of rows) {
+          const id = sealingKeyOf(sealed) ?? '';
+          counts.set(id, (counts.get(id) ?? 0) + 1);
+        }
+      return counts;
+    },
+    async reseal(keyId, reseal) {
+      for await (const { column, rows } of batches()) {
+        const resealed = rows.flatMap(({ key, parts, sealed, stored }) => {
+          const fresh = sealingKeyOf(sealed) === keyId && reseal(sealed, column.context(...parts));
+          if (!fresh) return [];
+          const bytes = Buffer.from(fresh);
+          return [[column.form === 'text' ? bytes.toString('base64url') : bytes, ...key, stored]];
+        });
+        if (resealed.length === 0) continue;
+        await writer.write(() => {
+          for (const values of resealed) column.write.run(...values);
+        });
+      }
+    },
+  };
+}
