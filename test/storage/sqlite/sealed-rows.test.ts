@@ -1,16 +1,10 @@
-// What is sealed in a SQLite database: src/storage/sqlite/sealed-rows.ts and src/storage/sqlite/sealed-columns.ts.
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateKeySet, generateSealingKey } from '../../../src/crypto/keys.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
-import { sealedColumns } from '../../../src/storage/sqlite/sealed-columns.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { account, artifact, grant } from '../contract/subject.ts';
-
-/** Columns of bytes that hold nothing sealed. */
-const notSealed = ['passkeys.public_key'];
 
 /** A database with rows sealed under a first key, and a box that seals with a second. */
 async function startRotation(rows: number) {
@@ -34,24 +28,6 @@ async function startRotation(rows: number) {
 }
 
 describe('sealed rows', () => {
-  it('are every column of bytes in the schema, but for those that are named here (T-179)', () => {
-    const file = join(testFolder(), 'gatehouse.db');
-    void openSqliteStorage(file).close();
-    const db = new Database(file, { readonly: true });
-    const found = db
-      .prepare<[], string>(
-        `SELECT tables.name || '.' || columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
-         WHERE tables.type = 'table' AND columns.type = 'BLOB'`,
-      )
-      .pluck()
-      .all();
-    db.close();
-    const listed = sealedColumns
-      .filter(({ form }) => form === 'bytes')
-      .map(({ table, column }) => `${table}.${column}`);
-    expect(found.sort()).toEqual([...listed, ...notSealed].sort());
-  });
-
   it('are counted by the key they are sealed under', async () => {
     const { storage, oldId } = await startRotation(450);
     // The grant, the canary of the installation, and the tokens.
