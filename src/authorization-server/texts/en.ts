@@ -182,6 +182,39 @@ export const en = {
 
   device: {
     askedFrom: (address: string, seconds: number) => `asked from ${address}, ${timeAgo(seconds)}`,
+    heading: 'Connect a device',
+    ownWork:
+      'Only go on if you started this yourself, on a device in front of you. If somebody sent you this link or a code, close this page.',
+    enterCode: 'Enter the code that your device shows.',
+    code: 'Code',
+    goOn: 'Continue',
+    compareCode: 'Does your device show just this code?',
+    sameCode: 'Yes, my device shows this code',
+    confirmTitle: (app: string) => `Connect ${app}?`,
+    confirmHeading: 'Is this your device?',
+    request: (app: Markup, resource: Markup) =>
+      markup`A device asks to use ${resource} for you, with the app ${app}. It shows this code:`,
+    whereAndWhen: 'Where and when it was asked for',
+    refuseIfInDoubt:
+      'If you do not know this device, or somebody told you to do this, refuse: whoever has the device would act in your name.',
+    notMine: 'No, refuse',
+    mine: 'Yes, continue',
+    problems: {
+      none: 'Please enter the code that your device shows.',
+      unknown: 'No device waits with this code. Please compare it with the one your device shows.',
+      expired: 'This code has expired. Please let your device show a new one.',
+      used: 'This code was used already. Please let your device show a new one.',
+      throttled: (seconds: number) =>
+        `Too many codes were tried. Please wait ${waitingTime(seconds)} and try again.`,
+    },
+    done: {
+      heading: 'Your device is connected',
+      message: 'Go back to your device: it goes on by itself in a few seconds. You can close this page.',
+    },
+    denied: {
+      heading: 'Access was not given',
+      message: 'Nothing was shared with the device. You can close this page.',
+    },
   },
 
   logout: {},

@@ -169,6 +169,36 @@ export const zhCn: Texts = {
 
   device: {
     askedFrom: (address, seconds) => `由地址 ${address} 于${timeAgo(seconds)}请求`,
+    heading: '连接设备',
+    ownWork: '仅当这是您本人在眼前的设备上发起的操作时，才请继续。如果是别人把这个链接或代码发给您的，请关闭此页面。',
+    enterCode: '请输入您的设备上显示的代码。',
+    code: '代码',
+    goOn: '继续',
+    compareCode: '您的设备上显示的正是这个代码吗？',
+    sameCode: '是的，我的设备显示的就是这个代码',
+    confirmTitle: (app) => `连接 ${app} 吗？`,
+    confirmHeading: '这是您的设备吗？',
+    request: (app, resource) =>
+      markup`一台设备上的应用 ${app} 请求以您的身份使用 ${resource}。该设备显示以下代码：`,
+    whereAndWhen: '请求的地点和时间',
+    refuseIfInDoubt: '如果您不认识这台设备，或者是别人让您这样做的，请拒绝：持有该设备的人将能以您的名义操作。',
+    notMine: '不是，拒绝',
+    mine: '是，继续',
+    problems: {
+      none: '请输入您的设备上显示的代码。',
+      unknown: '没有设备在等待这个代码。请与您的设备上显示的代码核对。',
+      expired: '此代码已过期。请让您的设备显示新的代码。',
+      used: '此代码已被使用。请让您的设备显示新的代码。',
+      throttled: (seconds) => `尝试的代码过多，请等待 ${waitingTime(seconds)}后再试。`,
+    },
+    done: {
+      heading: '您的设备已连接',
+      message: '请回到您的设备：几秒钟后它会自动继续。您可以关闭此页面。',
+    },
+    denied: {
+      heading: '未授予访问权限',
+      message: '没有向该设备共享任何信息。您可以关闭此页面。',
+    },
   },
 
   logout: {},

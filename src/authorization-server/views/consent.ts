@@ -50,8 +50,10 @@ function targetWords(texts: Texts, { kind, name }: DescribedTarget): Markup {
  * How far it is known who asks. A document at a site proves that the site vouches for what it says, redirect hosts
  * included; behind a loopback address or a scheme any app on the device may use somebody else's document (T-077), and behind the
  * code of a device anybody (RFC 8628 section 5.4).
+ * @param texts the words
+ * @param target where the answer goes
  */
-function renderIdentity(texts: Texts, client: ClientSummary, target: DescribedTarget): Markup {
+export function renderIdentity(texts: Texts, client: ClientSummary, target: DescribedTarget): Markup {
   const words = texts.consent;
   const publisher = httpsHost(client.clientId);
   const name = quotedClientName(texts, client);
