@@ -112,6 +112,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     ...settings.tokens,
     sessionSeconds: settings.login.sessionSeconds,
     interactionSeconds: settings.login.pageSeconds,
+    deviceCodeSeconds: settings.login.deviceCodeSeconds,
   };
   const tolerances = createTolerances(settings.clients.tolerances, logger);
   const box = createSealedBox(keys.sealing);
@@ -146,9 +147,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
           },
         }
       : undefined),
+    deviceLogin: settings.login.deviceFlow,
     limits: {
       registrations: settings.limits.registrations,
       authorizations: settings.limits.authorizations,
+      deviceCodes: settings.limits.deviceCodes,
       tokenFailures: settings.limits.tokenFailures,
       documents: {
         perAddress: settings.limits.metadataDocuments,

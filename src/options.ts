@@ -170,6 +170,11 @@ const settings = z.strictObject({
     .strictObject({
       sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser'),
       pageSeconds: seconds(3600, day, 'time to answer the login and consent pages'),
+      deviceFlow: z
+        .boolean()
+        .default(true)
+        .describe('whether a device without a browser may log in with a code that is entered on another one'),
+      deviceCodeSeconds: seconds(600, 1800, 'how long a device waits for its code to be entered'),
     })
     .prefault({})
     .describe('The login and consent pages.'),
@@ -182,6 +187,7 @@ const settings = z.strictObject({
       loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),
       metadataDocuments: limit(60, 600, 'unknown client documents fetched because of an address'),
       metadataDocumentsPerHost: limit(120, 600, 'client documents fetched from one host or network'),
+      deviceCodes: limit(20, 900, 'wrong device codes of an address, or of a browser'),
       loginsPerAddress: limit(100, 900, 'failed logins of an address, whatever the account'),
     })
     .prefault({})

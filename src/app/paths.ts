@@ -22,6 +22,8 @@ export const slashTolerantPaths = [
   '/register',
   '/revoke',
   '/jwks',
+  '/device',
+  '/device/auth',
   ...programPaths,
 ] as const;
 

@@ -20,7 +20,11 @@ const acceptedMembers = [
   'token_endpoint_auth_method',
 ] as const;
 
-const supportedGrantTypes = new Set(['authorization_code', 'refresh_token']);
+const supportedGrantTypes = new Set([
+  'authorization_code',
+  'refresh_token',
+  'urn:ietf:params:oauth:grant-type:device_code',
+]);
 
 const supportedAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'];
 

@@ -15,6 +15,14 @@ import type { DocumentLimits } from './client-documents/budgets.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { buildDocumentFeature } from './client-documents/engine-feature.ts';
 import { createHostPolicy, type HostPolicyOptions } from './client-documents/host-policy.ts';
+import {
+  createDeviceEndpoints,
+  devicePaths,
+  deviceResumption,
+  withdrawDeviceFlow,
+} from './device/device-endpoints.ts';
+import { createDevicePolling } from './device/device-polling.ts';
+import { buildDeviceFlow } from './device/engine-feature.ts';
 import { deriveNonceSecret } from './dpop-nonce-secret.ts';
 import {
   checkResponseParameters,
@@ -22,7 +30,8 @@ import {
   showErrorBeforeRedirect,
 } from './endpoints/authorization-endpoint.ts';
 import { limitAuthorizations } from './endpoints/authorization-limit.ts';
-import { prepareAuthorization } from './endpoints/authorization-request.ts';
+import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
+import type { Endpoint } from './endpoints/endpoint.ts';
 import {
   auditRegistration,
   auditTokenRefusal,
@@ -75,12 +84,16 @@ export interface AuthorizationServerOptions {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
   };
+  /** Whether a device without a browser may log in with a code (RFC 8628). */
+  deviceLogin: boolean;
   /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
   limits: {
     registrations: Limit;
     authorizations: Limit;
     tokenFailures: Limit;
     logins: LoginLimits;
+    /** Wrong device codes of an address or a browser. */
+    deviceCodes: Limit;
     documents: DocumentLimits;
   };
   logger: Logger;
@@ -103,12 +116,6 @@ export interface AuthorizationServer {
 
 /** Bounds of a fetch of a client document (T-071). */
 const documentBounds = { maxBytes: 5 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } as const;
-
-/** An endpoint: its methods, and every step of a request to it in order. */
-interface Endpoint {
-  methods: readonly string[];
-  steps: readonly Step[];
-}
 
 /**
  * Creates the authorization server: oidc-provider as the engine, and around it what MCP clients, attackers and
@@ -147,6 +154,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       now,
     });
   const documentFeature = buildDocumentFeature(documents, audit);
+  const deviceFlow = buildDeviceFlow(
+    {
+      code: `${issuer}${devicePaths.code}`,
+      done: `${issuer}${devicePaths.done}`,
+      denied: `${issuer}${devicePaths.denied}`,
+    },
+    resources,
+    now,
+  );
   const configure = () =>
     buildConfiguration({
       issuer,
@@ -156,6 +172,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       lifetimes,
       documents: documentFeature,
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
+      deviceFlow,
       renderError,
       now,
       adapter,
@@ -174,15 +191,38 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     });
   };
 
+  /** In front of endpoints that take an authorization request as a form. */
+  const requestGuards = (what: string): Step[] => [
+    limitRequests(createLimiter(limits.authorizations), what),
+    limitFailures(createLimiter(limits.tokenFailures), what),
+    nameScheme(issuer),
+    preparePostedAuthorization(resources),
+    inOneCommit,
+  ];
+  const device = options.deviceLogin
+    ? createDeviceEndpoints({
+        artifacts,
+        audit,
+        origin: new URL(issuer).origin,
+        wrongCodes: limits.deviceCodes,
+        sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),
+        guards: requestGuards('device authorizations'),
+        limitPages: limitAuthorizations(limits.authorizations),
+        inOneCommit,
+        at,
+      })
+    : undefined;
+  const withdrawn = device ? [] : [withdrawDeviceFlow];
+
   /** Every endpoint, with every check of it from first to last. */
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],
-      steps: [publishForAMoment, completeMetadata, at(wellKnown.authorizationServer)],
+      steps: [publishForAMoment, completeMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
     },
     [wellKnown.openidConfiguration]: {
       methods: ['GET'],
-      steps: [publishForAMoment, completeMetadata, at(wellKnown.openidConfiguration)],
+      steps: [publishForAMoment, completeMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
     },
     [enginePaths.jwks]: { methods: ['GET'], steps: [publishForAMoment, at(enginePaths.jwks)] },
     [enginePaths.authorization]: {
@@ -204,9 +244,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         nameScheme(issuer),
         auditTokenRefusal(audit),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds }),
+        createDevicePolling({ artifacts, box }),
         at(enginePaths.token),
       ],
     },
+    ...device?.endpoints,
     [enginePaths.registration]: {
       methods: ['POST'],
       steps: [
@@ -249,6 +291,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     methods: ['GET'],
     steps: [checkResponseParameters, authorize, at(path)],
   });
+  const findEndpoint = (path: string): Endpoint | undefined => {
+    if (Object.hasOwn(endpoints, path)) return endpoints[path];
+    if (resumption.test(path)) return resume(path);
+    return deviceResumption.test(path) ? device?.resume(path) : undefined;
+  };
   const base = pathOf(issuer);
 
   return {
@@ -258,11 +305,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();
       const path = ctx.path.slice(base.length);
       if (path.startsWith('/interaction/')) return interactions(ctx, path.slice('/interaction/'.length));
-      const endpoint = resumption.test(path)
-        ? resume(path)
-        : Object.hasOwn(endpoints, path)
-          ? endpoints[path]
-          : undefined;
+      const endpoint = findEndpoint(path);
       if (!endpoint) return next();
       if (ctx.method === 'OPTIONS') return compose([...preflightSteps(endpoint), at(path)])(ctx);
       if (endpoint.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))

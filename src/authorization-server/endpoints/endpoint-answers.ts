@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit.ts';
 import { responseModes } from './authorization-endpoint.ts';
-import type { Step } from './endpoint-guards.ts';
+import { errorOf, type Step } from './endpoint-guards.ts';
 
 /** For documents that are the same for everybody: short, so that a new key or endpoint is seen soon (T-115, T-178). */
 export const publishForAMoment: Step = async (ctx, next) => {
@@ -22,11 +22,15 @@ export function auditRegistration(audit: AuditLog): Step {
   };
 }
 
-/** Notes in the audit log that a token request was refused, and with which error. */
+/** What a device that waits is told (RFC 8628 section 3.5): nothing is wrong with it. */
+const waitingErrors = ['authorization_pending', 'slow_down'];
+
+/** Notes in the audit log that a token request was refused, and with which error. A device that waits is not refused. */
 export function auditTokenRefusal(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
-    if (ctx.status !== 400 && ctx.status !== 401) return;
-    audit('token.refused', ctx, { error: String((ctx.body as { error?: unknown }).error) });
+    const error = errorOf(ctx);
+    if (error === undefined || waitingErrors.includes(error)) return;
+    audit('token.refused', ctx, { error });
   };
 }

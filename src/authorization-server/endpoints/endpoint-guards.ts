@@ -36,14 +36,23 @@ export function limitRequests(limiter: Limiter, what: string): Step {
   };
 }
 
-/** Counts the requests of an address that were refused: guessing is slow, working clients are not (T-055). */
+/** The OAuth error of an answer; undefined where it is none. @param ctx with the answer */
+export function errorOf(ctx: Context): string | undefined {
+  if (ctx.status !== 400 && ctx.status !== 401) return undefined;
+  return String((ctx.body as { error?: unknown } | null)?.error);
+}
+
+/**
+ * Counts the requests of an address that were refused: guessing is slow, working clients are not (T-055). A device that
+ * polls at its pace is a working client (RFC 8628 section 3.5).
+ */
 export function limitFailures(limiter: Limiter, what: string): Step {
   return async (ctx, next) => {
     const address = String(ctx.state.clientAddress);
     const wait = await limiter.wait(address);
     if (wait > 0) return slowDown(ctx, wait, `too many failed ${what} from this address`);
     await next();
-    if (ctx.status === 400 || ctx.status === 401) await limiter.take(address);
+    if (![undefined, 'authorization_pending'].includes(errorOf(ctx))) await limiter.take(address);
   };
 }
 

@@ -4,6 +4,8 @@ import { randomSecret } from '../../crypto/secret.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
+import { devicePaths } from '../device/device-endpoints.ts';
+import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
@@ -19,6 +21,8 @@ export interface Lifetimes {
   grantSeconds: number;
   sessionSeconds: number;
   interactionSeconds: number;
+  /** How long a device waits for a person to enter its code. */
+  deviceCodeSeconds: number;
 }
 
 /** What the engine's configuration is built from. */
@@ -34,6 +38,8 @@ export interface ConfigurationOptions {
   documents: ReturnType<typeof buildDocumentFeature>;
   /** Proofs of the keys that tokens are bound to (RFC 9449). */
   dpop: { /** 32 bytes. */ nonceSecret: Buffer; requireNonce: boolean };
+  /** The device flow, with its pages. */
+  deviceFlow: ReturnType<typeof buildDeviceFlow>;
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -47,7 +53,12 @@ export const enginePaths = {
   registration: '/register',
   revocation: '/revoke',
   jwks: '/jwks',
+  device_authorization: devicePaths.authorization,
+  code_verification: devicePaths.code,
 } as const;
+
+/** Where an authorization request arrives, whose scopes are looked at then. */
+const requestRoutes = new Set(['authorization', 'device_authorization', 'pushed_authorization_request']);
 
 /** Scopes that belong to no resource. `offline_access` is taken, not needed (A9-03). */
 export const identityScopes = ['openid', 'offline_access'] as const;
@@ -119,7 +130,10 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       Grant: lifetimes.grantSeconds,
       IdToken: lifetimes.accessTokenSeconds,
       Interaction: lifetimes.interactionSeconds,
-      Session: lifetimes.sessionSeconds,
+      DeviceCode: lifetimes.deviceCodeSeconds,
+      // Nobody is logged in yet where a page only readied a form.
+      Session: (_ctx, session) =>
+        session.accountId ? lifetimes.sessionSeconds : lifetimes.interactionSeconds,
       // Renewed by each rotation.
       RefreshToken: (ctx) => withinGrant(ctx, lifetimes.refreshTokenSeconds),
     },
@@ -139,6 +153,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
 
     features: {
       devInteractions: { enabled: false },
+      deviceFlow: options.deviceFlow,
       userinfo: { enabled: false },
       dPoP: {
         enabled: true,
@@ -168,7 +183,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
         getResourceServerInfo: (ctx, indicator) =>
           toResourceServer(
             resources.find(indicator),
-            ctx.oidc.route === 'authorization' ? (ctx.oidc.params?.scope as string | undefined) : undefined,
+            requestRoutes.has(ctx.oidc.route) ? (ctx.oidc.params?.scope as string | undefined) : undefined,
             identityScopes,
             lifetimes.accessTokenSeconds,
           ),

@@ -33,8 +33,10 @@ export function csrfToken(keys: readonly string[], page: string, uid: string): s
  * Whether a post comes from a page of ours, as far as the browser says: `Sec-Fetch-Site` where it is sent, else
  * `Origin`. Our pages send no referrer, which makes their `Origin` "null"; the CSRF token and the cookie of the
  * interaction decide then.
+ * @param origin our public origin
+ * @throws FormRefused
  */
-function checkSameOrigin(ctx: Context, origin: string): void {
+export function checkSameOrigin(ctx: Context, origin: string): void {
   const site = ctx.get('Sec-Fetch-Site');
   const sent = ctx.get('Origin');
   const ours = site === '' ? sent === '' || sent === 'null' || sent === origin : site === 'same-origin';

@@ -149,6 +149,12 @@ export const en = {
           'Your network address has begun very many logins in a short time. Nothing was shared with the app.',
         hint: 'Please try again later.',
       },
+      too_many_codes: {
+        title: 'Too many codes were tried',
+        message:
+          'Your network address or this browser has entered very many codes that no device waits with.',
+        hint: 'Please try again later.',
+      },
       expired: {
         title: 'This login has ended',
         message: 'It was answered already, it took too long, or it was begun in another browser.',
@@ -204,8 +210,6 @@ export const en = {
       unknown: 'No device waits with this code. Please compare it with the one your device shows.',
       expired: 'This code has expired. Please let your device show a new one.',
       used: 'This code was used already. Please let your device show a new one.',
-      throttled: (seconds: number) =>
-        `Too many codes were tried. Please wait ${waitingTime(seconds)} and try again.`,
     },
     done: {
       heading: 'Your device is connected',

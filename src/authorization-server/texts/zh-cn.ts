@@ -136,6 +136,11 @@ export const zhCn: Texts = {
         message: '您的网络地址在短时间内发起了过多的登录。没有向应用提供任何信息。',
         hint: '请稍后再试。',
       },
+      too_many_codes: {
+        title: '尝试的代码过多',
+        message: '您的网络地址或此浏览器输入了大量没有设备在等待的代码。',
+        hint: '请稍后再试。',
+      },
       expired: {
         title: '这次登录已结束',
         message: '它可能已经处理过、超过了时限，或是在另一个浏览器中发起的。',
@@ -170,7 +175,8 @@ export const zhCn: Texts = {
   device: {
     askedFrom: (address, seconds) => `由地址 ${address} 于${timeAgo(seconds)}请求`,
     heading: '连接设备',
-    ownWork: '仅当这是您本人在眼前的设备上发起的操作时，才请继续。如果是别人把这个链接或代码发给您的，请关闭此页面。',
+    ownWork:
+      '仅当这是您本人在眼前的设备上发起的操作时，才请继续。如果是别人把这个链接或代码发给您的，请关闭此页面。',
     enterCode: '请输入您的设备上显示的代码。',
     code: '代码',
     goOn: '继续',
@@ -181,7 +187,8 @@ export const zhCn: Texts = {
     request: (app, resource) =>
       markup`一台设备上的应用 ${app} 请求以您的身份使用 ${resource}。该设备显示以下代码：`,
     whereAndWhen: '请求的地点和时间',
-    refuseIfInDoubt: '如果您不认识这台设备，或者是别人让您这样做的，请拒绝：持有该设备的人将能以您的名义操作。',
+    refuseIfInDoubt:
+      '如果您不认识这台设备，或者是别人让您这样做的，请拒绝：持有该设备的人将能以您的名义操作。',
     notMine: '不是，拒绝',
     mine: '是，继续',
     problems: {
@@ -189,7 +196,6 @@ export const zhCn: Texts = {
       unknown: '没有设备在等待这个代码。请与您的设备上显示的代码核对。',
       expired: '此代码已过期。请让您的设备显示新的代码。',
       used: '此代码已被使用。请让您的设备显示新的代码。',
-      throttled: (seconds) => `尝试的代码过多，请等待 ${waitingTime(seconds)}后再试。`,
     },
     done: {
       heading: '您的设备已连接',

@@ -101,8 +101,6 @@ legend{padding:0;margin-bottom:.25rem;font-weight:600}
 .tools code,.muted code{font:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .option{padding:.375rem 0;border-top:0}
 .scope input,.option input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
-.scope{display:flex;gap:.75rem;padding:.625rem 0;border-top:1px solid var(--line);font-weight:400;cursor:pointer}
-.scope input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
 .code{font:600 1.5rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.1em;overflow-wrap:anywhere}
 p.code{margin:0 0 1.25rem;text-align:center}
 .decision{display:grid;grid-template-columns:1fr 1fr;gap:.75rem}

@@ -16,7 +16,7 @@ describe('a client metadata document', () => {
   it('gives a public client with its name, site, redirect URIs and grant types, and nothing else (A5-06, A5-08)', () => {
     const client = parse({
       client_uri: 'https://app.example.com',
-      grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+      grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
       response_types: ['token'],
       scope: 'admin',
       logo_uri: 'https://app.example.com/logo.png',

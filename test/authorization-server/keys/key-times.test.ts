@@ -8,6 +8,7 @@ const lifetimes = {
   grantSeconds: 864_000,
   sessionSeconds: 50_000,
   interactionSeconds: 3600,
+  deviceCodeSeconds: 600,
 };
 
 describe('the times of keys', () => {

@@ -186,7 +186,7 @@ describe('a registration', () => {
         'client_credentials',
         'implicit',
         'password',
-        'urn:ietf:params:oauth:grant-type:device_code',
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
       ],
       response_types: ['token', 'id_token'],
       token_endpoint_auth_method: 'client_secret_post',

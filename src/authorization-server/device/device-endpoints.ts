@@ -1,0 +1,112 @@
+import type { Context } from 'koa';
+import compose from 'koa-compose';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { AuditLog } from '../audit.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import type { Limit } from '../limits.ts';
+import {
+  createDeviceClaim,
+  createDeviceResumption,
+  keepLinkedCode,
+  limitWrongCodes,
+  refuseForeignForm,
+  showDeviceNote,
+} from './device-pages.ts';
+import { deviceGrantType, pollIntervalSeconds } from './device-polling.ts';
+
+/** Paths of the device flow below the issuer: short, for people type the first. */
+export const devicePaths = {
+  code: '/device',
+  done: '/device/done',
+  denied: '/device/denied',
+  authorization: '/device/auth',
+} as const;
+
+/** Where the engine takes a device up again, after pages of ours. */
+export const deviceResumption = /^\/device\/[\w-]{20,}$/;
+
+/** What the endpoints are made of. */
+export interface DeviceEndpointOptions {
+  artifacts: ArtifactStore;
+  audit: AuditLog;
+  /** Our public origin. */
+  origin: string;
+  /** Wrong codes of an address or a browser. */
+  wrongCodes: Limit;
+  /** What names the browser of a request. */
+  sessionOf: (ctx: Context) => string | undefined;
+  /** In front of every endpoint that takes an authorization request as a form. */
+  guards: readonly Step[];
+  /** In front of a page that anybody may open. */
+  limitPages: Step;
+  inOneCommit: Step;
+  /** The engine's endpoint at a path. */
+  at: (path: string) => Step;
+}
+
+/**
+ * Puts right what the engine tells a device: how long to wait between polls, and that a client is not registered for
+ * this grant (RFC 8628 section 3.2; RFC 6749 section 5.2).
+ */
+export const completeDeviceAnswer: Step = async (ctx, next) => {
+  await next();
+  const body = ctx.body as { error_description?: string };
+  if (ctx.status === 200) Object.assign(body, { interval: pollIntervalSeconds });
+  else if (body.error_description?.endsWith('is not allowed for this client'))
+    answerWithOAuthError(ctx, 400, 'unauthorized_client', body.error_description);
+};
+
+/**
+ * Leaves the device flow out of our metadata, where it is switched off. The engine keeps the grant type: clients that
+ * have registered it go on to work otherwise.
+ */
+export const withdrawDeviceFlow: Step = async (ctx, next) => {
+  await next();
+  const metadata = ctx.body as { device_authorization_endpoint?: string; grant_types_supported?: string[] };
+  if (ctx.status !== 200) return;
+  delete metadata.device_authorization_endpoint;
+  metadata.grant_types_supported = metadata.grant_types_supported?.filter((type) => type !== deviceGrantType);
+};
+
+/** Goes on with the steps of a method; a HEAD is a GET. */
+function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
+  return (ctx, next) => compose([...(ctx.method === 'POST' ? POST : GET)])(ctx, next);
+}
+
+/** The endpoints of the device flow, with every check of them from first to last (RFC 8628; T-016, T-029). */
+export function createDeviceEndpoints(options: DeviceEndpointOptions): {
+  endpoints: Readonly<Record<string, Endpoint>>;
+  resume: (path: string) => Endpoint;
+} {
+  const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limitPages, inOneCommit, at } = options;
+  const resumption = createDeviceResumption(artifacts);
+  const code = {
+    GET: [limitPages, keepLinkedCode, inOneCommit, at(devicePaths.code)],
+    POST: [
+      refuseForeignForm(origin),
+      limitWrongCodes(wrongCodes, sessionOf, audit),
+      createDeviceClaim(artifacts, audit),
+      at(devicePaths.code),
+    ],
+  };
+  return {
+    endpoints: {
+      [devicePaths.authorization]: {
+        methods: ['POST'],
+        steps: [
+          refuseOpaqueOrigin,
+          neverStore,
+          completeDeviceAnswer,
+          ...guards,
+          at(devicePaths.authorization),
+        ],
+      },
+      [devicePaths.code]: { methods: ['GET', 'POST'], steps: [byMethod(code)] },
+      [devicePaths.done]: { methods: ['GET'], steps: [showDeviceNote('done')] },
+      [devicePaths.denied]: { methods: ['GET'], steps: [showDeviceNote('denied')] },
+    },
+    resume: (path) => ({ methods: ['GET'], steps: [neverStore, resumption, at(path)] }),
+  };
+}

@@ -1,0 +1,124 @@
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { showPage } from '../interactions/page.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import type { Texts } from '../texts/texts.ts';
+import { renderDeviceCode, renderDeviceConfirm } from '../views/device.ts';
+import { describeDevice, noteDevice, userCodeMask } from './device-request.ts';
+
+type DeviceFlow = NonNullable<NonNullable<Configuration['features']>['deviceFlow']>;
+
+/** Where the pages of the device flow stand, as absolute URLs. */
+export interface DevicePages {
+  /** For the code; also takes its form. */
+  code: string;
+  /** After an approval. */
+  done: string;
+  /** After a refusal. */
+  denied: string;
+}
+
+/** What a person is told about a code that cannot be taken, by the engine's name for it. */
+const problems: Readonly<Record<string, keyof Texts['device']['problems']>> = {
+  NoCodeError: 'none',
+  NotFoundError: 'unknown',
+  ExpiredError: 'expired',
+  AlreadyUsedError: 'used',
+};
+
+/** The token of the engine that ties a form to the session of the browser. */
+export function formToken(ctx: KoaContextWithOIDC): string {
+  return String(ctx.oidc.session?.state?.secret ?? '');
+}
+
+/**
+ * Keeps the engine from writing back a session it has not written before, which it cannot do: it readies each page it
+ * shows again for a form, and a browser without a session gets no form.
+ */
+function leaveNewSession(ctx: KoaContextWithOIDC): void {
+  const session = ctx.oidc.session as { exp?: number; touched?: boolean } | undefined;
+  if (session && typeof session.exp !== 'number') session.touched = false;
+}
+
+/**
+ * Builds the engine's device flow with pages of ours (RFC 8628). The pages compare codes, name the app, the address and
+ * the time, and say whose start it must be (sections 5.4 and 5.5); the engine claims a code for the browser that said
+ * yes, and goes on with login and consent.
+ * @param pages where they stand
+ * @param now epoch seconds
+ */
+export function buildDeviceFlow(
+  pages: DevicePages,
+  resources: ResourceRegistry,
+  now: () => number,
+): DeviceFlow {
+  const refuse = (ctx: KoaContextWithOIDC, error: Error & { statusCode?: number; error?: string }): void => {
+    leaveNewSession(ctx);
+    const explanation = error.name === 'InvalidClient' ? undefined : 'expired';
+    const status = Math.max(400, error.statusCode ?? 500);
+    const code = error.error ?? (status < 500 ? 'invalid_request' : 'server_error');
+    answerWithErrorPage(ctx, status, { code }, explanation && status < 500 ? { explanation } : {});
+  };
+
+  return {
+    enabled: true,
+    charset: 'base-20',
+    mask: userCodeMask,
+    deviceInfo: noteDevice,
+
+    userCodeInputSource(ctx, _form, _out, error) {
+      if (error?.name === 'AbortedError') {
+        leaveNewSession(ctx);
+        ctx.state.deviceDenied = true;
+        ctx.redirect(pages.denied);
+        ctx.status = 303;
+        return;
+      }
+      const problem = error && problems[error.name];
+      if (error && (problem === undefined || ctx.oidc.route !== 'code_verification'))
+        return refuse(ctx, error);
+      ctx.state.codeMissed = problem !== undefined && problem !== 'none';
+      const texts = textsFor(ctx);
+      const { linkedCode } = ctx.state as { linkedCode?: string };
+      const typedCode = ctx.oidc.params?.user_code as string | undefined;
+      if (problem) ctx.status = 400;
+      showPage(
+        ctx,
+        renderDeviceCode(texts, {
+          action: pages.code,
+          csrf: formToken(ctx),
+          ...(linkedCode ? { linkedCode } : undefined),
+          ...(typedCode ? { typedCode } : undefined),
+          ...(problem ? { problem: texts.device.problems[problem] } : undefined),
+        }),
+      );
+    },
+
+    userCodeConfirmSource(ctx, _form, client) {
+      const code = ctx.oidc.deviceCode;
+      if (!code) throw new TypeError('the engine confirms a device without its code');
+      const { resource } = code.params ?? {};
+      const [first] = [resource].flat();
+      showPage(
+        ctx,
+        renderDeviceConfirm(textsFor(ctx), {
+          action: pages.code,
+          csrf: formToken(ctx),
+          client: {
+            name: client.clientName ?? '',
+            clientId: client.clientId,
+            ...(client.clientUri ? { uri: client.clientUri } : undefined),
+          },
+          resourceName: (resources.find(String(first ?? '')) ?? resources.default).name,
+          device: describeDevice(code, now()),
+        }),
+      );
+    },
+
+    successSource(ctx) {
+      ctx.redirect(pages.done);
+      ctx.status = 303;
+    },
+  };
+}
