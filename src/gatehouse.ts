@@ -35,6 +35,7 @@ import {
   createRequireBearer,
   type DpopPolicy,
 } from './resource-server/index.ts';
+import { completeResources, findOwnResources } from './resource-settings.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -107,6 +108,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { baselineScopes } = protectedServer;
   const mcpUrl = `${issuer}${paths.mcp}`;
   const guarded = { mcp: mcpUrl, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };
+  const own = Object.values(guarded);
+  const misplaced = findOwnResources(settings.resources, own);
+  if (misplaced.length > 0) throw new SettingsRefused(misplaced);
 
   const lifetimes = {
     ...settings.tokens,
@@ -122,20 +126,26 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     tolerances,
     storage,
     keys,
-    resources: Object.values(guarded).map((resource) => ({
-      ...protectedServer,
-      resource,
-      dpopRequired: settings.tokens.dpop.required,
-    })),
-    toolsOf: ({ accountId, clientId, resource, scopes }) =>
-      mcp.toolsOf({
-        issuer,
-        subject: accountId,
-        clientId,
-        scopes,
-        audience: resource,
-        expiresAt: now() + lifetimes.accessTokenSeconds,
-      }),
+    resources: [
+      ...own.map((resource) => ({
+        ...protectedServer,
+        resource,
+        dpopRequired: settings.tokens.dpop.required,
+        accessTokenFormat: settings.tokens.format,
+      })),
+      ...completeResources(settings.resources),
+    ],
+    toolsOf: async ({ accountId, clientId, resource, scopes }) =>
+      own.includes(resource)
+        ? mcp.toolsOf({
+            issuer,
+            subject: accountId,
+            clientId,
+            scopes,
+            audience: resource,
+            expiresAt: now() + lifetimes.accessTokenSeconds,
+          })
+        : undefined,
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,

@@ -5,6 +5,7 @@ import { canonicalHostPattern } from './oauth/host-pattern.ts';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { type ToleranceName, toleranceNames, tolerances } from './oauth/tolerances.ts';
 import { logLevels } from './observability/logger.ts';
+import { resourceSettings } from './resource-settings.ts';
 
 const seconds = (defaultValue: number, maximum: number, description: string) =>
   z.int().min(1).max(maximum).default(defaultValue).describe(description);
@@ -111,6 +112,12 @@ const settings = z.strictObject({
         .max(600)
         .default(120)
         .describe('how long a refresh token that was used gives the same answer again; 0 for never'),
+      format: z
+        .enum(['opaque', 'jwt'])
+        .default('opaque')
+        .describe(
+          'what access tokens for the MCP endpoint are: opaque ones are looked up; jwt can be checked by others, too, such as a gateway in front',
+        ),
       dpop: z
         .strictObject({
           required: z
@@ -129,6 +136,7 @@ const settings = z.strictObject({
     })
     .prefault({})
     .describe('Lifetimes of what is issued.'),
+  resources: resourceSettings,
   clients: z
     .strictObject({
       metadataDocuments: z
@@ -309,8 +317,15 @@ export class SettingsRefused extends Error {
 /** The names a place in the settings knows. */
 function knownNames(path: readonly PropertyKey[]): string[] {
   let schema: unknown = settingsSchema;
-  for (const step of path) schema = shapeOf(schema)?.[String(step)];
+  for (const step of path)
+    schema = typeof step === 'number' ? elementOf(schema) : shapeOf(schema)?.[String(step)];
   return Object.keys(shapeOf(schema) ?? {});
+}
+
+function elementOf(schema: unknown): unknown {
+  let inner = schema as { element?: unknown; unwrap?: () => unknown } | undefined;
+  while (inner && inner.element === undefined && inner.unwrap) inner = inner.unwrap() as typeof inner;
+  return inner?.element;
 }
 
 function shapeOf(schema: unknown): Record<string, unknown> | undefined {

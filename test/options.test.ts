@@ -22,6 +22,7 @@ describe('settings', () => {
       refreshTokenSeconds: 2_592_000,
       grantSeconds: 15_552_000,
       refreshGraceSeconds: 120,
+      format: 'opaque',
       dpop: { required: false, requireNonce: false },
     });
   });

@@ -21,6 +21,7 @@ export const slashTolerantPaths = [
   '/token',
   '/register',
   '/revoke',
+  '/introspect',
   '/jwks',
   '/device',
   '/device/auth',

@@ -3,6 +3,7 @@ import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow, ArtifactStore } from '../storage/artifacts.ts';
 import { payloadContext } from './engine/adapter.ts';
+import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
 
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {
@@ -25,7 +26,7 @@ export interface IssuedAccessToken {
 
 /** Access tokens, for the resource server of the same process. */
 export interface IssuedAccessTokens {
-  /** Gives what was issued under this token value, expired or not; undefined where there is no such token. */
+  /** Gives what was issued as this token, opaque or a JWT, expired or not; undefined where there is no such token. */
   find(token: string): Promise<IssuedAccessToken | undefined>;
   /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
@@ -49,8 +50,13 @@ const maxOpened = 10_000;
  * Finds access tokens for the resource server of the same process. A revoked one is gone with its row, so it is
  * refused from the moment the revocation is durable, in every process on the database (F3, T-103): what was unsealed
  * from a row is kept, and given only while the database says that no row was removed or changed since it was seen.
+ * That holds for JWTs as well: a good signature leads to the row, and the row decides.
  */
-export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox): IssuedAccessTokens {
+export function createAccessTokenSource(
+  artifacts: ArtifactStore,
+  box: SealedBox,
+  jwt: OwnJwtOptions,
+): IssuedAccessTokens {
   const opened = new Map<string, OpenedToken>();
 
   function open(row: ArtifactRow): IssuedAccessToken {
@@ -76,7 +82,8 @@ export function createAccessTokenSource(artifacts: ArtifactStore, box: SealedBox
 
   return {
     async find(token) {
-      const id = hashSecret(kind, token);
+      const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
+      if (id === undefined) return undefined;
       const known = opened.get(id);
       // The mark is read before the row: what is removed in between changes the next one.
       const mark = await artifacts.removalMark(kind);

@@ -15,6 +15,12 @@ export interface ProtectedResource {
   baselineScopes: readonly string[];
   /** Whether its access tokens have to be bound to a key of the client (RFC 9449); they need not by default. */
   dpopRequired?: boolean;
+  /** What its access tokens are: looked up here, or a JWT that anybody can check (RFC 9068); opaque by default. */
+  accessTokenFormat?: 'opaque' | 'jwt';
+  /** Life of its access tokens, in seconds, where it differs from that of others. */
+  accessTokenSeconds?: number;
+  /** Confidential clients that may introspect its access tokens; none by default (RFC 7662). */
+  introspectedBy?: readonly string[];
 }
 
 /** Which tools of a resource scopes open, by name. */
@@ -40,9 +46,11 @@ export interface ResourceRegistry {
   /** Every scope of every resource, in order, once. */
   scopes: readonly string[];
   default: ProtectedResource;
+  /** Whether any client may introspect tokens of any resource. */
+  hasIntrospection: boolean;
   /**
    * Gives the resource an indicator means: itself, or, as far as the tolerances of the installation go, in another
-   * spelling (A7-02). Where all are of one server, with the same scopes, the URL the first stands below (the issuer) and
+   * spelling (A7-02). Where all of its origin are of one server, with the same scopes, the URL the first stands below (the issuer) and
    * its origin mean it as well: some clients shorten it so. Undefined for any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
@@ -61,12 +69,15 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
-  const shortened = resources.every(({ scopes }) => scopes === first.scopes)
+  const { origin } = new URL(first.resource);
+  const neighbours = resources.filter(({ resource }) => new URL(resource).origin === origin);
+  const shortened = neighbours.every(({ scopes }) => scopes === first.scopes)
     ? new Set(['.', '/'].map((shorter) => canonicalResource(new URL(shorter, first.resource).href)))
     : new Set<string | undefined>();
   return {
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
     default: first,
+    hasIntrospection: resources.some(({ introspectedBy = [] }) => introspectedBy.length > 0),
     find(indicator) {
       const exact = known.get(indicator);
       if (exact) return exact;
@@ -101,7 +112,9 @@ export function toResourceServer(
   return {
     scope: formatScope(Object.keys(found.scopes)),
     audience: found.resource,
-    accessTokenFormat: 'opaque',
-    accessTokenTTL: accessTokenSeconds,
+    accessTokenTTL: found.accessTokenSeconds ?? accessTokenSeconds,
+    ...(found.accessTokenFormat === 'jwt'
+      ? { accessTokenFormat: 'jwt', jwt: { sign: { alg: 'ES256' } } }
+      : { accessTokenFormat: 'opaque' }),
   };
 }

@@ -47,6 +47,7 @@ import {
   type Step,
 } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
+import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
 import { prepareRegistration } from './endpoints/registration-request.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
@@ -127,6 +128,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
+  const accessTokens = createAccessTokenSource(artifacts, box, { issuer, signing: keys.signing });
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
   const adapter = {
     artifacts,
@@ -265,10 +267,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         refuseOpaqueOrigin,
         neverStore,
         nameScheme(issuer),
-        createRevocationEndpoint(artifacts, audit),
+        createRevocationEndpoint(artifacts, accessTokens, audit),
         at(enginePaths.revocation),
       ],
     },
+    ...(resources.hasIntrospection && {
+      [enginePaths.introspection]: {
+        methods: ['POST'],
+        steps: [
+          refuseOpaqueOrigin,
+          neverStore,
+          nameScheme(issuer),
+          createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),
+          at(enginePaths.introspection),
+        ],
+      },
+    }),
   };
   const interactions = createInteractions({
     provider: engine.provider,
@@ -299,7 +313,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const base = pathOf(issuer);
 
   return {
-    accessTokens: createAccessTokenSource(artifacts, box),
+    accessTokens,
     usedProofs: createUsedProofs(artifacts),
     async middleware(ctx, next) {
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();

@@ -63,13 +63,22 @@ function rowsOf(path: string, schema: SettingSchema): string[] {
 
 const tableHead = ['| setting | type | default | what it does |', '|---|---|---|---|'];
 
+/** A list of objects, whose settings have a section of their own. */
+function isObjectList(schema: SettingSchema): schema is SettingSchema & { items: SettingSchema } {
+  return schema.items?.properties !== undefined;
+}
+
 /** The option reference as Markdown: every setting with its type, its default and what it does. */
 export function formatReference(): string {
   const settings = Object.entries(buildConfigSchema().properties ?? {}).filter(
     ([name]) => name !== '$schema',
   );
   const single = settings.filter(([, schema]) => !isGroup(schema));
-  const groups = settings.filter(([, schema]) => isGroup(schema));
+  const groups = settings.flatMap(([name, schema]): [string, SettingSchema][] => {
+    if (isObjectList(schema))
+      return [[`${name}[]`, { ...schema.items, description: `Each of \`${name}\`.` }]];
+    return isGroup(schema) ? [[name, schema]] : [];
+  });
   return [
     '# Settings',
     '',

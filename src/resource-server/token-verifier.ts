@@ -79,8 +79,8 @@ export function checkTokenRecord(record: AccessTokenRecord, nowSeconds: number):
 }
 
 /**
- * Creates the verifier for opaque tokens of the issuer in the same process. Only what the source knows is a token:
- * a JWT of any kind or algorithm is one more unknown value, and is never parsed (T-098, T-099, T-100).
+ * Creates the verifier for tokens of the issuer in the same process. Only what the source knows is a token; nothing is
+ * read out of the token itself (T-098, T-099, T-100).
  * A caller is one and the same object for all requests with a token, so that what is derived from it can be kept.
  * @param source issued tokens
  * @param issuer the issuer every token of the source belongs to

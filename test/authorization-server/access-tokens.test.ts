@@ -7,7 +7,10 @@ import { startAdapters } from './storage-subject.ts';
 describe('the source of access tokens', () => {
   it('gives what was issued under a value, expired or not, until its grant ends (T-103)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box);
+    const source = createAccessTokenSource(storage.artifacts, box, {
+      issuer: 'https://as.example.com',
+      signing: [],
+    });
     await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
     const payload = {
       clientId: 'c',
@@ -43,7 +46,10 @@ describe('the source of access tokens', () => {
         return box.open(sealed, context);
       },
     };
-    const source = createAccessTokenSource(storage.artifacts, counting);
+    const source = createAccessTokenSource(storage.artifacts, counting, {
+      issuer: 'https://as.example.com',
+      signing: [],
+    });
     await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
     const issue = (scope: string) => adapter('AccessToken').upsert('value', { scope, grantId: 'g' }, 60);
     await issue('notes:read');
@@ -59,7 +65,10 @@ describe('the source of access tokens', () => {
 
   it('says which tokens still stand, by the names they are stored under (A12-04)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box);
+    const source = createAccessTokenSource(storage.artifacts, box, {
+      issuer: 'https://as.example.com',
+      signing: [],
+    });
     for (const name of ['g', 'h']) {
       await adapter('Grant').upsert(name, { accountId: 'ada', clientId: 'c' }, 60);
       await adapter('AccessToken').upsert(`token of ${name}`, { grantId: name }, 60);
@@ -72,7 +81,10 @@ describe('the source of access tokens', () => {
 
   it('knows no refresh token, no code and no made-up value (T-041)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box);
+    const source = createAccessTokenSource(storage.artifacts, box, {
+      issuer: 'https://as.example.com',
+      signing: [],
+    });
     await adapter('RefreshToken').upsert('value', { scope: 'notes:read' }, 60);
     await adapter('AuthorizationCode').upsert('value', { scope: 'notes:read' }, 60);
     for (const value of ['value', '', 'x'.repeat(10_000), "' OR 1=1 --"])

@@ -88,11 +88,12 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'options.ts',
-    may: ['oauth', 'observability'],
+    may: ['oauth', 'observability', 'resource-settings.ts'],
     mayTypesOf: ['crypto', 'net', 'storage', 'upstream', 'app', ...doors],
     neverPackages: nativePackages,
   },
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'resource-settings.ts', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',
     may: ['options.ts', 'oauth'],
@@ -131,6 +132,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'options.ts',
+      'resource-settings.ts',
       'settings-advice.ts',
       'package-version.ts',
       'protected-server.ts',

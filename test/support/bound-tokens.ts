@@ -7,6 +7,8 @@ export interface BoundTokensChoice {
   /** Parameters of the authorization request over the usual ones. */
   parameters?: Record<string, string | undefined>;
   client?: Record<string, unknown> & { client_id: string };
+  /** The scopes left ticked; those of the notes unless told. */
+  scopes?: string[];
 }
 
 /** Posts to the token endpoint with a proof of the key. */
@@ -23,11 +25,11 @@ export async function postProven(
 export async function obtainBoundTokens(
   gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   prover: Prover,
-  { parameters = {}, client }: BoundTokensChoice = {},
+  { parameters = {}, client, scopes }: BoundTokensChoice = {},
 ): Promise<{ clientId: string; tokens: Tokens }> {
   const { client_id: clientId, client_secret: secret } = client ?? (await register(gatehouse.url));
   const flow = authorization(gatehouse, clientId, parameters);
-  const code = (await approve(flow)).searchParams.get('code') ?? '';
+  const code = (await approve(flow, scopes && { scopes })).searchParams.get('code') ?? '';
   const response = await postProven(gatehouse.url, prover, {
     grant_type: 'authorization_code',
     client_id: clientId,

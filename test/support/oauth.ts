@@ -155,7 +155,12 @@ export function refresh(
 /** The whole way: registration, login, consent, redemption. */
 export async function obtainTokens(
   gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
-  options: Parameters<typeof approve>[1] & { clientId?: string; scope?: string } = {},
+  options: Parameters<typeof approve>[1] & {
+    clientId?: string;
+    /** Sent with the redemption too. */
+    clientSecret?: string;
+    scope?: string;
+  } = {},
 ): Promise<{ clientId: string; tokens: Tokens; flow: Flow; code: string }> {
   const clientId = options.clientId ?? (await register(gatehouse.url)).client_id;
   const flow = authorization(
@@ -164,7 +169,13 @@ export async function obtainTokens(
     options.scope === undefined ? {} : { scope: options.scope },
   );
   const code = (await approve(flow, options)).searchParams.get('code') ?? '';
-  const response = await redeem(gatehouse.url, flow, code);
+  const { clientSecret } = options;
+  const response = await redeem(
+    gatehouse.url,
+    flow,
+    code,
+    clientSecret === undefined ? {} : { client_secret: clientSecret },
+  );
   if (response.status !== 200) throw new Error(`redemption: ${response.status} ${await response.text()}`);
   return { clientId, flow, code, tokens: (await response.json()) as Tokens };
 }

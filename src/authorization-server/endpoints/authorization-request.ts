@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
-import type { ResourceRegistry } from '../resources.ts';
+import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { answerWithErrorPage } from './error-page.ts';
 import { readFormBody, replayForm } from './form-body.ts';
@@ -46,17 +46,38 @@ function checkOmissions(parameters: URLSearchParams): { code: string; descriptio
 }
 
 /**
+ * Leaves out scopes that belong to other resources alone: no token for this one could have them, and the engine would
+ * ask for a consent to them again and again. Where none would be left, all stay, for the engine to refuse.
+ */
+function dropForeignScopes(
+  parameters: URLSearchParams,
+  resource: ProtectedResource,
+  resources: ResourceRegistry,
+): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  if (given === undefined || more.length > 0) return false;
+  const asked = parseScope(given);
+  const kept = asked.filter(
+    (scope) => Object.hasOwn(resource.scopes, scope) || !resources.scopes.includes(scope),
+  );
+  if (kept.length === asked.length || kept.length === 0) return false;
+  parameters.set('scope', formatScope(kept));
+  return true;
+}
+
+/**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical, and the baseline scopes where the client asks for none (RFC 6749 section 3.3). `offline_access` alone asks
- * for none.
+ * canonical, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
+ * 3.3). `offline_access` alone asks for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
-  const changed = canonicalizeResources(parameters, resources);
+  const isCanonical = canonicalizeResources(parameters, resources);
+  const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
+  const changed = dropForeignScopes(parameters, resource, resources) || isCanonical;
   if (!asksForNoScope(parameters)) return changed;
   const asked = parameters.getAll('scope');
-  const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
   return true;
 }

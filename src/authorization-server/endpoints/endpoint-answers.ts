@@ -1,3 +1,4 @@
+import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
 import type { AuditLog } from '../audit.ts';
 import { responseModes } from './authorization-endpoint.ts';
 import { errorOf, type Step } from './endpoint-guards.ts';
@@ -8,10 +9,18 @@ export const publishForAMoment: Step = async (ctx, next) => {
   ctx.set('Cache-Control', 'public, max-age=300');
 };
 
-/** Puts right what the engine says of us in its metadata (RFC 8414 section 2). */
+/**
+ * Puts right what the engine says of us in its metadata. Introspection is for clients that prove who they are, in the
+ * same ways as at the token endpoint (RFC 8414 section 2; RFC 7662 section 2.1).
+ */
 export const completeMetadata: Step = async (ctx, next) => {
   await next();
-  if (ctx.status === 200) Object.assign(ctx.body as object, { response_modes_supported: responseModes });
+  if (ctx.status !== 200) return;
+  const metadata = ctx.body as AuthorizationServerMetadata;
+  metadata.response_modes_supported = responseModes;
+  if (metadata.introspection_endpoint !== undefined)
+    metadata.introspection_endpoint_auth_methods_supported =
+      metadata.token_endpoint_auth_methods_supported?.filter((method) => method !== 'none');
 };
 
 /** Notes in the audit log that a client was registered. */

@@ -1,14 +1,42 @@
 import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
-import { commitWrites } from '../engine/write-set.ts';
+import { grantKey } from '../engine/adapter.ts';
+import { commitWrites, type WriteSet } from '../engine/write-set.ts';
+import { declinedJwt } from '../jwt/structured-token.ts';
 import type { Step } from './endpoint-guards.ts';
 
-/** Creates the step around the engine's revocation endpoint (RFC 7009): one commit, and a line in the audit log. */
-export function createRevocationEndpoint(artifacts: ArtifactStore, audit: AuditLog): Step {
+/**
+ * Creates the step around the engine's revocation endpoint (RFC 7009): one commit, a line in the audit log, and access
+ * tokens that are JWTs, which the engine declines. One of another client, or of nobody, is answered the same (T-051).
+ */
+export function createRevocationEndpoint(
+  artifacts: ArtifactStore,
+  accessTokens: IssuedAccessTokens,
+  audit: AuditLog,
+): Step {
+  /** Gives the account whose grant it ends; undefined where it ends none. */
+  async function revokeJwt(token: string, clientId: string, writes: WriteSet): Promise<string | undefined> {
+    const issued = await accessTokens.find(token);
+    if (issued?.clientId !== clientId) return undefined;
+    writes.remove('AccessToken', issued.tokenId, 'none');
+    if (issued.grantId === undefined) return undefined;
+    writes.add({ type: 'removeGrant', id: grantKey(issued.grantId) });
+    return issued.subject;
+  }
+
   return async (ctx, next) => {
     await commitWrites(artifacts, async (writes) => {
       await next();
-      if (writes.endsGrant) audit('grant.revoked', ctx);
+      const declined = declinedJwt(ctx);
+      let details = {};
+      if (declined) {
+        const accountId = await revokeJwt(declined.token, declined.clientId, writes);
+        if (accountId !== undefined) details = { accountId };
+        ctx.status = 200;
+        ctx.body = '';
+      }
+      if (writes.endsGrant) audit('grant.revoked', ctx, details);
       return ctx.status < 500;
     });
   };

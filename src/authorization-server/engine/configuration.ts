@@ -6,6 +6,8 @@ import type { AccountStore } from '../../storage/accounts.ts';
 import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
+import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
+import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
@@ -52,6 +54,7 @@ export const enginePaths = {
   token: '/token',
   registration: '/register',
   revocation: '/revoke',
+  introspection: '/introspect',
   jwks: '/jwks',
   device_authorization: devicePaths.authorization,
   code_verification: devicePaths.code,
@@ -89,6 +92,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
   return {
     adapter: createAdapters(options.adapter),
     ...outgoing,
+    formats: { customizers: { jwt: createJwtRecorder(options.adapter.box) } },
     jwks: { keys: keys.signing as JWK[] },
     cookies: {
       keys: keys.cookies,
@@ -125,7 +129,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     },
 
     ttl: {
-      AccessToken: (ctx) => withinGrant(ctx, lifetimes.accessTokenSeconds),
+      AccessToken: (ctx, token) =>
+        withinGrant(ctx, token.resourceServer?.accessTokenTTL ?? lifetimes.accessTokenSeconds),
       AuthorizationCode: lifetimes.codeSeconds,
       Grant: lifetimes.grantSeconds,
       IdToken: lifetimes.accessTokenSeconds,
@@ -174,6 +179,11 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       revocation: {
         enabled: true,
         allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      introspection: {
+        enabled: resources.hasIntrospection,
+        allowedPolicy: (_ctx, { clientId, clientAuthMethod: method = 'none' }, token) =>
+          token.kind !== 'RefreshToken' && mayIntrospect({ clientId, method }, token.aud, resources),
       },
       resourceIndicators: {
         enabled: true,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   canonicalizeResources,
+  completeRequest,
   prepareAuthorization,
 } from '../../../src/authorization-server/endpoints/authorization-request.ts';
 import { createResourceRegistry } from '../../../src/authorization-server/resources.ts';
@@ -62,6 +63,24 @@ describe('an authorization request', () => {
   it('without a scope asks for the baseline of its resource', async () => {
     for (const query of ['', 'scope=', 'scope=%20', `resource=${encodeURIComponent(resource)}`])
       expect((await prepared(query)).query.get('scope')).toBe('read');
+  });
+
+  it('asks for no scope of another resource, unless it asks for nothing else', () => {
+    const files = {
+      resource: 'https://files.example.com/mcp',
+      name: 'Files',
+      scopes: { files: 'Files', read: 'Read' },
+      baselineScopes: ['files'],
+    };
+    const both = createResourceRegistry([registry.default, files]);
+    const scopeFor = (scope: string, at: string): string | null => {
+      const parameters = new URLSearchParams({ scope, resource: at });
+      completeRequest(parameters, both);
+      return parameters.get('scope');
+    };
+    expect(scopeFor('read write files openid unknown', files.resource)).toBe('read files openid unknown');
+    expect(scopeFor('write', files.resource)).toBe('write');
+    expect(scopeFor('read files', resource)).toBe('read');
   });
 
   it('for offline_access alone asks for the baseline and that', async () => {

@@ -1,0 +1,71 @@
+import { formatScope } from '../../oauth/scope.ts';
+import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
+import { declinedJwt } from '../jwt/structured-token.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import type { Step } from './endpoint-guards.ts';
+
+/** What the introspection endpoint works with. */
+export interface IntrospectionEndpointOptions {
+  issuer: string;
+  accessTokens: IssuedAccessTokens;
+  resources: ResourceRegistry;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** A client, as far as it matters for what it may learn. */
+interface AskingClient {
+  clientId: string;
+  /** How it authenticated itself. */
+  method: string;
+}
+
+/**
+ * Whether a client may learn about the tokens of a resource: it is a server of that resource by the word of the
+ * operator, and has proved who it is. Nobody learns anything of refresh tokens (T-052).
+ */
+export function mayIntrospect(
+  { clientId, method }: AskingClient,
+  audience: unknown,
+  resources: ResourceRegistry,
+): boolean {
+  if (method === 'none' || typeof audience !== 'string') return false;
+  return resources.find(audience)?.introspectedBy?.includes(clientId) === true;
+}
+
+/**
+ * Creates the step around the engine's introspection endpoint: access tokens that are JWTs, which the engine declines,
+ * are answered from the rows that were written when they were issued, so that a revoked one is not active.
+ * @see RFC 7662 section 2
+ */
+export function createIntrospectionEndpoint(options: IntrospectionEndpointOptions): Step {
+  const { issuer, accessTokens, resources, now } = options;
+  return async (ctx, next) => {
+    await next();
+    const declined = declinedJwt(ctx);
+    if (!declined) return;
+    const { clientId, method, token } = declined;
+    const issued = await accessTokens.find(token);
+    const isActive =
+      issued && issued.expiresAt > now() && mayIntrospect({ clientId, method }, issued.audience, resources);
+    ctx.status = 200;
+    ctx.body = isActive ? describeToken(issued, issuer) : { active: false };
+  };
+}
+
+/** @see RFC 7662 section 2.2; RFC 9449 section 6.2 (`cnf`) */
+function describeToken(issued: IssuedAccessToken, issuer: string): Record<string, unknown> {
+  const { subject, clientId, audience, scopes, issuedAt, expiresAt, keyThumbprint } = issued;
+  return {
+    active: true,
+    iss: issuer,
+    sub: subject,
+    client_id: clientId,
+    aud: audience,
+    scope: formatScope(scopes),
+    iat: issuedAt,
+    exp: expiresAt,
+    token_type: keyThumbprint === undefined ? 'Bearer' : 'DPoP',
+    ...(keyThumbprint === undefined ? undefined : { cnf: { jkt: keyThumbprint } }),
+  };
+}

@@ -1,0 +1,53 @@
+import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
+import { hashSecret } from '../../crypto/secret.ts';
+
+/** What reads access tokens that this installation signed. */
+export interface OwnJwtOptions {
+  issuer: string;
+  /** Private or public JWKs that sign tokens, or did; read for each token, so the list may change. */
+  signing: readonly JWK[];
+}
+
+/** Longest token looked at, in characters. */
+const maxLength = 8192;
+
+/** Longest `jti` that we write, with room. */
+const maxIdLength = 128;
+
+/** The name under which an access token that is a JWT is stored; nobody who has its `jti` can present that as a token. */
+export function jwtTokenId(jti: string): string {
+  return hashSecret('JwtAccessToken', jti);
+}
+
+/** Whether a token has the form of a JWT. Opaque tokens of ours have no dots. */
+export function looksLikeJwt(token: string): boolean {
+  return token.includes('.');
+}
+
+/**
+ * Gives the name under which an access token is stored that this installation signed as a JWT, expired or not. Type,
+ * algorithm and key are looked at before anything is verified, and keys come from our own list alone, whatever the
+ * header points to (T-098, T-099, T-100).
+ * @returns undefined for every other token
+ * @see RFC 9068 section 4; RFC 8725 sections 3.1, 3.9 and 3.11
+ */
+export async function readOwnJwt(
+  token: string,
+  { issuer, signing }: OwnJwtOptions,
+): Promise<string | undefined> {
+  if (token.length > maxLength) return undefined;
+  try {
+    const { typ, alg, kid, crit } = decodeProtectedHeader(token);
+    if (typ !== 'at+jwt' || alg !== 'ES256' || crit !== undefined) return undefined;
+    const jwk = signing.find((known) => known.kid === kid);
+    if (!jwk || kid === undefined) return undefined;
+    const { kty, crv, x, y } = jwk;
+    const key = await importJWK({ kty, crv, x, y } as JWK, 'ES256');
+    const { payload } = await compactVerify(token, key, { algorithms: ['ES256'] });
+    const { iss, jti }: Record<string, unknown> = JSON.parse(new TextDecoder().decode(payload));
+    if (iss !== issuer || typeof jti !== 'string' || jti.length > maxIdLength) return undefined;
+    return jwtTokenId(jti);
+  } catch {
+    return undefined;
+  }
+}
