@@ -9,6 +9,8 @@ export interface DocumentHost {
   port: number;
   /** `https://localhost:<port>`. */
   origin: string;
+  /** The certificate it shows, in PEM: what a process of its own has to trust. */
+  certificate: string;
   /** Requests that came, by path, in order. */
   requests: string[];
   /** Connections that were opened, whatever became of them. */
@@ -61,6 +63,7 @@ export async function startDocumentHost(
   return {
     port,
     origin,
+    certificate: certificate.cert,
     requests,
     connections: () => connections,
     serve,

@@ -24,8 +24,38 @@ export const claudeCode: ClientProfile = {
     application_type: 'native',
   },
   redirectUri: 'http://localhost:3118/callback',
+  document: {
+    ...publicClientBody,
+    client_name: 'Claude Code',
+    redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+  },
+  resourceSpellings: ['slash', 'origin'],
+  registersAgain: 'by_hand',
+  needs: [
+    'repeatedRefresh',
+    'unaskedRefreshToken',
+    'localhostPort',
+    'applicationType',
+    'resourceSpelling',
+    'shortenedResource',
+  ],
   facts: [
     builtOnSdk,
+    {
+      says: 'several processes refresh one login at once; a refresh names no scope',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-code/issues/84440',
+    },
+    {
+      says: 'resource gains a slash, or collapses to the origin',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-code/issues/52871',
+    },
+    {
+      says: 'goes on with a client id that is gone until its files are deleted',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-code/issues/84614',
+    },
     {
       says: 'its metadata document lists http://localhost/callback and http://127.0.0.1/callback without ports; logins use a port',
       grounds: 'report',
@@ -59,8 +89,25 @@ export const claudeAi: ClientProfile = {
     redirect_uris: ['https://claude.ai/api/mcp/auth_callback'],
   },
   redirectUri: 'https://claude.ai/api/mcp/auth_callback',
+  asksScopesOf: 'issuer',
+  registersAgain: 'each_time',
   facts: [
     builtOnSdk,
+    {
+      says: 'refreshes from two machines of its own at once',
+      grounds: 'report',
+      from: 'https://github.com/PrefectHQ/fastmcp/issues/4265',
+    },
+    {
+      says: 'asks for the scopes the authorization server lists, in their order',
+      grounds: 'report',
+      from: 'https://github.com/anthropics/claude-ai-mcp/issues/228',
+    },
+    {
+      says: 'registers at every connection',
+      grounds: 'report',
+      from: 'https://github.com/brendanlong/lion-reader/issues/975',
+    },
     {
       says: 'callback https://claude.ai/api/mcp/auth_callback, client name Claude; requests come from Anthropic',
       grounds: 'documentation',

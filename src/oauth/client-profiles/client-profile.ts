@@ -1,3 +1,5 @@
+import type { ToleranceName } from '../tolerances.ts';
+
 /** Where a statement about a client comes from: its source code or documentation, a report of others, or a conclusion of ours. */
 export type Grounds = 'source' | 'documentation' | 'report' | 'inferred';
 
@@ -11,6 +13,15 @@ export interface ProfileFact {
 
 /** Where protected resource metadata is looked for. */
 export type ResourcePlaceName = 'by the challenge' | 'with the path' | 'at the root';
+
+/** How a client writes the `resource` that is published. */
+export type ResourceSpelling = 'published' | 'slash' | 'origin';
+
+/**
+ * When a client registers anew: where the token endpoint says `invalid_client`, where the authorization endpoint says so
+ * in JSON before a browser is opened, when its person removes the login, or at each login.
+ */
+export type RegistersAgain = 'on_invalid_client' | 'after_preflight' | 'by_hand' | 'each_time';
 
 /** How a client is known to behave, as data. What is not known stands as the SDK it is built on does it, and is said to be inferred. */
 export interface ClientProfile {
@@ -48,4 +59,13 @@ export interface ClientProfile {
   registrationBody: { redirect_uris: readonly string[] } & Readonly<Record<string, unknown>>;
   /** A redirect URI as a login sends it; its port is any. */
   redirectUri: string;
+  /** What its own metadata document is known to say, but for its `client_id`. */
+  document?: { redirect_uris: readonly string[] } & Readonly<Record<string, unknown>>;
+  /** How it writes `resource`, in the order of the requests of a login: to authorize, for tokens, to refresh. */
+  resourceSpellings: readonly [ResourceSpelling, ...ResourceSpelling[]];
+  /** Which scopes it asks for: those of the challenge, all the authorization server lists, or none. */
+  asksScopesOf: 'challenge' | 'issuer' | 'nobody';
+  registersAgain: RegistersAgain;
+  /** Tolerances it does not get through a login without, or through an hour of use. */
+  needs: readonly ToleranceName[];
 }

@@ -21,6 +21,7 @@ export const cursor: ClientProfile = {
     ],
   },
   redirectUri: 'http://localhost:8787/callback',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'applicationType'],
   facts: [
     {
       says: 'registers three redirect URIs at once, of three kinds: refusing one refuses all',
@@ -66,7 +67,16 @@ export const vscode: ClientProfile = {
     application_type: 'native',
   },
   redirectUri: 'http://127.0.0.1:53682/',
+  resourceSpellings: ['published'],
+  asksScopesOf: 'challenge',
+  registersAgain: 'by_hand',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken'],
   facts: [
+    {
+      says: 'does not get over a client id that is gone',
+      grounds: 'report',
+      from: 'https://github.com/microsoft/vscode/issues/250960',
+    },
     {
       says: 'compares resource as parsed URLs: a slash or a path more or less is refused',
       grounds: 'source',

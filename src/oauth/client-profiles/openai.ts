@@ -18,7 +18,20 @@ export const chatgpt: ClientProfile = {
     redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
   },
   redirectUri: 'https://chatgpt.com/connector_platform_oauth_redirect',
+  document: {
+    ...publicClientBody,
+    client_name: 'ChatGPT',
+    redirect_uris: ['https://chatgpt.com/connector_platform_oauth_redirect'],
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
+  },
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'authMethodChoices'],
   facts: [
+    {
+      says: 'gets no refresh token unless one is issued without offline_access being asked for',
+      grounds: 'report',
+      from: 'https://github.com/usenotra/notra/pull/498',
+    },
     {
       says: 'refuses to go on where code_challenge_methods_supported lacks S256 or is absent; takes metadata documents, dynamic registration and given clients',
       grounds: 'documentation',
@@ -57,7 +70,25 @@ export const codex: ClientProfile = {
     application_type: 'native',
   },
   redirectUri: 'http://127.0.0.1:37819/callback/gatehouse-doctor',
+  asksScopesOf: 'nobody',
+  registersAgain: 'by_hand',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'missingScope'],
   facts: [
+    {
+      says: 'takes no scopes from the challenge',
+      grounds: 'report',
+      from: 'https://github.com/openai/codex/issues/15643',
+    },
+    {
+      says: 'an older session sends the refresh token before the present one',
+      grounds: 'report',
+      from: 'https://github.com/openai/codex/issues/17265',
+    },
+    {
+      says: 'goes on with a client id that is gone',
+      grounds: 'report',
+      from: 'https://github.com/openai/codex/issues/29630',
+    },
     {
       says: 'registers as Codex, with http://127.0.0.1:<any port>/callback/<id of the server>',
       grounds: 'source',

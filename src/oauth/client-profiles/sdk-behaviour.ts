@@ -9,6 +9,10 @@ export const sdkV1Behaviour = {
   issuerAtRoot: false,
   withoutMetadata: 'default_endpoints',
   pkce: 'if_listed',
+  resourceSpellings: ['published'],
+  asksScopesOf: 'challenge',
+  registersAgain: 'on_invalid_client',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken'],
 } as const satisfies Partial<ClientProfile>;
 
 /** Members of registrations that most clients send. */

@@ -82,6 +82,11 @@ export const pythonSdk: ClientProfile = {
       from: 'https://github.com/modelcontextprotocol/python-sdk/blob/0567b485c0189f5a9a34debcb9bf2c2db219e546/src/mcp/client/auth/utils.py',
     },
     {
+      says: 'what it asks for in a login, and when it registers anew, as the TypeScript SDK v1 does it',
+      grounds: 'inferred',
+      from: 'https://github.com/modelcontextprotocol/python-sdk',
+    },
+    {
       says: 'normalises URLs of metadata, so that an issuer without a path gains a slash in some versions',
       grounds: 'report',
       from: 'https://github.com/modelcontextprotocol/python-sdk/issues/1919',

@@ -46,8 +46,20 @@ export const mcpRemote: ClientProfile = {
     client_uri: 'https://github.com/modelcontextprotocol/mcp-cli',
     redirect_uris: ['http://localhost:5598/oauth/callback'],
   },
-  redirectUri: 'http://localhost:5598/oauth/callback',
+  redirectUri: 'http://localhost:5599/oauth/callback',
+  registersAgain: 'after_preflight',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'applicationType', 'localhostPort'],
   facts: [
+    {
+      says: 'takes another port where its own is taken, and keeps its registration',
+      grounds: 'report',
+      from: 'https://github.com/punkpeye/mcp-remote/issues/72',
+    },
+    {
+      says: 'asks the authorization URL for JSON before it opens a browser, and registers anew on invalid_client',
+      grounds: 'documentation',
+      from: 'https://www.npmjs.com/package/mcp-remote/v/0.15.1',
+    },
     {
       says: 'one loopback redirect URI with a port; none as its method where the server lists it or lists nothing',
       grounds: 'source',
@@ -82,6 +94,10 @@ export const geminiCli: ClientProfile = {
     scope: '',
   },
   redirectUri: 'http://localhost:7777/oauth/callback',
+  resourceSpellings: ['published'],
+  asksScopesOf: 'challenge',
+  registersAgain: 'by_hand',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken'],
   facts: [
     {
       says: 'compares resource byte for byte with scheme, host and path of the URL',
@@ -115,7 +131,8 @@ export const copilotCli: ClientProfile = {
     ...publicClientBody,
     redirect_uris: ['http://127.0.0.1:53682/'],
   },
-  redirectUri: 'http://127.0.0.1:53682/',
+  redirectUri: 'http://127.0.0.1:53683/',
+  needs: ['repeatedRefresh', 'unaskedRefreshToken', 'applicationType'],
   facts: [
     {
       says: 'compares the issuer strictly: a slash stops it',

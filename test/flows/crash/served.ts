@@ -18,8 +18,16 @@ export interface Restartable {
   stop(): Promise<void>;
 }
 
-/** Starts one over a folder, with the account {@link ada}. @param settings what its config file says */
-export async function startRestartable(folder: string, settings: object = {}): Promise<Restartable> {
+/**
+ * Starts one over a folder, with the account {@link ada}.
+ * @param settings what its config file says
+ * @param env over the environment of the tests
+ */
+export async function startRestartable(
+  folder: string,
+  settings: object = {},
+  env: Record<string, string> = {},
+): Promise<Restartable> {
   const config = join(folder, 'gatehouse.json');
   await writeFile(config, JSON.stringify(settings));
   const start = (port: number): Program =>
@@ -28,7 +36,7 @@ export async function startRestartable(folder: string, settings: object = {}): P
       ['serve', '--port', String(port), '--json', '--data', folder, '--config', config],
       {
         input: '',
-        env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
+        env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password, ...env },
       },
     );
   let program = start(0);
