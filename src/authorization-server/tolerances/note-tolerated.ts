@@ -11,7 +11,8 @@ function clientOf(ctx: Context): string | undefined {
 }
 
 /**
- * Serves a request under the tolerances of the installation, and says in the log what it was let through with.
+ * Serves a request under the tolerances of the installation, and says in the log what it was let through with. One that
+ * was refused all the same is not logged: anybody can send those, under any client id.
  * @param serve the request
  */
 export async function noteTolerated(
@@ -20,5 +21,6 @@ export async function noteTolerated(
   serve: () => Promise<void>,
 ): Promise<void> {
   const tolerated = await serveTolerantly(tolerances.isOn, serve);
+  if (ctx.status >= 400) return;
   for (const each of tolerated) tolerances.note(each, clientOf(ctx), ctx.state.requestId);
 }

@@ -217,4 +217,14 @@ describe('a quirk of clients', () => {
       await at.stop();
     }
   });
+
+  it('of a request that is refused all the same is not logged: anybody can send one (T-195)', async () => {
+    const at = await startGatehouse();
+    try {
+      await tryAuthorization(at, 'client_unknown', { resource: `${at.mcpUrl}/`, scope: undefined });
+      expect(at.log.filter((line) => line.includes('"tolerance"'))).toEqual([]);
+    } finally {
+      await at.stop();
+    }
+  });
 });
