@@ -50,14 +50,15 @@ export function setScene(): Scene {
   return scene;
 }
 
-/** Types the e-mail address and the password, and presses Enter or the button. */
+/** Types the e-mail address and the password, and presses Enter or the button; in any language. */
 export async function logIn(
   page: Page,
   { email, password }: { email: string; password: string } = ada,
   by: 'button' | 'Enter' = 'button',
 ): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
-  await page.getByLabel('Password').fill(password);
-  if (by === 'button') await page.getByRole('button', { name: 'Log in' }).click();
-  else await page.getByLabel('Password').press('Enter');
+  const form = page.locator('form').filter({ has: page.locator('input[name=password]') });
+  await form.locator('input[name=email]').fill(email);
+  await form.locator('input[name=password]').fill(password);
+  if (by === 'button') await form.locator('button.primary').click();
+  else await form.locator('input[name=password]').press('Enter');
 }

@@ -1,0 +1,52 @@
+import type { Page } from 'playwright-core';
+import { ada } from '../../support/gatehouse.ts';
+import { redeem } from '../../support/oauth.ts';
+import { logIn, type Scene } from './login.ts';
+
+/** A page of ours, and how a person comes to it. */
+export interface KnownPage {
+  name: string;
+  /** Leads a fresh browser to it. */
+  open(scene: Scene, page: Page): Promise<void>;
+}
+
+async function openConsent(scene: Scene, page: Page, clientName?: string): Promise<void> {
+  await page.goto((await scene.begin(clientName)).url);
+  await logIn(page);
+}
+
+/** Allows an app one scope, then has it ask for both. */
+async function openStepUp(scene: Scene, page: Page): Promise<void> {
+  const flow = await scene.begin('Notes on my laptop');
+  await page.goto(flow.url);
+  await logIn(page);
+  await page.locator('input[value="notes:write"]').uncheck();
+  await page.locator('button[value=allow]').click();
+  const code = scene.callback.arrived.at(-1)?.searchParams.get('code') ?? '';
+  const tokens = await redeem(scene.served.url, flow, code);
+  if (tokens.status !== 200) throw new Error(`no tokens: ${await tokens.text()}`);
+  await page.goto(flow.url);
+}
+
+/**
+ * Every page of ours. Who makes a page adds a line: it is then looked at in every colour, width and language, checked
+ * for accessibility, and attacked with scripts.
+ */
+export const everyPage: readonly KnownPage[] = [
+  { name: 'home', open: async (scene, page) => void (await page.goto(scene.served.url)) },
+  { name: 'login', open: async (scene, page) => void (await page.goto((await scene.begin()).url)) },
+  {
+    name: 'login-failed',
+    async open(scene, page) {
+      await page.goto((await scene.begin()).url);
+      await logIn(page, { ...ada, password: 'wrong horse' });
+    },
+  },
+  { name: 'consent', open: (scene, page) => openConsent(scene, page) },
+  { name: 'consent-step-up', open: openStepUp },
+  { name: 'consent-long', open: (scene, page) => openConsent(scene, page, 'Unbreakable'.repeat(18)) },
+  {
+    name: 'error',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/authorize?client_id=nobody`)),
+  },
+];
