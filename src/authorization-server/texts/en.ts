@@ -79,18 +79,18 @@ export const en = {
     noScopes: 'The app asks for no particular permission.',
     newScopesLegend: 'New: the app will also be able to',
     allowedScopesLegend: 'Allowed before: the app will still be able to',
-    tools: (names: Markup, more: number) =>
-      more > 0 ? markup`Tools: ${names} and ${more} more` : markup`Tools: ${names}`,
-    freeTools: (tools: Markup) => markup`Whatever you tick, any app that you allow can use these. ${tools}`,
+    tools: (names: Markup) => markup`Tools: ${names}`,
+    freeTools: (names: Markup) => markup`Tools the app can use in any case: ${names}`,
+    andMore: (names: Markup, more: number) => markup`${names} and ${more} more`,
     askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
     endEarlier: 'End what was allowed before',
     endEarlierDetail:
       'Otherwise it stays beside what you allow now. The same app on another device may have to log in again.',
     duration: {
-      legend: 'The app keeps this access, also while you are away,',
-      hour: 'for an hour',
-      day: 'for a day',
-      revoked: (seconds: number) => `until it is withdrawn, ${lifetime(seconds)} at most`,
+      legend: 'How long the app keeps this access, also while you are away',
+      hour: 'An hour',
+      day: 'A day',
+      revoked: (seconds: number) => `Until it is withdrawn, ${lifetime(seconds)} at most`,
       brief: (seconds: number) => `The app keeps this access for ${lifetime(seconds)} at most.`,
     },
     facts: {

@@ -17,16 +17,17 @@ export interface AskedScope {
 const maxNamed = 8;
 
 /** Names of tools in a row, made inert (T-059, T-060); the servers behind choose them. */
-export function renderTools(texts: Texts, names: readonly string[]): Markup {
+function nameTools(texts: Texts, names: readonly string[]): Markup {
   const named = names
     .slice(0, maxNamed)
     .map((name, index) => markup`${index > 0 && ', '}<code>${displayText(name, 64)}</code>`);
-  return texts.consent.tools(markup`${named}`, names.length - named.length);
+  const more = names.length - named.length;
+  return more > 0 ? texts.consent.andMore(markup`${named}`, more) : markup`${named}`;
 }
 
 function renderScope(texts: Texts, { scope, description, tools = [] }: AskedScope): Markup {
   return markup`<label class="scope"><input type="checkbox" name="scope" value="${scope}" checked><span>${displayText(description, 300)} <span class="detail">${scope}</span>${
-    tools.length > 0 && markup` <span class="tools">${renderTools(texts, tools)}</span>`
+    tools.length > 0 && markup` <span class="note">${texts.consent.tools(nameTools(texts, tools))}</span>`
   }</span></label>
 `;
 }
@@ -57,11 +58,11 @@ export function renderScopes(
   const allowed = scopes.filter(({ isAllowed }) => isAllowed);
   const others = scopes.filter(({ isAllowed }) => !isAllowed);
   return markup`${scopes.length === 0 && markup`<p>${words.noScopes}</p>`}${renderGroup(texts, hasEarlier ? words.newScopesLegend : words.scopesLegend, others)}${renderGroup(texts, words.allowedScopesLegend, allowed)}${
-    freeTools.length > 0 && markup`<p class="muted">${words.freeTools(renderTools(texts, freeTools))}</p>`
+    freeTools.length > 0 && markup`<p class="muted">${words.freeTools(nameTools(texts, freeTools))}</p>`
   }${
     hasEarlier &&
     markup`<p class="muted">${words.askedAgain}</p>
-<label class="option"><input type="checkbox" name="end_earlier" value="yes"><span>${words.endEarlier} <span class="detail">${words.endEarlierDetail}</span></span></label>
+<div class="group"><label class="option"><input type="checkbox" name="end_earlier" value="yes"><span>${words.endEarlier} <span class="note">${words.endEarlierDetail}</span></span></label></div>
 `
   }`;
 }

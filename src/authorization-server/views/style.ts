@@ -79,7 +79,7 @@ main>:last-child{margin-bottom:0}
 .caution{background:var(--caution);color:var(--onCaution)}
 .problem{background:var(--problem);color:var(--onProblem)}
 label{display:block;font-weight:600}
-.field{margin:0 0 1rem}
+.field,.group{margin:0 0 1rem}
 .field input{display:block;width:100%;min-height:2.75rem;margin-top:.25rem;padding:.5rem .75rem;border:1px solid var(--fieldLine);border-radius:.5rem;background:var(--field);color:var(--text);font:inherit}
 .field input[aria-invalid]{border-color:var(--onProblem)}
 button,.button{display:block;width:100%;min-height:2.75rem;padding:.5rem 1rem;border:1px solid var(--fieldLine);border-radius:.5rem;background:transparent;color:var(--text);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
@@ -97,8 +97,8 @@ dd:last-child{margin-bottom:0}
 fieldset{min-width:0;margin:0 0 1.25rem;padding:0;border:0}
 legend{padding:0;margin-bottom:.25rem;font-weight:600}
 .scope,.option{display:flex;gap:.75rem;padding:.625rem 0;border-top:1px solid var(--line);font-weight:400;cursor:pointer}
-.tools{display:block;color:var(--muted);font-size:.8125rem}
-.tools code,.muted code{font:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.note{display:block;color:var(--muted);font-size:.8125rem}
+.note code,.muted code{font:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .option{padding:.375rem 0;border-top:0}
 .scope input,.option input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
 .code{font:600 1.5rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.1em;overflow-wrap:anywhere}

@@ -14,7 +14,7 @@ describe('the choice of a duration', () => {
       ['day', false],
       ['revoked', true],
     ]);
-    expect(html).toContain('until it is withdrawn, 180 days at most');
+    expect(html).toContain('Until it is withdrawn, 180 days at most');
   });
 
   it('is a sentence where there is nothing to choose', () => {

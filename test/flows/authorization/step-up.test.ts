@@ -29,13 +29,13 @@ const allowedLegend = 'Allowed before: the app will still be able to';
 async function groupsFor(clientId: string, options: { resource?: string; person?: typeof grace } = {}) {
   const flow = authorization(gatehouse, clientId, options.resource ? { resource: options.resource } : {});
   const { html } = await openConsent(flow, createVisitor(), options.person);
-  const groups = [...html.matchAll(/<fieldset><legend>([^<]*)<\/legend>([\s\S]*?)<\/fieldset>/g)];
-  return Object.fromEntries(
-    groups.map(([, legend, body = '']) => [
-      legend,
+  const groups = [...html.matchAll(/<fieldset><legend>([^<]*)<\/legend>([\s\S]*?)<\/fieldset>/g)]
+    .map(([, legend, body = '']): [string, unknown[]] => [
+      String(legend),
       [...body.matchAll(/name="scope" value="([^"]*)"/g)].map(([, scope]) => scope),
-    ]),
-  );
+    ])
+    .filter(([, scopes]) => scopes.length > 0);
+  return Object.fromEntries(groups);
 }
 
 const nothingBefore = { 'The app will be able to': ['notes:read', 'notes:write'] };
