@@ -16,19 +16,34 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+/** What a program is run with. */
+export interface ProgramOptions {
+  /** Over the environment of the tests. */
+  env?: Record<string, string>;
+  /** For its standard input, which stays open without one. */
+  input?: string;
+}
+
 const patienceMs = 5000;
 
 /**
  * Runs a JavaScript or TypeScript file in a process of its own.
  * @param file from the repository's root, or absolute
- * @param options `env` over the environment of the tests; `input` for its standard input, which stays open without one
  */
-export function runProgram(
-  file: string,
+export function runProgram(file: string, args: readonly string[], options: ProgramOptions = {}): Program {
+  return runExecutable(process.execPath, [file, ...args], options);
+}
+
+/**
+ * Runs any executable in a process of its own.
+ * @param options as of {@link runProgram}
+ */
+export function runExecutable(
+  command: string,
   args: readonly string[],
-  options: { env?: Record<string, string>; input?: string } = {},
+  options: ProgramOptions = {},
 ): Program {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(command, args, {
     cwd: repository,
     stdio: 'pipe',
     env: { ...process.env, ...options.env },
@@ -67,7 +82,9 @@ export function runProgram(
           if (match) resolve(match);
           else
             reject(
-              new Error(`${file} ended before it wrote ${pattern}:\n${written.stdout}\n${written.stderr}`),
+              new Error(
+                `${command} ${args[0]} ended before it wrote ${pattern}:\n${written.stdout}\n${written.stderr}`,
+              ),
             );
         };
         waiting.add(look);

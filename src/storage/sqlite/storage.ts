@@ -13,6 +13,7 @@ import { createOneTimeCodeStore } from './one-time-codes.ts';
 import { openDatabase } from './open.ts';
 import { createPasskeyStore } from './passkeys.ts';
 import { createSealedRows } from './sealed-rows.ts';
+import { createStillThere } from './still-there.ts';
 import { createSweeper } from './sweep.ts';
 import { createWriter } from './writer.ts';
 
@@ -27,9 +28,10 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
   const db = openDatabase(file, (opened) => {
     if (keys) checkInstallation(opened, keys);
   });
-  const writer = createWriter(db);
+  const checkStillThere = createStillThere(file);
+  const writer = createWriter(db, checkStillThere);
+  const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
-  const rewrite = db.prepare('UPDATE installation SET canary = canary');
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer),
@@ -45,12 +47,13 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     sealedRows: createSealedRows(db, writer),
     async ping() {
       try {
+        checkStillThere();
         probe.get();
       } catch (cause) {
         throw new StorageUnavailable('the database cannot be read', { cause });
       }
     },
-    probeWrite: () => writer.write(() => void rewrite.run()),
+    probeWrite: () => writer.write(() => void countProbe.run()),
     sweepExpired: createSweeper(db, writer),
     exclusively: (work) => writer.write(work),
     async close() {

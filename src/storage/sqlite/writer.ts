@@ -41,8 +41,9 @@ function unavailable(cause: unknown): StorageUnavailable {
  * Creates the writer of a connection. A refresh under `synchronous=FULL` costs one wait for the disk; sixteen that
  * arrive together cost one as well.
  * @param db the only writing connection of this process
+ * @param checkUsable throws StorageUnavailable where nothing may be written now
  */
-export function createWriter(db: Database.Database): Writer {
+export function createWriter(db: Database.Database, checkUsable: () => void = () => undefined): Writer {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const save = db.prepare('SAVEPOINT job');
@@ -76,6 +77,7 @@ export function createWriter(db: Database.Database): Writer {
     const deadline = performance.now() + lockPatience.totalMs;
     for (;;) {
       try {
+        checkUsable();
         begin.run();
         return;
       } catch (error) {
