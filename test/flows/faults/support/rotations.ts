@@ -2,13 +2,16 @@
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createArtifactStore } from '../../../../src/storage/sqlite/artifacts.ts';
+import { createAuditStore } from '../../../../src/storage/sqlite/audit.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/open.ts';
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts';
 
 const [folder = '', synchronous = 'FULL', count = '100'] = process.argv.slice(2);
 const db = openDatabase(join(folder, 'gatehouse.db'));
 db.pragma(`synchronous = ${synchronous}`);
-const store = createArtifactStore(db, createWriter(db));
+const writer = createWriter(db);
+const { appendWithin } = createAuditStore(db, writer, { audit: 'a key for the chain' });
+const store = createArtifactStore(db, writer, appendWithin);
 db.exec(
   "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1)",
 );
