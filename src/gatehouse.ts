@@ -158,6 +158,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
         }
       : undefined),
     deviceLogin: settings.login.deviceFlow,
+    ...(demandedProxy(process) === undefined
+      ? { clientKeys: { dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback } }
+      : undefined),
     limits: {
       registrations: settings.limits.registrations,
       authorizations: settings.limits.authorizations,

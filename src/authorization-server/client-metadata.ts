@@ -1,4 +1,5 @@
 import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../oauth/redirect-uri.ts';
+import { bringsKeys, checkKeyMetadata, pickKeyMetadata } from './client-keys/key-metadata.ts';
 import { tolerate } from './tolerances/tolerate.ts';
 
 /** Limits of client metadata (T-058, T-060). */
@@ -26,10 +27,23 @@ const supportedGrantTypes = new Set([
   'urn:ietf:params:oauth:grant-type:device_code',
 ]);
 
-const supportedAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'];
+/** How clients may authenticate (A13-03). */
+export const supportedAuthMethods = [
+  'none',
+  'client_secret_basic',
+  'client_secret_post',
+  'private_key_jwt',
+] as const;
+
+function isSupported(method: unknown): boolean {
+  return supportedAuthMethods.some((known) => known === method);
+}
+
+/** The list of methods of a client that may choose; we write none but this one. */
+export const authMethodsMember = 'token_endpoint_auth_methods';
 
 /** Where clients name methods they could use as well; ChatGPT does (rpMetadataChoices of OpenID Connect RP Metadata Choices 1.0). */
-const authMethodLists = ['token_endpoint_auth_methods_supported', 'token_endpoint_auth_methods'] as const;
+const authMethodLists = ['token_endpoint_auth_methods_supported', authMethodsMember] as const;
 
 /** Client metadata as it came (RFC 7591 section 2). */
 export type Metadata = Record<string, unknown>;
@@ -94,21 +108,23 @@ function chooseAuthMethod(metadata: Metadata): unknown {
   const asked = metadata.token_endpoint_auth_method;
   if (asked === undefined || asked === null)
     return tolerate('unnamedAuthMethod', 'no token_endpoint_auth_method') ? 'none' : 'client_secret_basic';
-  if (typeof asked !== 'string' || supportedAuthMethods.includes(asked)) return asked;
-  const hasKeys = metadata.jwks !== undefined || metadata.jwks_uri !== undefined;
-  const isPublic = !hasKeys && otherAuthMethods(metadata).includes('none');
+  const canBeVerified = asked !== 'private_key_jwt' || bringsKeys(metadata);
+  if (typeof asked !== 'string' || (isSupported(asked) && canBeVerified)) return asked;
+  const isPublic = !bringsKeys(metadata) && otherAuthMethods(metadata).includes('none');
   return isPublic && tolerate('authMethodChoices', `prefers ${asked}`) ? 'none' : asked;
 }
 
-/** Refuses metadata that leaves no authentication method we have. */
+/** Refuses metadata that leaves no authentication method we have, or leaves out what the method needs. */
 export function checkAuthMethod(metadata: Metadata): MetadataRefusal | undefined {
   const method = chooseAuthMethod(metadata);
-  if (typeof method === 'string' && supportedAuthMethods.includes(method)) return undefined;
-  return {
-    status: 400,
-    error: 'invalid_client_metadata',
-    description: `token_endpoint_auth_method must be one of ${supportedAuthMethods.join(', ')}`,
-  };
+  const description = isSupported(method)
+    ? method === 'private_key_jwt'
+      ? checkKeyMetadata(metadata)
+      : undefined
+    : `token_endpoint_auth_method must be one of ${supportedAuthMethods.join(', ')}`;
+  return description === undefined
+    ? undefined
+    : { status: 400, error: 'invalid_client_metadata', description };
 }
 
 /**
@@ -162,6 +178,8 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
     accepted.scope = metadata.scope;
   accepted.application_type = chooseApplicationType(metadata);
   accepted.token_endpoint_auth_method = chooseAuthMethod(metadata);
+  if (accepted.token_endpoint_auth_method === 'private_key_jwt')
+    Object.assign(accepted, pickKeyMetadata(metadata));
   const grantTypes = normalizeGrantTypes(accepted.grant_types);
   if (grantTypes) accepted.grant_types = grantTypes;
   if (isStringArray(accepted.response_types)) accepted.response_types = ['code'];

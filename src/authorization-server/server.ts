@@ -13,8 +13,9 @@ import { createAuditLog } from './audit.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
-import { buildDocumentFeature } from './client-documents/engine-feature.ts';
+import { createDocumentLookup } from './client-documents/engine-feature.ts';
 import { createHostPolicy, type HostPolicyOptions } from './client-documents/host-policy.ts';
+import { createClientKeys } from './client-keys/client-keys.ts';
 import {
   createDeviceEndpoints,
   devicePaths,
@@ -31,6 +32,7 @@ import {
 } from './endpoints/authorization-endpoint.ts';
 import { limitAuthorizations } from './endpoints/authorization-limit.ts';
 import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
+import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 import {
   auditRegistration,
@@ -87,6 +89,11 @@ export interface AuthorizationServerOptions {
   };
   /** Whether a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
+  /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
+  clientKeys?: {
+    /** Also fetches from this very machine: for development. */
+    dangerouslyFromLoopback: boolean;
+  };
   /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
   limits: {
     registrations: Limit;
@@ -118,6 +125,9 @@ export interface AuthorizationServer {
 /** Bounds of a fetch of a client document (T-071). */
 const documentBounds = { maxBytes: 5 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } as const;
 
+/** Bounds of a fetch of a client's keys (T-057). */
+const keyBounds = { maxBytes: 64 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } as const;
+
 /**
  * Creates the authorization server: oidc-provider as the engine, and around it what MCP clients, attackers and
  * crashes ask of it.
@@ -130,32 +140,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const resources = createResourceRegistry(options.resources);
   const accessTokens = createAccessTokenSource(artifacts, box, { issuer, signing: keys.signing });
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
-  const adapter = {
-    artifacts,
-    clients,
-    box,
-    now,
-    refreshGraceSeconds,
-    userCodeKeys: keys.cookies,
-    interactionSeconds: lifetimes.interactionSeconds,
-  };
   const renderError = createErrorRenderer();
   const documents =
     options.clientDocuments &&
     createClientDocuments({
       store: storage.clientDocuments,
       box,
-      fetch: createGuardedFetch({
-        ...documentBounds,
-        mayConnect: options.clientDocuments.dangerouslyFromLoopback
-          ? (address) => isPublicAddress(address) || isLoopbackAddress(address)
-          : isPublicAddress,
-      }),
+      fetch: createGuardedFetch({ ...documentBounds, mayConnect: reach(options.clientDocuments) }),
       isHostAllowed: createHostPolicy(options.clientDocuments),
       limits: limits.documents,
       now,
     });
-  const documentFeature = buildDocumentFeature(documents, audit);
   const deviceFlow = buildDeviceFlow(
     {
       code: `${issuer}${devicePaths.code}`,
@@ -165,6 +160,21 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     now,
   );
+  const clientKeys = createClientKeys({
+    fetch: options.clientKeys && createGuardedFetch({ ...keyBounds, mayConnect: reach(options.clientKeys) }),
+    limits: limits.documents,
+    now,
+  });
+  const adapter = {
+    artifacts,
+    clients,
+    clientSources: { findDocument: documents && createDocumentLookup(documents, audit), keys: clientKeys },
+    box,
+    now,
+    refreshGraceSeconds,
+    userCodeKeys: keys.cookies,
+    interactionSeconds: lifetimes.interactionSeconds,
+  };
   const configure = () =>
     buildConfiguration({
       issuer,
@@ -172,7 +182,6 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       accounts,
       resources,
       lifetimes,
-      documents: documentFeature,
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
       renderError,
@@ -187,10 +196,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   const authorize = createAuthorizationEndpoint(artifacts);
   const inOneCommit: Step = async (ctx, next) => {
-    await commitWrites(artifacts, async () => {
+    const { result } = await commitWrites(artifacts, async () => {
       await next();
       return ctx.status < 500;
     });
+    if (!result.committed && isAsserting(ctx)) answerRepeatedAssertion(ctx);
   };
 
   /** In front of endpoints that take an authorization request as a form. */
@@ -199,6 +209,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     limitFailures(createLimiter(limits.tokenFailures), what),
     nameScheme(issuer),
     preparePostedAuthorization(resources),
+    checkClientAssertion(issuer, now),
     inOneCommit,
   ];
   const device = options.deviceLogin
@@ -245,6 +256,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         limitFailures(createLimiter(limits.tokenFailures), 'token requests'),
         nameScheme(issuer),
         auditTokenRefusal(audit),
+        checkClientAssertion(issuer, now),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds }),
         createDevicePolling({ artifacts, box }),
         at(enginePaths.token),
@@ -267,6 +279,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         refuseOpaqueOrigin,
         neverStore,
         nameScheme(issuer),
+        checkClientAssertion(issuer, now),
         createRevocationEndpoint(artifacts, accessTokens, audit),
         at(enginePaths.revocation),
       ],
@@ -278,6 +291,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
           refuseOpaqueOrigin,
           neverStore,
           nameScheme(issuer),
+          checkClientAssertion(issuer, now),
+          inOneCommit,
           createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),
           at(enginePaths.introspection),
         ],
@@ -328,6 +343,12 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       answerWithOAuthError(ctx, 405, 'invalid_request', `use ${endpoint.methods.join(' or ')} here`);
     },
   };
+}
+
+/** Where documents and keys may be fetched from. */
+function reach({ dangerouslyFromLoopback }: { dangerouslyFromLoopback: boolean }) {
+  return (address: string): boolean =>
+    isPublicAddress(address) || (dangerouslyFromLoopback && isLoopbackAddress(address));
 }
 
 const resumption = /^\/authorize\/[\w-]+$/;

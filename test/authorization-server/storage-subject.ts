@@ -18,6 +18,13 @@ export async function startAdapters(
   const adapter = createAdapters({
     artifacts,
     clients,
+    clientSources: {
+      keys: {
+        find: async () => {
+          throw new Error('nothing is fetched here');
+        },
+      },
+    },
     box,
     refreshGraceSeconds,
     userCodeKeys: ['a new key', 'an old key'],

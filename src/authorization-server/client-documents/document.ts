@@ -1,4 +1,7 @@
+import { bringsKeys, checkKeyMetadata, pickKeyMetadata } from '../client-keys/key-metadata.ts';
+import { holdsPrivateKey } from '../client-keys/key-set.ts';
 import {
+  authMethodsMember,
   checkName,
   checkRedirectUris,
   chooseApplicationType,
@@ -7,9 +10,6 @@ import {
   normalizeGrantTypes,
 } from '../client-metadata.ts';
 import { DocumentRefused } from './document-refused.ts';
-
-/** Members of a key that only its owner may have (RFC 7517, RFC 7518 section 6). */
-const privateKeyMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv'];
 
 function parseJson(body: Uint8Array): Metadata {
   let parsed: unknown;
@@ -30,9 +30,7 @@ function checkSecrets(document: Metadata): string | undefined {
   if (String(document.token_endpoint_auth_method ?? '').startsWith('client_secret_'))
     return 'it names a way to authenticate by a shared secret, which nobody shares with us';
   const keys = (document.jwks as { keys?: unknown } | undefined)?.keys;
-  const leaks = (key: unknown): boolean =>
-    typeof key === 'object' && key !== null && privateKeyMembers.some((member) => member in key);
-  return Array.isArray(keys) && keys.some(leaks) ? 'it holds a private key' : undefined;
+  return Array.isArray(keys) && keys.some(holdsPrivateKey) ? 'it holds a private key' : undefined;
 }
 
 function checkMembers(document: Metadata, url: string): string | undefined {
@@ -42,10 +40,28 @@ function checkMembers(document: Metadata, url: string): string | undefined {
   if (typeof document.client_name !== 'string' || document.client_name.trim() === '')
     return 'it has no client_name';
   const refusal = checkName(document) ?? checkRedirectUris(document);
-  if (refusal) return refusal.description;
-  if (!namesAuthMethod(document, 'none'))
-    return 'it names no way to authenticate that is taken here: none has to be among them';
-  return undefined;
+  return refusal?.description;
+}
+
+/**
+ * How the client authenticates: not at all, by its key, or either, where it names both: ChatGPT's does, and sends an
+ * assertion at some times only (AS-11).
+ */
+function readAuthentication(document: Metadata): Metadata {
+  const isPublic = namesAuthMethod(document, 'none');
+  const signs = namesAuthMethod(document, 'private_key_jwt') && (bringsKeys(document) || !isPublic);
+  if (!signs && !isPublic)
+    throw new DocumentRefused(
+      'it names no way to authenticate that is taken here: none or private_key_jwt has to be among them',
+    );
+  if (!signs) return { token_endpoint_auth_method: 'none' };
+  const fault = checkKeyMetadata(document);
+  if (fault) throw new DocumentRefused(fault);
+  return {
+    token_endpoint_auth_method: 'private_key_jwt',
+    ...(isPublic ? { [authMethodsMember]: ['private_key_jwt', 'none'] } : undefined),
+    ...pickKeyMetadata(document),
+  };
 }
 
 function isHttpsUrl(value: unknown): value is string {
@@ -53,13 +69,12 @@ function isHttpsUrl(value: unknown): value is string {
 }
 
 /**
- * Reads a client ID metadata document and gives the client metadata the engine takes: a public client with what a page
- * shows, its redirect URIs and grant types; nothing else of it counts. A client that could authenticate by a key as well
- * as not at all, as ChatGPT's, does not authenticate (AS-11).
+ * Reads a client ID metadata document and gives the client metadata the engine takes: what a page shows, its redirect URIs,
+ * grant types and how it authenticates; nothing else of it counts.
  * @param url where it was fetched: its `client_id` has to be just this (T-072)
  * @param body its bytes
  * @throws DocumentRefused
- * @see draft-ietf-oauth-client-id-metadata-document-00 section 4.1 (A5-06, A5-08)
+ * @see draft-ietf-oauth-client-id-metadata-document-00 section 4.1 (A5-06, A5-07, A5-08)
  */
 export function parseDocument(url: string, body: Uint8Array): Metadata {
   const document = parseJson(body);
@@ -75,6 +90,6 @@ export function parseDocument(url: string, body: Uint8Array): Metadata {
     ...(grantTypes ? { grant_types: grantTypes } : undefined),
     response_types: ['code'],
     application_type: chooseApplicationType(document),
-    token_endpoint_auth_method: 'none',
+    ...readAuthentication(document),
   };
 }

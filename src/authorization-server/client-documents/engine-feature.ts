@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
-import { type Configuration, errors } from 'oidc-provider';
+import Provider, { errors } from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
+import type { Metadata } from '../client-metadata.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { DocumentRefused } from './document-refused.ts';
 
@@ -29,37 +30,23 @@ export class ClientDocumentError extends errors.OIDCProviderError {
 /** What was tried in a request. */
 interface Attempt {
   clientId: string;
-  outcome: Promise<void>;
+  outcome: Promise<Metadata>;
 }
 
-/** Documents are taken in the form of draft-02, which asks of them what the draft of MCP does, and more. */
-const acknowledgedDraft = 'draft-02';
-
-/** What the engine's own checks of a document may read: ours has passed ours, and has a few members more. */
-const maxDocumentBytes = 16 * 1024;
-
-/** The engine makes no request by itself: its guard turns into a warning where Node's internals change (F7, T-069). */
-const refuseToFetch: NonNullable<Configuration['fetch']> = async () => {
-  throw new TypeError('the engine fetches nothing by itself');
-};
-
 /**
- * Builds what the engine has to know of clients that are described by documents. Every time it looks for such a client it
- * asks `allowFetch` first, which gets the document; its "fetch" then gets what is kept, and no network. Its own cache,
- * which is one of this process alone, keeps nothing.
- * @param documents undefined where none are taken
+ * Creates the look-up of clients that are described by documents, for the engine's store of clients. The engine has a
+ * look-up of its own, which fetches under a guard that turns into a warning where Node's internals change, and which
+ * lets requests that come together share one answer, also where they authenticate differently; it is not used.
+ * @returns a function from client id to metadata; undefined for an id that is no https URL
+ * @throws ClientDocumentError where the document is refused
  */
-export function buildDocumentFeature(
-  documents: ClientDocuments | undefined,
+export function createDocumentLookup(
+  documents: ClientDocuments,
   audit: AuditLog,
-): Pick<Configuration, 'fetch' | 'fetchResponseBodyLimits'> & {
-  feature: NonNullable<NonNullable<Configuration['features']>['clientIdMetadataDocument']>;
-} {
-  if (!documents) return { fetch: refuseToFetch, feature: { enabled: false } };
-
-  async function get(ctx: Context | undefined, clientId: string): Promise<void> {
+): (clientId: string) => Promise<Metadata | undefined> {
+  async function get(ctx: Context | undefined, clientId: string): Promise<Metadata> {
     try {
-      await documents?.find(clientId, ctx && String(ctx.state.clientAddress));
+      return await documents.find(clientId, ctx && String(ctx.state.clientAddress));
     } catch (refusal) {
       if (!(refusal instanceof DocumentRefused)) throw refusal;
       const error = new ClientDocumentError(clientId, refusal);
@@ -71,25 +58,14 @@ export function buildDocumentFeature(
     }
   }
 
-  return {
-    feature: {
-      enabled: true,
-      ack: acknowledgedDraft,
-      cacheDuration: { min: 0, max: 0 },
-      // The engine looks for the client again to tell about its error; what failed is not tried twice in one request.
-      async allowFetch(ctx, clientId) {
-        const request = ctx as Context | undefined;
-        const tried: Attempt | undefined = request?.state.clientDocument;
-        const attempt = tried?.clientId === clientId ? tried : { clientId, outcome: get(request, clientId) };
-        if (request) request.state.clientDocument = attempt;
-        await attempt.outcome;
-        return true;
-      },
-    },
-    async fetch(url, options) {
-      const metadata = await documents.recall(String(url));
-      return metadata ? Response.json(metadata) : refuseToFetch(url, options);
-    },
-    fetchResponseBodyLimits: { 'client_id metadata document': maxDocumentBytes },
+  return async (clientId) => {
+    if (!/^https:\/\//i.test(clientId)) return undefined;
+    // The engine looks for the client again to tell about its error; what failed is not tried twice in one request.
+    const ctx: Context | undefined = Provider.ctx;
+    const tried: Attempt | undefined = ctx?.state.clientDocument;
+    if (tried?.clientId === clientId) return tried.outcome;
+    const outcome = get(ctx, clientId);
+    if (ctx) ctx.state.clientDocument = { clientId, outcome } satisfies Attempt;
+    return outcome;
   };
 }

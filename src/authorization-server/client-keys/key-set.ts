@@ -13,6 +13,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** @returns whether a key holds what only its owner may have */
+export function holdsPrivateKey(key: unknown): boolean {
+  return isObject(key) && (key.kty === 'oct' || privateMembers.some((member) => member in key));
+}
+
 /**
  * Looks at the public keys of a client: a short list, and nothing in it that only the client may have. A secret or
  * private key in public is no key any more (T-057, T-074).
@@ -25,7 +30,7 @@ export function checkKeySet(value: unknown): string | undefined {
   if (value.keys.length > maxKeys) return `holds more than ${maxKeys} keys`;
   for (const key of value.keys) {
     if (!isObject(key) || typeof key.kty !== 'string') return 'holds something that is no JSON Web Key';
-    if (key.kty === 'oct' || privateMembers.some((member) => member in key)) return 'holds a private key';
+    if (holdsPrivateKey(key)) return 'holds a private key';
   }
   return undefined;
 }

@@ -10,17 +10,21 @@ export const publishForAMoment: Step = async (ctx, next) => {
 };
 
 /**
- * Puts right what the engine says of us in its metadata. Introspection is for clients that prove who they are, in the
- * same ways as at the token endpoint (RFC 8414 section 2; RFC 7662 section 2.1).
+ * Puts right what the engine says of us in its metadata. Clients authenticate in the same ways at every endpoint, and
+ * introspection is for those that prove who they are (RFC 8414 section 2; RFC 7662 section 2.1; A13-03).
  */
 export const completeMetadata: Step = async (ctx, next) => {
   await next();
   if (ctx.status !== 200) return;
   const metadata = ctx.body as AuthorizationServerMetadata;
+  const methods = metadata.token_endpoint_auth_methods_supported;
+  const algorithms = metadata.token_endpoint_auth_signing_alg_values_supported;
   metadata.response_modes_supported = responseModes;
-  if (metadata.introspection_endpoint !== undefined)
-    metadata.introspection_endpoint_auth_methods_supported =
-      metadata.token_endpoint_auth_methods_supported?.filter((method) => method !== 'none');
+  metadata.revocation_endpoint_auth_methods_supported = methods;
+  metadata.revocation_endpoint_auth_signing_alg_values_supported = algorithms;
+  if (metadata.introspection_endpoint === undefined) return;
+  metadata.introspection_endpoint_auth_methods_supported = methods?.filter((method) => method !== 'none');
+  metadata.introspection_endpoint_auth_signing_alg_values_supported = algorithms;
 };
 
 /** Notes in the audit log that a client was registered. */

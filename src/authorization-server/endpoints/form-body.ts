@@ -9,11 +9,14 @@ const maxFormBytes = 56 * 1024;
 const maxFormParameters = 100;
 
 /**
- * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine.
+ * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
+ * the same form.
  * @returns its parameters, none where the body is no form (the engine refuses it); undefined where the request was
  *   answered: too large, cut off, or too many parameters (RFC 6749 section 3.2)
  */
 export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
+  const known: URLSearchParams | undefined = ctx.state.form;
+  if (known) return known;
   if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
   try {
     const body = await readBody(ctx, maxFormBytes);
@@ -21,6 +24,7 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
     if (form.size > maxFormParameters)
       throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
     replayBody(ctx, body);
+    ctx.state.form = form;
     return form;
   } catch (error) {
     if (!(error instanceof BodyRefused)) throw error;

@@ -4,6 +4,7 @@ import type { AuditLog } from '../audit.ts';
 import { grantKey } from '../engine/adapter.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import { declinedJwt } from '../jwt/structured-token.ts';
+import { answerRepeatedAssertion } from './client-assertion.ts';
 import type { Step } from './endpoint-guards.ts';
 
 /**
@@ -26,7 +27,7 @@ export function createRevocationEndpoint(
   }
 
   return async (ctx, next) => {
-    await commitWrites(artifacts, async (writes) => {
+    const { result } = await commitWrites(artifacts, async (writes) => {
       await next();
       const declined = declinedJwt(ctx);
       let details = {};
@@ -39,5 +40,6 @@ export function createRevocationEndpoint(
       if (writes.endsGrant) audit('grant.revoked', ctx, details);
       return ctx.status < 500;
     });
+    if (!result.committed) answerRepeatedAssertion(ctx);
   };
 }

@@ -11,6 +11,7 @@ import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources } from './authorization-request.ts';
 import { refuseUnboundToken } from './bound-token.ts';
+import { answerRepeatedAssertion, isAsserting } from './client-assertion.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
@@ -53,7 +54,7 @@ const maxCodeFailures = 5;
  * - a refresh token used again within the grace window gets the first answer once more, later the grant ends, also where
  *   the token has expired since (T-040, T-043, T-044);
  * - a code that keeps failing dies (T-035);
- * - a client that sends an assertion is refused, a public one as well, whose assertion the engine overlooks (T-050);
+ * - a client assertion counts once, whatever becomes of the request, and however close together two came (T-049);
  * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042).
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
@@ -99,6 +100,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         return;
       }
     }
+    if (conflict.reason === 'present' && isAsserting(ctx)) return answerRepeatedAssertion(ctx);
     if (conflict.reason === 'consumed') {
       const grantId = writes.grantOf(conflict.kind, conflict.id);
       if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
@@ -150,8 +152,6 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const form = await readFormBody(ctx);
     if (!form) return;
     if (canonicalizeResources(form, resources)) replayForm(ctx, form);
-    if (form.has('client_assertion'))
-      return answerWithOAuthError(ctx, 401, 'invalid_client', 'client assertions are not taken here');
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 

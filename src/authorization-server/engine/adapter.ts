@@ -3,12 +3,14 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactRow, ArtifactStore, Change } from '../../storage/artifacts.ts';
 import type { ClientStore } from '../../storage/clients.ts';
+import { type ClientSources, describeForRequest } from './client-for-request.ts';
 import { currentWriteSet, type Guard, WriteSet } from './write-set.ts';
 
 /** What the adapter works on. */
 export interface AdapterOptions {
   artifacts: ArtifactStore;
   clients: ClientStore;
+  clientSources: ClientSources;
   box: SealedBox;
   /** Epoch seconds. */
   now: () => number;
@@ -53,7 +55,7 @@ export function createAdapters(options: AdapterOptions): (name: string) => Adapt
   return (name) => {
     switch (name) {
       case 'Client':
-        return clientAdapter(options);
+        return describeForRequest(clientAdapter(options), options.clientSources);
       case 'Grant':
         return grantAdapter(options);
       // An access token of a client for itself: found, watched and revoked like any other.

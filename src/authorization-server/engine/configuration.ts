@@ -3,7 +3,8 @@ import type { KeySet } from '../../crypto/keys.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
-import type { buildDocumentFeature } from '../client-documents/engine-feature.ts';
+import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
+import { supportedAuthMethods } from '../client-metadata.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
@@ -36,8 +37,6 @@ export interface ConfigurationOptions {
   adapter: AdapterOptions;
   resources: ResourceRegistry;
   lifetimes: Lifetimes;
-  /** How clients that are described by documents are got. */
-  documents: ReturnType<typeof buildDocumentFeature>;
   /** Proofs of the keys that tokens are bound to (RFC 9449). */
   dpop: { /** 32 bytes. */ nonceSecret: Buffer; requireNonce: boolean };
   /** The device flow, with its pages. */
@@ -74,13 +73,17 @@ const clientDefaults: Partial<ClientMetadata> = {
   id_token_signed_response_alg: 'ES256',
 };
 
+/** The engine makes no request by itself: its guard turns into a warning where Node's internals change (F7, T-069). */
+const refuseToFetch: NonNullable<Configuration['fetch']> = async () => {
+  throw new TypeError('the engine fetches nothing by itself');
+};
+
 /**
  * Builds the configuration of oidc-provider. What stands here departs from its defaults for a reason given at each
  * place; field experience with MCP clients is behind most.
  */
 export function buildConfiguration(options: ConfigurationOptions): Configuration {
   const { issuer, keys, accounts, resources, lifetimes, renderError, now } = options;
-  const { feature: clientIdMetadataDocument, ...outgoing } = options.documents;
   const secure = issuer.startsWith('https:');
 
   /** Nothing lives longer than the consent it hangs on (T-045). */
@@ -91,8 +94,11 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
 
   return {
     adapter: createAdapters(options.adapter),
-    ...outgoing,
     formats: { customizers: { jwt: createJwtRecorder(options.adapter.box) } },
+    fetch: refuseToFetch,
+    discovery: options.adapter.clientSources.findDocument
+      ? { client_id_metadata_document_supported: true }
+      : {},
     jwks: { keys: keys.signing as JWK[] },
     cookies: {
       keys: keys.cookies,
@@ -107,9 +113,13 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     routes: { ...enginePaths },
     scopes: [...identityScopes, ...resources.scopes],
     responseTypes: ['code'],
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    clientAuthMethods: [...supportedAuthMethods],
     clientDefaults,
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: [...proofAlgorithms] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ['ES256'],
+      clientAuthSigningAlgValues: [...assertionAlgorithms],
+      dPoPSigningAlgValues: [...proofAlgorithms],
+    },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
     enableHttpPostMethods: false,
@@ -167,7 +177,6 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       },
       pushedAuthorizationRequests: { enabled: false },
       rpInitiatedLogout: { enabled: false },
-      clientIdMetadataDocument,
       registration: {
         enabled: true,
         issueRegistrationAccessToken: false,

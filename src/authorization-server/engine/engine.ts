@@ -6,6 +6,7 @@ import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
+import { compareSecretsAsRegistered } from './client-secrets.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {
@@ -42,6 +43,7 @@ function createProvider({ issuer, configure, keys, logger }: EngineOptions): Pro
   // Read for each request: a list that changes in place is enough.
   provider.keys = keys.cookies as string[];
   compareLocalhostPorts(provider);
+  compareSecretsAsRegistered(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });

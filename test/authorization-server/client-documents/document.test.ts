@@ -8,6 +8,8 @@ const good = {
   redirect_uris: ['https://app.example.com/cb'],
 };
 
+const jwks = { keys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }] };
+
 function parse(members: Record<string, unknown>): Record<string, unknown> {
   return parseDocument(url, Buffer.from(JSON.stringify({ ...good, ...members })));
 }
@@ -92,12 +94,28 @@ describe('a client metadata document', () => {
     ['a blank name', { client_name: ' ' }, 'no client_name'],
     ['a name that is no text', { client_name: { en: 'x' } }, 'no client_name'],
     ['a name without end', { client_name: 'n'.repeat(201) }, 'at most 200'],
+    ['a key it does not show', { token_endpoint_auth_method: 'private_key_jwt' }, 'either jwks or jwks_uri'],
     [
-      'a key as its only way to authenticate',
-      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://app.example.com/jwks' },
-      'none has to be among them',
+      'keys here and elsewhere',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks, jwks_uri: 'https://app.example.com/jwks' },
+      'either jwks or jwks_uri',
     ],
-    ['a way we do not know', { token_endpoint_auth_method: 7 }, 'none has to be among them'],
+    [
+      'no key among its keys',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [] } },
+      'no key',
+    ],
+    [
+      'keys in the clear',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'http://app.example.com/jwks' },
+      'jwks_uri must be an https URL',
+    ],
+    [
+      'a signature that needs a shared secret',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks, token_endpoint_auth_signing_alg: 'HS256' },
+      'token_endpoint_auth_signing_alg must be one of',
+    ],
+    ['a way we do not know', { token_endpoint_auth_method: 7 }, 'has to be among them'],
   ])('with %s is refused (T-074, A5-08)', (_what, members, fault) => {
     expect(() => parse(members)).toThrow(fault);
   });
@@ -111,7 +129,7 @@ describe('a client metadata document', () => {
   );
 
   it.each(['token_endpoint_auth_methods_supported', 'token_endpoint_auth_methods'])(
-    'that prefers private_key_jwt and has none in %s does not authenticate, as ChatGPT (AS-11)',
+    'that prefers private_key_jwt and has none in %s may do either, as ChatGPT (AS-11)',
     (list) => {
       const client = parse({
         token_endpoint_auth_method: 'private_key_jwt',
@@ -119,10 +137,31 @@ describe('a client metadata document', () => {
         [list]: ['none', 'private_key_jwt'],
         jwks_uri: 'https://app.example.com/jwks.json',
       });
-      expect(client).toMatchObject({ token_endpoint_auth_method: 'none' });
-      expect(client).not.toHaveProperty('jwks_uri');
+      expect(client).toMatchObject({
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_methods: ['private_key_jwt', 'none'],
+        token_endpoint_auth_signing_alg: 'RS256',
+        jwks_uri: 'https://app.example.com/jwks.json',
+      });
     },
   );
+
+  it('that prefers private_key_jwt, has none as well and shows no keys does not authenticate (AS-11)', () => {
+    const methods = { token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'] };
+    const client = parse({ token_endpoint_auth_method: 'private_key_jwt', ...methods });
+    expect(client.token_endpoint_auth_method).toBe('none');
+    expect(client).not.toHaveProperty('token_endpoint_auth_methods');
+  });
+
+  it('with keys for private_key_jwt alone has to use them (A5-07)', () => {
+    const client = parse({ token_endpoint_auth_method: 'private_key_jwt', jwks });
+    expect(client).toMatchObject({ token_endpoint_auth_method: 'private_key_jwt', jwks });
+    expect(client).not.toHaveProperty('token_endpoint_auth_methods');
+  });
+
+  it('loses keys that are for nothing', () => {
+    expect(parse({ jwks })).not.toHaveProperty('jwks');
+  });
 
   it('loses what is no https URL of a site', () => {
     for (const clientUri of ['http://app.example.com', 'javascript:alert(1)', 7, null])

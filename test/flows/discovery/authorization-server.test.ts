@@ -77,7 +77,12 @@ describe.each([
           'refresh_token',
           'urn:ietf:params:oauth:grant-type:device_code',
         ],
-        token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+        token_endpoint_auth_methods_supported: [
+          'none',
+          'client_secret_basic',
+          'client_secret_post',
+          'private_key_jwt',
+        ],
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
       });

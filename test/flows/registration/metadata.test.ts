@@ -111,14 +111,14 @@ describe('a registration', () => {
   });
 
   it('whose only method we do not have is told which ones we have (A5-02)', async () => {
-    for (const method of ['private_key_jwt', 'tls_client_auth', 'client_secret_jwt']) {
+    for (const method of ['tls_client_auth', 'client_secret_jwt']) {
       const response = await post({ redirect_uris: redirectUris, token_endpoint_auth_method: method });
       expect([response.status, await response.json()]).toEqual([
         400,
         {
           error: 'invalid_client_metadata',
           error_description:
-            'token_endpoint_auth_method must be one of none, client_secret_basic, client_secret_post',
+            'token_endpoint_auth_method must be one of none, client_secret_basic, client_secret_post, private_key_jwt',
         },
       ]);
     }
@@ -216,7 +216,12 @@ describe('a registration', () => {
   });
 
   it.each([
-    ['an authentication method we do not have', { token_endpoint_auth_method: 'private_key_jwt' }],
+    ['an authentication method we do not have', { token_endpoint_auth_method: 'client_secret_jwt' }],
+    ['a key it does not show', { token_endpoint_auth_method: 'private_key_jwt' }],
+    [
+      'a private key',
+      { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [{ kty: 'oct', k: 'k' }] } },
+    ],
     ['an authentication method nobody has', { token_endpoint_auth_method: 'trust_me' }],
     ['an authentication method of another type', { token_endpoint_auth_method: ['none'] }],
     ['grant types that are no array', { grant_types: 'authorization_code' }],

@@ -1,0 +1,120 @@
+import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import type { Context } from 'koa';
+import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
+import type { Step } from './endpoint-guards.ts';
+import { readFormBody } from './form-body.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
+
+/** Bounds of an assertion. The lifetime is twice what the MCP SDK and most others use. */
+const bounds = { characters: 8_192, lifetimeSeconds: 600, skewSeconds: 15, idCharacters: 256 } as const;
+
+/** What an assertion is compared with. */
+export interface AssertionContext {
+  /** Our issuer: the one audience. */
+  issuer: string;
+  /** `client_id` of the request, where it has one. */
+  clientId: string | undefined;
+  /** Epoch seconds. */
+  nowSeconds: number;
+}
+
+interface Assertion {
+  header: ProtectedHeaderParameters;
+  claims: JWTPayload;
+}
+
+/** One check of an assertion: what is wrong, as the end of a sentence that begins with "the client assertion". */
+type AssertionCheck = (assertion: Assertion, context: AssertionContext) => string | false | undefined;
+
+/** Says what else a JWT is: none of these may be taken for an assertion (RFC 8725 section 3.11). */
+const assertionTypes = ['jwt', 'client-authentication+jwt'];
+
+const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
+/**
+ * The checks that need no key, in order (RFC 7523 section 3, RFC 8725, T-049). The audience is the issuer and nothing
+ * beside it, as draft-ietf-oauth-rfc7523bis has it: a client that is known by a document uses one key everywhere, and a
+ * hostile authorization server could have it sign for an endpoint of ours, but not for an issuer that is not its own.
+ */
+const checks: readonly AssertionCheck[] = [
+  ({ header }) =>
+    !assertionAlgorithms.some((alg) => alg === header.alg) &&
+    `must be signed with one of ${assertionAlgorithms.join(', ')}`,
+  ({ header }) =>
+    ['jku', 'jwk', 'x5u', 'x5c', 'crit'].some((member) => member in header) &&
+    'must not bring or point to keys: only registered ones count',
+  ({ header }) =>
+    header.typ !== undefined &&
+    !assertionTypes.includes(String(header.typ).toLowerCase()) &&
+    'is a token of another type',
+  ({ claims }) => (typeof claims.iss !== 'string' || claims.iss === '') && 'has no iss',
+  ({ claims }) => claims.sub !== claims.iss && 'must have one and the same iss and sub, the client_id',
+  ({ claims }, { clientId }) =>
+    clientId !== undefined && clientId !== claims.sub && 'is of another client than client_id',
+  ({ claims: { aud } }, { issuer }) =>
+    (Array.isArray(aud) ? aud.length !== 1 || aud[0] !== issuer : aud !== issuer) &&
+    `must be meant for ${issuer} alone (aud)`,
+  ({ claims }) => !isTime(claims.exp) && 'has no exp',
+  ({ claims }, { nowSeconds }) => Number(claims.exp) + bounds.skewSeconds <= nowSeconds && 'has expired',
+  ({ claims }, { nowSeconds }) =>
+    Number(claims.exp) > nowSeconds + bounds.lifetimeSeconds + bounds.skewSeconds &&
+    `must not live longer than ${bounds.lifetimeSeconds} seconds`,
+  ({ claims }, { nowSeconds }) =>
+    [claims.nbf, claims.iat].some(
+      (time) => time !== undefined && (!isTime(time) || time > nowSeconds + bounds.skewSeconds),
+    ) && 'is from the future (nbf, iat)',
+  ({ claims: { jti } }) =>
+    (typeof jti !== 'string' || jti === '' || jti.length > bounds.idCharacters) &&
+    `needs a jti of at most ${bounds.idCharacters} characters`,
+];
+
+function decode(jwt: string): Assertion | undefined {
+  try {
+    return { header: decodeProtectedHeader(jwt), claims: decodeJwt(jwt) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Looks at a client assertion, all but its signature and whether it was used before.
+ * @returns what is wrong, as the end of a sentence that begins with "the client assertion"; undefined for one whose
+ *   signature is worth a look
+ */
+export function findAssertionFault(jwt: string, context: AssertionContext): string | undefined {
+  const assertion = jwt.length <= bounds.characters ? decode(jwt) : undefined;
+  if (!assertion) return `is no signed JWT of at most ${bounds.characters} characters`;
+  for (const check of checks) {
+    const fault = check(assertion, context);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** @returns whether a request whose form was read has an assertion */
+export function isAsserting(ctx: Context): boolean {
+  return (ctx.state.form as URLSearchParams | undefined)?.has('client_assertion') === true;
+}
+
+/** Answers a request whose assertion another one used at the same time (RFC 7523 section 3; T-049). */
+export function answerRepeatedAssertion(ctx: Context): void {
+  answerWithOAuthError(ctx, 401, 'invalid_client', 'the client assertion was used before');
+}
+
+/**
+ * The step in front of an endpoint where clients authenticate: looks at an assertion before anybody looks for its client
+ * or fetches keys for it. The engine then does the rest: key, signature, and `jti` (RFC 7523 section 2.2; A5-07).
+ * @param now epoch seconds
+ */
+export function checkClientAssertion(issuer: string, now: () => number): Step {
+  return async (ctx, next) => {
+    const form = await readFormBody(ctx);
+    if (!form) return;
+    const assertion = form.get('client_assertion');
+    if (assertion === null) return next();
+    const clientId = form.get('client_id') ?? undefined;
+    const fault = findAssertionFault(assertion, { issuer, clientId, nowSeconds: now() });
+    if (fault) return answerWithOAuthError(ctx, 401, 'invalid_client', `the client assertion ${fault}`);
+    await next();
+  };
+}
