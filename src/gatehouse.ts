@@ -10,7 +10,9 @@ import {
   createAuthorizationServer,
   createSealAnew,
   createTolerances,
+  keepSettingsClients,
   keyTimes,
+  readSettingsClients,
   startKeyCare,
 } from './authorization-server/index.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
@@ -121,6 +123,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const tolerances = createTolerances(settings.clients.tolerances, logger);
   const box = createSealedBox(keys.sealing);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
+  const preRegistered = readSettingsClients(settings.clients.preRegistered, {
+    scopes: [
+      ...new Set([protectedServer, ...settings.resources].flatMap(({ scopes }) => Object.keys(scopes))),
+    ],
+    clientCredentials: settings.clients.clientCredentials,
+  });
+  if (preRegistered.problems.length > 0) throw new SettingsRefused(preRegistered.problems);
+  for (const clientId of await keepSettingsClients(storage.clients, box, preRegistered.clients, now()))
+    logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
   const authorizationServer = createAuthorizationServer({
     issuer,
     tolerances,
@@ -158,6 +169,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
         }
       : undefined),
     deviceLogin: settings.login.deviceFlow,
+    clientCredentials: settings.clients.clientCredentials,
     ...(demandedProxy(process) === undefined
       ? { clientKeys: { dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback } }
       : undefined),

@@ -74,6 +74,42 @@ const publicUrl = z
 const tolerance = (name: ToleranceName) =>
   z.boolean().default(true).describe(`takes ${tolerances[name].takes}; else ${tolerances[name].otherwise}`);
 
+const preRegisteredClient = z.strictObject({
+  clientId: z.string().describe('its client_id'),
+  name: z.string().describe('what people call it; consent says that you registered it'),
+  redirectUris: z.array(z.string()).default([]).describe('where codes may go'),
+  authMethod: z
+    .enum(['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'])
+    .default('none')
+    .describe('how it authenticates'),
+  secretHash: z
+    .string()
+    .optional()
+    .describe('its secret as sha256: and what sha256sum prints of it; never the secret itself'),
+  secretFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('or the file its secret is read from at each start, relative to the config file'),
+  secretExpires: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('when its secret ends, such as 2027-01-31T00:00:00Z; never where absent'),
+  jwks: z
+    .looseObject({ keys: z.array(z.record(z.string(), z.unknown())) })
+    .optional()
+    .describe('its public keys, for private_key_jwt'),
+  jwksUri: z.string().optional().describe('or the https URL they are fetched from'),
+  grantTypes: z
+    .array(z.enum(['authorization_code', 'refresh_token', 'client_credentials']))
+    .default(['authorization_code', 'refresh_token'])
+    .describe('what it may ask for'),
+  scopes: z
+    .array(z.string())
+    .optional()
+    .describe('the most it may have; all there is where absent; needed for client_credentials'),
+});
+
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
   listen: z
@@ -139,6 +175,14 @@ const settings = z.strictObject({
   resources: resourceSettings,
   clients: z
     .strictObject({
+      preRegistered: z
+        .array(preRegisteredClient)
+        .default([])
+        .describe('clients that you register; one that is taken out here ends at the next start'),
+      clientCredentials: z
+        .boolean()
+        .default(false)
+        .describe('whether clients that you register may act for themselves (client credentials)'),
       metadataDocuments: z
         .strictObject({
           enabled: z

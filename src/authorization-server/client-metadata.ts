@@ -154,13 +154,13 @@ function isStringArray(value: unknown): value is string[] {
 
 /**
  * Gives of a list of grant types those we have, the code's always among them; undefined for what is no list (T-063).
- * Where others are not tolerated it stays as it is, for the engine to refuse.
+ * Where others are not tolerated they stay as what the engine refuses, also those that clients of the operator may have.
  */
 export function normalizeGrantTypes(asked: unknown): string[] | undefined {
   if (!isStringArray(asked)) return undefined;
   const kept = asked.filter((type) => supportedGrantTypes.has(type));
   if (kept.length < asked.length && !tolerate('registeredGrantTypes', `grant_types ${asked.join(' ')}`))
-    return asked;
+    return asked.map((type) => (supportedGrantTypes.has(type) ? type : 'not for clients that register'));
   return kept.includes('authorization_code') ? kept : ['authorization_code', ...kept];
 }
 

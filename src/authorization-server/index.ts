@@ -6,6 +6,10 @@ export { startKeyCare } from './keys/key-care.ts';
 export { keyTimes } from './keys/key-times.ts';
 export { createSealAnew } from './keys/seal-anew.ts';
 export type { LoginLimits } from './login.ts';
+export {
+  keepSettingsClients,
+  readSettingsClients,
+} from './operator-clients/settings-clients.ts';
 export { buildFailurePage, buildHomePage } from './plain-pages.ts';
 export type { ProtectedResource } from './resources.ts';
 export {

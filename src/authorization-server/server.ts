@@ -89,6 +89,8 @@ export interface AuthorizationServerOptions {
   };
   /** Whether a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
+  /** Whether clients of the operator may act for themselves (RFC 6749 section 4.4). */
+  clientCredentials: boolean;
   /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
   clientKeys?: {
     /** Also fetches from this very machine: for development. */
@@ -184,6 +186,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       lifetimes,
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
+      clientCredentials: options.clientCredentials,
       renderError,
       now,
       adapter,

@@ -33,7 +33,7 @@ function readFile(file: string): Record<string, unknown> {
 /**
  * Loads the settings: defaults, over them the file, over them the command line.
  * @param file path of the config file; undefined for none
- * @returns settings with `data` as an absolute path
+ * @returns settings with `data` and files of secrets as absolute paths
  * @throws SettingsRefused with all problems at once
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
@@ -49,5 +49,14 @@ export function loadSettings(file: string | undefined, overrides: Overrides): Se
     ...(overrides.publicUrl === undefined ? undefined : { publicUrl: overrides.publicUrl }),
   });
   const base = overrides.data === undefined && file !== undefined ? dirname(resolve(file)) : process.cwd();
-  return { ...settings, data: resolve(base, settings.data) };
+  const beside = dirname(resolve(file ?? 'gatehouse.json'));
+  const preRegistered = settings.clients.preRegistered.map(({ secretFile, ...client }) => ({
+    ...client,
+    ...(secretFile === undefined ? undefined : { secretFile: resolve(beside, secretFile) }),
+  }));
+  return {
+    ...settings,
+    data: resolve(base, settings.data),
+    clients: { ...settings.clients, preRegistered },
+  };
 }

@@ -56,6 +56,7 @@ function formatRow(name: string, schema: SettingSchema): string {
 function rowsOf(path: string, schema: SettingSchema): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {
     const place = `${path}.${name}`;
+    if (isObjectList(setting)) return [formatRow(place, setting), ...rowsOf(`${place}[]`, setting.items)];
     if (!isGroup(setting)) return [formatRow(place, setting)];
     return rowsOf(place, setting).map((row) => row.replace(/ \|$/, ` (${setting.description}) |`));
   });

@@ -12,6 +12,7 @@ import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
+import { scopeForItself } from './client-credentials.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
 
 /** How long what is issued lives, in seconds. */
@@ -41,6 +42,8 @@ export interface ConfigurationOptions {
   dpop: { /** 32 bytes. */ nonceSecret: Buffer; requireNonce: boolean };
   /** The device flow, with its pages. */
   deviceFlow: ReturnType<typeof buildDeviceFlow>;
+  /** Whether clients of the operator may act for themselves. */
+  clientCredentials: boolean;
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -141,6 +144,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     ttl: {
       AccessToken: (ctx, token) =>
         withinGrant(ctx, token.resourceServer?.accessTokenTTL ?? lifetimes.accessTokenSeconds),
+      ClientCredentials: lifetimes.accessTokenSeconds,
       AuthorizationCode: lifetimes.codeSeconds,
       Grant: lifetimes.grantSeconds,
       IdToken: lifetimes.accessTokenSeconds,
@@ -185,6 +189,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
         secretFactory: () => `secret_${randomSecret(32)}`,
       },
       // A token of somebody else is treated like one that does not exist (T-051).
+      clientCredentials: { enabled: options.clientCredentials },
       revocation: {
         enabled: true,
         allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
@@ -199,13 +204,13 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
         // 2025-03-26 clients send no `resource`; asked to choose among several, the default is ours (A7-06).
         defaultResource: () => resources.default.resource,
         useGrantedResource: () => true,
-        getResourceServerInfo: (ctx, indicator) =>
-          toResourceServer(
-            resources.find(indicator),
-            requestRoutes.has(ctx.oidc.route) ? (ctx.oidc.params?.scope as string | undefined) : undefined,
-            identityScopes,
-            lifetimes.accessTokenSeconds,
-          ),
+        getResourceServerInfo: (ctx, indicator, client) => {
+          const resource = resources.find(indicator);
+          const requested = requestRoutes.has(ctx.oidc.route)
+            ? (ctx.oidc.params?.scope as string | undefined)
+            : scopeForItself(ctx, client, resource);
+          return toResourceServer(resource, requested, identityScopes, lifetimes.accessTokenSeconds);
+        },
       },
     },
   };
