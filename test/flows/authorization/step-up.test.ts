@@ -10,7 +10,7 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
-import { createVisitor } from '../../support/visitor.ts';
+import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
 // Over src/authorization-server/interactions/allowed-before.ts, src/authorization-server/interactions/consent.ts and
 // src/authorization-server/views/scope-list.ts.
@@ -26,9 +26,12 @@ const newLegend = 'New: the app will also be able to';
 const allowedLegend = 'Allowed before: the app will still be able to';
 
 /** Legend of each group of scopes on the consent page -> the scopes in it. */
-async function groupsFor(clientId: string, options: { resource?: string; person?: typeof grace } = {}) {
+async function groupsFor(
+  clientId: string,
+  options: { resource?: string; person?: typeof grace; visitor?: Visitor } = {},
+) {
   const flow = authorization(gatehouse, clientId, options.resource ? { resource: options.resource } : {});
-  const { html } = await openConsent(flow, createVisitor(), options.person);
+  const { html } = await openConsent(flow, options.visitor ?? createVisitor(), options.person);
   const groups = [...html.matchAll(/<fieldset><legend>([^<]*)<\/legend>([\s\S]*?)<\/fieldset>/g)]
     .map(([, legend, body = '']): [string, unknown[]] => [
       String(legend),
@@ -42,16 +45,20 @@ const nothingBefore = { 'The app will be able to': ['notes:read', 'notes:write']
 
 describe('a client that asks for more', () => {
   it('is asked about again, with what is new apart from what was allowed before (T-025)', async () => {
-    const { clientId } = await obtainTokens(gatehouse, { scopes: ['notes:read'] });
-    expect(await groupsFor(clientId)).toEqual({
+    const visitor = createVisitor();
+    const { clientId } = await obtainTokens(gatehouse, { scopes: ['notes:read'], visitor });
+    expect(await groupsFor(clientId, { visitor })).toEqual({
       [newLegend]: ['notes:write'],
       [allowedLegend]: ['notes:read'],
     });
   });
 
   it('is asked about again where all was allowed before (T-025)', async () => {
-    const { clientId } = await obtainTokens(gatehouse);
-    expect(await groupsFor(clientId)).toEqual({ [allowedLegend]: ['notes:read', 'notes:write'] });
+    const visitor = createVisitor();
+    const { clientId } = await obtainTokens(gatehouse, { visitor });
+    expect(await groupsFor(clientId, { visitor })).toEqual({
+      [allowedLegend]: ['notes:read', 'notes:write'],
+    });
   });
 
   it('is new to another account, at another resource, and under another identifier', async () => {
