@@ -61,6 +61,7 @@ import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
 import { createLogin, type LoginLimits } from './login.ts';
+import { createStanding } from './operator-clients/standing.ts';
 import { createResourceRegistry, type ProtectedResource, type ToolsOf } from './resources.ts';
 import { noteTolerated } from './tolerances/note-tolerated.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
@@ -308,6 +309,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     artifacts,
     resources,
     identityScopes,
+    standingOf: createStanding(clients, box),
     audit,
     login: createLogin(accounts, createPasswordHasher(), limits.logins),
     csrfKeys: keys.cookies,

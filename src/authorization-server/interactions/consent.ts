@@ -5,6 +5,7 @@ import type { AccountStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Lifetimes } from '../engine/configuration.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
+import type { StandingOf } from '../operator-clients/standing.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderConsent } from '../views/consent.ts';
@@ -23,6 +24,7 @@ export interface ConsentStepOptions {
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
   allowedBefore: AllowedBefore;
+  standingOf: StandingOf;
   toolsOf: ToolsOf;
   lifetimes: Pick<Lifetimes, 'grantSeconds' | 'accessTokenSeconds'>;
 }
@@ -46,7 +48,8 @@ export async function showConsent(
   const { clientId, resource } = asked;
   const scopes = asked.scopes.filter((scope) => resource.scopes[scope] !== undefined);
   const about = { accountId: account.id, clientId, resource: resource.resource };
-  const [earlier, tools] = await Promise.all([
+  const [standing, earlier, tools] = await Promise.all([
+    options.standingOf(asked.client),
     options.allowedBefore(about.accountId, about.clientId, about.resource),
     options.toolsOf({ ...about, scopes }),
   ]);
@@ -56,7 +59,7 @@ export async function showConsent(
       action: `${pageUrl(interaction.uid)}/consent`,
       switchAccountAction: `${pageUrl(interaction.uid)}/switch`,
       csrf: csrfToken(csrfKeys, 'consent', interaction.uid),
-      client: asked.client,
+      client: { ...asked.client, standing },
       account: account.email,
       resourceName: resource.name,
       resource: resource.resource,

@@ -69,6 +69,12 @@ export const en = {
     },
     describedBy: (publisher: string, app: Markup, target: Markup) =>
       markup`<strong>Described by ${publisher}:</strong> that site calls the app ${app}. Your approval goes to ${target}, which it names for this.`,
+    ofOperator: (app: Markup, target: Markup) =>
+      markup`<strong>Registered by the operator of this server:</strong> ${app}. Your approval goes to ${target}, which the operator named for this.`,
+    notCheckedOperator: (app: Markup, target: Markup) =>
+      markup`<strong>Not checked:</strong> the app says it is ${app}, registered by the operator of this server. Any app on this device can say that. Your approval goes to ${target} – only that is certain.`,
+    namesake:
+      'Careful: the operator of this server registered an app that is called like this one. This is not it.',
     notChecked: (app: Markup, target: Markup) =>
       markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Your approval goes to ${target} – only that is certain.`,
     notCheckedDocument: (app: Markup, publisher: Markup, target: Markup) =>

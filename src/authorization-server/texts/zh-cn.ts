@@ -61,6 +61,11 @@ export const zhCn: Texts = {
     },
     describedBy: (publisher, app, target) =>
       markup`<strong>由 ${publisher} 说明：</strong>该网站称此应用为 ${app}。您的授权将发送到 ${target}，这是该网站指定的接收方。`,
+    ofOperator: (app, target) =>
+      markup`<strong>由本服务器的运营者登记：</strong>${app}。您的授权将发送到 ${target}，这是运营者指定的接收方。`,
+    notCheckedOperator: (app, target) =>
+      markup`<strong>未经核实：</strong>该应用自称是 ${app}，即由本服务器的运营者登记的应用。这台设备上的任何应用都可以这样自称。您的授权将发送到 ${target}，只有这一点是确定的。`,
+    namesake: '请注意：本服务器的运营者登记过一个名称相近的应用，但并不是这一个。',
     notChecked: (app, target) =>
       markup`<strong>未经核实：</strong>名称 ${app} 由应用自行填写。您的授权将发送到 ${target}，只有这一点是确定的。`,
     notCheckedDocument: (app, publisher, target) =>

@@ -7,6 +7,8 @@ export interface ClientSummary {
   name: string;
   clientId: string;
   uri?: string;
+  /** Whether the operator registered it, or one with a name like its own. */
+  standing?: 'operator' | 'namesake' | 'none';
 }
 
 /** @returns the client's name, inert and never empty, as plain text (T-059, T-060) */

@@ -62,10 +62,16 @@ export function renderIdentity(texts: Texts, client: ClientSummary, target: Desc
     return markup`<div class="notice">
 <p>${words.describedBy(publisher, name, goesTo)}</p>
 </div>`;
+  if (client.standing === 'operator' && target.kind === 'host')
+    return markup`<div class="notice">
+<p>${words.ofOperator(name, goesTo)}</p>
+</div>`;
   const claimDocument = target.kind === 'device' ? words.notCheckedDevice : words.notCheckedDocument;
   const claim =
     publisher === undefined
-      ? words.notChecked(name, goesTo)
+      ? client.standing === 'operator'
+        ? words.notCheckedOperator(name, goesTo)
+        : words.notChecked(name, goesTo)
       : claimDocument(name, markup`<strong>${publisher}</strong>`, goesTo);
   return markup`<div class="notice caution">
 <p>${claim}</p>
@@ -110,7 +116,13 @@ export function renderConsent(texts: Texts, page: ConsentPage): string {
     texts.layout.title(words.title(clientName(texts, page.client)), resourceName),
     markup`<h1>${words.heading(quotedClientName(texts, page.client), markup`<bdi>${resourceName}</bdi>`)}</h1>
 ${renderAccount(texts, page)}
-${renderIdentity(texts, page.client, target)}
+${
+  page.client.standing === 'namesake' &&
+  markup`<div class="notice caution">
+<p>${words.namesake}</p>
+</div>
+`
+}${renderIdentity(texts, page.client, target)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 ${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
