@@ -9,6 +9,8 @@ export interface BoundTokensChoice {
   client?: Record<string, unknown> & { client_id: string };
   /** The scopes left ticked; those of the notes unless told. */
   scopes?: string[];
+  /** Who logs in. */
+  person?: { email: string; password: string };
 }
 
 /** Posts to the token endpoint with a proof of the key. */
@@ -25,11 +27,11 @@ export async function postProven(
 export async function obtainBoundTokens(
   gatehouse: Pick<RunningGatehouse, 'url' | 'mcpUrl'>,
   prover: Prover,
-  { parameters = {}, client, scopes }: BoundTokensChoice = {},
+  { parameters = {}, client, ...decision }: BoundTokensChoice = {},
 ): Promise<{ clientId: string; tokens: Tokens }> {
   const { client_id: clientId, client_secret: secret } = client ?? (await register(gatehouse.url));
   const flow = authorization(gatehouse, clientId, parameters);
-  const code = (await approve(flow, scopes && { scopes })).searchParams.get('code') ?? '';
+  const code = (await approve(flow, decision)).searchParams.get('code') ?? '';
   const response = await postProven(gatehouse.url, prover, {
     grant_type: 'authorization_code',
     client_id: clientId,

@@ -1,0 +1,125 @@
+// Flows of src/resource-server/access-watch.ts: what is open and what runs, for every form an access token has.
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { obtainBoundTokens } from '../../support/bound-tokens.ts';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens, post, type Tokens } from '../../support/oauth.ts';
+import { createProver, type Prover, provenHeaders } from '../../support/proofs.ts';
+import { generousLimits } from './subject.ts';
+
+/** A server with a tool that does not end by itself while a test looks. */
+function createPatientServer(): McpServer {
+  const server = new McpServer({ name: 'patient', version: '1' });
+  server.registerTool('wait', {}, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 20_000).unref());
+    return { content: [{ type: 'text', text: 'waited to the end' }] };
+  });
+  return server;
+}
+
+interface Login {
+  clientId: string;
+  tokens: Tokens;
+  person: { email: string; password: string };
+  /** The headers of a request with the token, and with a proof where it is bound to a key. */
+  headers(method: string): Promise<Record<string, string>>;
+}
+
+const endings: readonly [string, (gatehouse: RunningGatehouse, login: Login) => Promise<unknown>][] = [
+  [
+    'its grant is revoked',
+    ({ url }, { clientId, tokens }) =>
+      post(`${url}/revoke`, { client_id: clientId, token: tokens.access_token }),
+  ],
+  ['its app is removed', ({ administration }, { clientId }) => administration.clients.remove(clientId)],
+  [
+    'the password of its account is changed',
+    ({ administration }, { person }) =>
+      administration.accounts.setPassword(person.email, 'another password altogether'),
+  ],
+];
+
+describe.each(['opaque', 'jwt'] as const)('an access token in the format %s', (format) => {
+  let gatehouse: RunningGatehouse;
+  let prover: Prover;
+  let people = 0;
+  beforeAll(async () => {
+    prover = await createProver();
+    gatehouse = await startGatehouse({
+      limits: generousLimits,
+      tokens: { format },
+      server: { name: 'Patient', create: createPatientServer },
+    });
+  });
+  afterAll(() => gatehouse.stop());
+
+  async function logIn(isBound: boolean): Promise<Login> {
+    const person = { email: `person-${people++}@example.com`, password: 'a password of their own' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    const chosen = { person, scopes: ['mcp'] };
+    const { clientId, tokens } = isBound
+      ? await obtainBoundTokens(gatehouse, prover, { ...chosen, parameters: { scope: 'mcp' } })
+      : await obtainTokens(gatehouse, { ...chosen, scope: 'mcp' });
+    const { access_token: accessToken } = tokens;
+    const headers = async (method: string): Promise<Record<string, string>> =>
+      isBound
+        ? provenHeaders(accessToken, await prover.prove({ url: gatehouse.mcpUrl, method, accessToken }))
+        : { authorization: `Bearer ${accessToken}` };
+    return { clientId, tokens, person, headers };
+  }
+
+  /** Sends a request of the MCP endpoint with the token. */
+  async function send(login: Login, method: 'GET' | 'POST', message?: object, session?: string) {
+    return fetch(gatehouse.mcpUrl, {
+      method,
+      headers: {
+        ...(await login.headers(method)),
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(session === undefined ? {} : { 'mcp-session-id': session }),
+      },
+      ...(message === undefined ? {} : { body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }) }),
+    });
+  }
+
+  const cases = endings.flatMap(([what, end]) =>
+    [false, true].map((isBound): [string, string, boolean, (typeof endings)[number][1]] => [
+      isBound ? 'bound to a key' : 'for whoever bears it',
+      what,
+      isBound,
+      end,
+    ]),
+  );
+
+  it.each(cases)(
+    '%s ends within a second when %s, and so do its open streams and running calls (F3, T-103, A12-04)',
+    async (_form, _what, isBound, end) => {
+      const login = await logIn(isBound);
+      const params = {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'test', version: '1' },
+      };
+      const begun = await send(login, 'POST', { method: 'initialize', params });
+      expect(begun.status).toBe(200);
+      await begun.text();
+      const session = begun.headers.get('mcp-session-id') ?? '';
+      const stream = await send(login, 'GET', undefined, session);
+      expect(stream.status).toBe(200);
+      const streamEnded = stream.text().then(() => performance.now());
+      const call = send(login, 'POST', { method: 'tools/call', params: { name: 'wait' } }, session)
+        .then((response) => response.text())
+        .then((text) => ({ text, at: performance.now() }));
+      // After a second the answer to a call has become a stream.
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+
+      await end(gatehouse, login);
+      const endedAt = performance.now();
+      expect((await send(login, 'POST', { method: 'ping' }, session)).status).toBe(401);
+      expect((await streamEnded) - endedAt).toBeLessThan(1000);
+      const { text, at } = await call;
+      expect(at - endedAt).toBeLessThan(1000);
+      expect(text).not.toContain('waited to the end');
+    },
+  );
+});
