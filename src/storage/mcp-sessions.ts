@@ -20,6 +20,12 @@ export interface StoredSession {
   usedAt: number;
 }
 
+/** What is said of a session in a list. */
+export type SessionSummary = Pick<
+  StoredSession,
+  'key' | 'principal' | 'protocolVersion' | 'createdAt' | 'usedAt'
+>;
+
 /** What of a session may change. */
 export type SessionChange = Partial<
   Pick<StoredSession, 'isInitialized' | 'logLevel' | 'subscriptions' | 'usedAt'>
@@ -64,6 +70,12 @@ export interface McpSessionStore {
   find(key: string): Promise<StoredSession | undefined>;
   /** Gives the keys of a principal's sessions, longest unused first. */
   listOf(principal: string): Promise<string[]>;
+  /** Gives all sessions, last used first, without what their clients said. */
+  list(): Promise<SessionSummary[]>;
+  /** Gives those of the keys under which there is a session. */
+  filterPresent(keys: readonly string[]): Promise<string[]>;
+  /** Gives a mark: as long as it stays the same, no other process wrote anything. It may change for other reasons. */
+  othersMark(): Promise<string>;
   /** Changes a session; nothing happens where it is gone. */
   change(key: string, change: SessionChange): Promise<void>;
   /** Notes that sessions were used; a session that was used later than that keeps its time. */

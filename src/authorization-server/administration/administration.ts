@@ -1,21 +1,61 @@
+import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { administerAccounts } from './accounts.ts';
+import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
+import { administerGrants } from './grants.ts';
+import { administerKeys } from './keys.ts';
+import { operatingUser } from './operator.ts';
+import { type RecordAction, recorded } from './recorded.ts';
+import { administerSessions } from './sessions.ts';
 
 /**
  * What an operator does, on the database of a running server or of one that is stopped. Whatever is removed takes its
- * sessions, grants and tokens along, at once and in every process.
+ * sessions, grants and tokens along, at once and in every process. What changes anything is noted in the audit log.
  * @param now epoch seconds; the clock of the machine by default
+ * @param operator who does it; the user this process runs as by default
  */
 export function createAdministration(
-  { storage, keys }: { storage: Storage; keys: KeySet },
+  { storage, keys, keyRing }: { storage: Storage; keys: KeySet; keyRing?: KeyRing },
   now: () => number = () => Math.floor(Date.now() / 1000),
+  operator: string = operatingUser(),
 ) {
   const box = createSealedBox(keys.sealing);
+  const record: RecordAction = (event, details) =>
+    storage.audit.append([{ at: now(), event, details: { operator, ...details } }]);
   return {
-    accounts: administerAccounts(storage.accounts, now),
-    clients: administerClients(storage.clients, box, now),
+    accounts: recorded(
+      administerAccounts(storage.accounts, now),
+      {
+        suggestPassword: undefined,
+        add: 'account.added',
+        list: undefined,
+        show: undefined,
+        disable: 'account.disabled',
+        enable: 'account.enabled',
+        remove: 'account.removed',
+        setPassword: 'account.password_set',
+      },
+      record,
+    ),
+    audit: administerAudit(storage.audit, () => keys.audit),
+    clients: recorded(
+      administerClients(storage.clients, box, now),
+      { add: 'client.added', list: undefined, remove: 'client.removed' },
+      record,
+    ),
+    grants: recorded(
+      administerGrants(storage, box, now),
+      { list: undefined, revoke: 'grant.revoked' },
+      record,
+    ),
+    keys: administerKeys(keyRing, storage.sealedRows, record),
+    sessions: recorded(
+      administerSessions(storage, box, now),
+      { list: undefined, end: 'session.ended' },
+      record,
+    ),
   };
 }

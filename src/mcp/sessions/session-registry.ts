@@ -18,6 +18,7 @@ import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
 import { SessionStreams } from './session-streams.ts';
+import { watchSessions } from './session-watch.ts';
 
 /** How many sessions there may be, how long they live unused, and what is kept of their events. */
 export interface SessionLimits extends EventRetention {
@@ -210,6 +211,14 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     sweep().catch((error: unknown) => logger.warn({ err: error }, 'MCP sessions could not be swept'));
   }, sweepIntervalMs);
   sweeper.unref();
+  const unwatch = watchSessions({
+    store,
+    held: () => [...held.values()].map(({ key }) => key),
+    onGone: (keys) => {
+      for (const session of [...held.values()]) if (keys.has(session.key)) void letGo(session);
+    },
+    logger,
+  });
 
   return {
     async open(initialize, sender) {
@@ -276,6 +285,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     },
     async close() {
       clearInterval(sweeper);
+      unwatch();
       await Promise.all([...held.values()].map(letGo));
     },
   };

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { McpSessionStore, SessionChange, StoredSession } from '../mcp-sessions.ts';
+import type { McpSessionStore, SessionChange, SessionSummary, StoredSession } from '../mcp-sessions.ts';
 import { createMcpStreamStore } from './mcp-streams.ts';
 import { createMcpSweep } from './mcp-sweep.ts';
 import type { Writer } from './writer.ts';
@@ -48,6 +48,14 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
   const listOf = db
     .prepare<[string], string>('SELECT key FROM mcp_sessions WHERE principal = ? ORDER BY used_at, id')
     .pluck();
+  const list = db.prepare<[], SessionSummary>(
+    `SELECT key, principal, protocol_version AS protocolVersion, created_at AS createdAt, used_at AS usedAt
+     FROM mcp_sessions ORDER BY used_at DESC, id DESC`,
+  );
+  const filterPresent = db
+    .prepare<[string], string>('SELECT key FROM mcp_sessions WHERE key IN (SELECT value FROM json_each(?))')
+    .pluck();
+  const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
   const change = db.prepare<[Row]>(
     `UPDATE mcp_sessions SET is_initialized = @isInitialized, log_level = @logLevel,
        subscriptions = @subscriptions, used_at = @usedAt
@@ -71,6 +79,9 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
       return row && toSession(row);
     },
     listOf: async (principal) => listOf.all(principal),
+    list: async () => list.all(),
+    filterPresent: async (keys) => filterPresent.all(JSON.stringify(keys)),
+    othersMark: async () => String(othersCommits.get()),
     change: (key, changes: SessionChange) =>
       writer.write(() => {
         const row = find.get(key);

@@ -26,6 +26,19 @@ async function openFifty(
 /** What every store of MCP sessions does with the sessions themselves. */
 export function describeMcpSessions(open: OpenStorage): void {
   describe('MCP sessions', () => {
+    it('are listed, last used first, without what their clients said; those that are there are told from those that are not', async () => {
+      const store = await openSessions(open);
+      await store.open(session('older', { usedAt: startOfTime }), wide);
+      await store.open(session('newer', { usedAt: startOfTime + 5 }), wide);
+      const listed = await store.list();
+      expect(listed.map(({ key }) => key)).toEqual(['newer', 'older']);
+      expect(listed[0]).not.toHaveProperty('initialize');
+      expect(await store.filterPresent(['older', 'gone'])).toEqual(['older']);
+      const mark = await store.othersMark();
+      await store.end('older');
+      expect(await store.othersMark()).toBe(mark);
+    });
+
     it('are kept with all they are made of, and found by their key alone (B3-10)', async () => {
       const store = await openSessions(open);
       const kept = session('k', {

@@ -1,0 +1,75 @@
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { parseScope } from '../../oauth/scope.ts';
+import type { AccountStore } from '../../storage/accounts.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { payloadContext } from '../engine/adapter.ts';
+import { AdministrationRefused } from './administration-refused.ts';
+
+/** A consent as an operator sees it. */
+export interface ListedGrant {
+  /** Names it to revoke it; nobody can use it for anything else. */
+  id: string;
+  accountId: string;
+  email: string;
+  clientId: string;
+  /** Scopes by resource. */
+  resources: Record<string, readonly string[]>;
+  /** When something was last redeemed or refreshed under it, epoch seconds. */
+  usedAt?: number;
+  /** Epoch seconds. */
+  expiresAt: number;
+}
+
+/** Stands before ids, which may begin with a hyphen: no command line takes them for an option. */
+const prefix = 'grant_';
+
+/** Which grants or sessions are asked for; all where nothing is given. */
+export interface OfWhom {
+  email?: string;
+  clientId?: string;
+}
+
+/**
+ * What an operator does to grants.
+ * @param now epoch seconds
+ */
+export function administerGrants(
+  { accounts, artifacts }: { accounts: AccountStore; artifacts: ArtifactStore },
+  box: SealedBox,
+  now: () => number,
+) {
+  const resourcesOf = (payload: Uint8Array, id: string): ListedGrant['resources'] => {
+    const { resources = {} } = JSON.parse(box.open(payload, payloadContext('Grant', id))) as {
+      resources?: Record<string, string>;
+    };
+    return Object.fromEntries(Object.entries(resources).map(([name, scope]) => [name, parseScope(scope)]));
+  };
+  const list = async ({ email, clientId }: OfWhom = {}): Promise<ListedGrant[]> => {
+    const found: ListedGrant[] = [];
+    for (const account of await accounts.list()) {
+      if (email !== undefined && account.email !== email.trim().toLowerCase()) continue;
+      for (const { payload, ...grant } of await artifacts.listGrants(account.id)) {
+        if (grant.expiresAt <= now() || (clientId !== undefined && grant.clientId !== clientId)) continue;
+        found.push({
+          ...grant,
+          id: `${prefix}${grant.id}`,
+          accountId: account.id,
+          email: account.email,
+          resources: resourcesOf(payload, grant.id),
+        });
+      }
+    }
+    return found;
+  };
+  return {
+    /** Gives the grants that have not expired. */
+    list,
+    /** Ends a grant with its tokens, streams and calls. @throws AdministrationRefused where there is none */
+    async revoke(name: string): Promise<void> {
+      const id = name.replace(prefix, '');
+      if (!(await artifacts.findGrant(id)))
+        throw new AdministrationRefused('There is no grant with this id.');
+      await artifacts.revokeGrant(id);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import type { AccountStore } from '../../storage/accounts.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { McpSessionStore } from '../../storage/mcp-sessions.ts';
+import { payloadContext } from '../engine/adapter.ts';
+import { AdministrationRefused } from './administration-refused.ts';
+import type { OfWhom } from './grants.ts';
+
+/** A login in a browser, or a session of an MCP client. */
+export interface ListedSession {
+  kind: 'browser' | 'mcp';
+  /** Names it to end it; nobody can use it for anything else. */
+  id: string;
+  /** The account, or the client that acts for itself. */
+  subject: string;
+  email?: string;
+  clientId?: string;
+  /** When it began, epoch seconds. */
+  since: number;
+  /** Epoch seconds; of MCP sessions alone. */
+  usedAt?: number;
+}
+
+const kind = 'Session';
+
+/** Stands before ids, which may begin with a hyphen: no command line takes them for an option. */
+const prefix = 'session_';
+
+/**
+ * What an operator does to sessions: logins in browsers, and sessions of MCP clients.
+ * @param now epoch seconds
+ */
+export function administerSessions(
+  {
+    accounts,
+    artifacts,
+    mcpSessions,
+  }: { accounts: AccountStore; artifacts: ArtifactStore; mcpSessions: McpSessionStore },
+  box: SealedBox,
+  now: () => number,
+) {
+  async function browserLogins(accountId: string): Promise<{ id: string; since: number }[]> {
+    const rows = (await artifacts.listOf(kind, accountId)).filter(({ expiresAt }) => expiresAt > now());
+    return rows.map(({ id, payload }) => {
+      const { loginTs, iat } = JSON.parse(box.open(payload, payloadContext(kind, id))) as Record<
+        string,
+        number
+      >;
+      return { id, since: loginTs ?? iat ?? 0 };
+    });
+  }
+
+  return {
+    /** Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first. */
+    async list({ email, clientId }: OfWhom = {}): Promise<ListedSession[]> {
+      const all = await accounts.list();
+      const emails = new Map(all.map((account) => [account.id, account.email]));
+      const wanted = email?.trim().toLowerCase();
+      const found: ListedSession[] = [];
+      for (const account of clientId === undefined ? all : [])
+        if (wanted === undefined || account.email === wanted)
+          for (const { id, since } of await browserLogins(account.id))
+            found.push({
+              kind: 'browser',
+              id: `${prefix}${id}`,
+              subject: account.id,
+              email: account.email,
+              since,
+            });
+      for (const { key, principal, createdAt, usedAt } of await mcpSessions.list()) {
+        const [, subject = '', client = ''] = JSON.parse(principal) as string[];
+        const owner = emails.get(subject);
+        if ((wanted !== undefined && owner !== wanted) || (clientId !== undefined && client !== clientId))
+          continue;
+        const ofPerson = owner === undefined ? undefined : { email: owner };
+        found.push({
+          kind: 'mcp',
+          id: `${prefix}${key}`,
+          subject,
+          ...ofPerson,
+          clientId: client,
+          since: createdAt,
+          usedAt,
+        });
+      }
+      return found;
+    },
+    /**
+     * Ends a session: a browser has to log in anew, an MCP client to begin anew. Tokens are not touched.
+     * @throws AdministrationRefused where there is none
+     */
+    async end(name: string): Promise<void> {
+      const id = name.replace(prefix, '');
+      const removed = await artifacts.commit([{ type: 'remove', kind, id, mustExist: true }]);
+      if (removed.committed || (await mcpSessions.end(id))) return;
+      throw new AdministrationRefused('There is no session with this id.');
+    },
+  };
+}

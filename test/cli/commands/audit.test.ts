@@ -1,0 +1,91 @@
+// Also the operator's side of it: src/authorization-server/administration/audit.ts.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { CliError } from '../../../src/cli/cli-error.ts';
+import { registerAudit } from '../../../src/cli/commands/audit.ts';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { newInstallation, withInstallation } from '../support/installation.ts';
+import { runCommand } from '../support/operator.ts';
+
+/** An installation with one account and a few events. */
+async function withEvents(): Promise<string> {
+  const data = await newInstallation();
+  await withInstallation(data, ({ storage }) =>
+    storage.audit.append([
+      {
+        at: 1_800_000_000,
+        event: 'login.failed',
+        details: { accountId: 'a1', userAgent: 'x\u001b[31m\u202ey' },
+      },
+      { at: 1_800_000_100, event: 'token.issued', details: { accountId: 'a1', clientId: 'c1' } },
+    ]),
+  );
+  return data;
+}
+
+const run = (data: string, ...args: string[]) =>
+  runCommand(registerAudit, ['audit', ...args, '--data', data]);
+
+describe('gatehouse audit', () => {
+  it('list shows what happened, commands of the operator included, and gives a terminal nothing to act on (T-190, T-197)', async () => {
+    const data = await withEvents();
+    const { stdout } = await run(data, 'list');
+    expect(stdout).toMatch(/account\.added +operator=.* target=ada@example\.com/);
+    expect(stdout).toMatch(/^3 +2027-01-15T08:01:40\.000Z +token\.issued +accountId=a1 clientId=c1$/m);
+    expect([stdout.includes('\u001b'), stdout.includes('\u202e')]).toEqual([false, false]);
+    const json = await run(data, 'list', '--json', '--event', 'login.', '--limit', '1');
+    expect(JSON.parse(json.stdout)).toMatchObject([{ event: 'login.failed', details: { accountId: 'a1' } }]);
+  });
+
+  it('export prints a JSON object a line, filtered (T-190)', async () => {
+    const data = await withEvents();
+    const lines = async (...args: string[]) =>
+      (await run(data, 'export', ...args)).stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).event);
+    expect(await lines()).toEqual(['account.added', 'login.failed', 'token.issued']);
+    expect(await lines('--client', 'c1', '--account', 'a1')).toEqual(['token.issued']);
+    expect(await lines('--since', '2027-01-15T08:00:00Z', '--until', '2027-01-15T08:01:00Z')).toEqual([
+      'login.failed',
+    ]);
+    expect((await run(data, 'export')).stdout).not.toMatch(/[^\x20-\x7E\n]/);
+  });
+
+  it('verify says that the log is whole, with its head to keep, and takes the head again', async () => {
+    const data = await withEvents();
+    const { stdout, error } = await run(data, 'verify');
+    expect([error, stdout]).toEqual([
+      undefined,
+      expect.stringMatching(/^Whole: 3 events\.\nHead: 3:[\w-]{43}\n/),
+    ]);
+    const [, head = ''] = /Head: (\S+)/.exec(stdout) ?? [];
+    expect((await run(data, 'verify', '--head', head)).error).toBeUndefined();
+    expect((await run(data, 'verify', '--head', 'x')).error).toBeDefined();
+  });
+
+  it('verify finds what somebody changed in the database, and ends with an exit code of its own (T-197)', async () => {
+    const data = await withEvents();
+    const db = new Database(join(data, 'gatehouse.db'));
+    db.exec("UPDATE audit SET details = '{}' WHERE seq = 2");
+    db.close();
+    const { stdout, error } = await run(data, 'verify');
+    expect(stdout).toBe('Not whole:\nevent 2: changed\n');
+    expect(error).toBeInstanceOf(CliError);
+    expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
+  });
+
+  it('verify of a database that was put back is shown by a head that was kept', async () => {
+    const data = await withEvents();
+    const { error } = await run(data, 'verify', '--head', `9:${'x'.repeat(43)}`);
+    expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
+  });
+
+  it.each([
+    ['--since', 'yesterday'],
+    ['--limit', '0'],
+  ])('%s %s is refused', async (option, value) => {
+    expect((await run('none', 'list', option, value)).error).toBeDefined();
+  });
+});

@@ -1,0 +1,57 @@
+// Also the operator's side of it: src/authorization-server/administration/keys.ts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { registerKeys } from '../../../src/cli/commands/keys.ts';
+import type { KeySchedule } from '../../../src/crypto/key-schedule.ts';
+import { newInstallation, withInstallation } from '../support/installation.ts';
+import { runCommand } from '../support/operator.ts';
+
+describe('gatehouse keys', () => {
+  it('list shows kind, state, id and times, and never a key (T-191)', async () => {
+    const data = await newInstallation();
+    const table = (await runCommand(registerKeys, ['keys', 'list', '--data', data])).stdout;
+    expect(
+      table
+        .split('\n')
+        .slice(1, 4)
+        .map((line) => line.split(/ +/).slice(0, 2).join(' ')),
+    ).toEqual(['signing current', 'cookies current', 'sealing current']);
+    const json = (await runCommand(registerKeys, ['keys', 'list', '--json', '--data', data])).stdout;
+    expect(JSON.parse(json)).toHaveLength(3);
+    const { sealing, cookies, signing, audit } = JSON.parse(
+      readFileSync(join(data, 'gatehouse.keys.json'), 'utf8'),
+    ) as KeySchedule;
+    const secrets = [audit, ...[...sealing, ...cookies].map(({ key }) => key), signing[0]?.key.d];
+    for (const secret of secrets) expect(table + json).not.toContain(secret);
+  });
+
+  it('rotate makes the next key of one kind, once, and is noted with the operator (T-192, T-197)', async () => {
+    const data = await newInstallation();
+    const rotate = async () =>
+      JSON.parse(
+        (await runCommand(registerKeys, ['keys', 'rotate', 'signing', '--json', '--data', data])).stdout,
+      );
+    const [first] = await rotate();
+    expect(first).toMatchObject({ kind: 'signing', state: 'next', isNew: true });
+    expect(await rotate()).toEqual([{ ...first, isNew: false }]);
+    await withInstallation(data, async ({ administration }) => {
+      expect(await administration.audit.list({ event: 'key.', limit: 10 })).toMatchObject([
+        { event: 'key.rotated', details: { kind: 'signing', keyId: first.id, operator: expect.any(String) } },
+      ]);
+    });
+  });
+
+  it('rotate without a kind makes all', async () => {
+    const data = await newInstallation();
+    const { stdout } = await runCommand(registerKeys, ['keys', 'rotate', '--data', data]);
+    expect(stdout.match(/^(signing|cookies|sealing): /gm)).toHaveLength(3);
+    const again = await runCommand(registerKeys, ['keys', 'rotate', '--data', data]);
+    expect(again.stdout).toMatch(/sealing: .* was waiting already/);
+  });
+
+  it('rotate of a kind that is none is refused', async () => {
+    const { error } = await runCommand(registerKeys, ['keys', 'rotate', 'door', '--data', 'none']);
+    expect(String(error)).toMatch(/Allowed choices are signing, cookies, sealing, all/);
+  });
+});
