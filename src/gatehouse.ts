@@ -15,6 +15,7 @@ import {
   readSettingsClients,
   startKeyCare,
 } from './authorization-server/index.ts';
+import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
@@ -257,7 +258,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     allowedOrigins: settings.allowedOrigins,
     trustedProxies: settings.trustedProxies,
     direct: settings.trustedProxies.length === 0,
-    cookieKeys: keys.cookies,
+    cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
     storage,
     logger,
     protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
@@ -283,6 +284,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const sweeper = setInterval(() => {
     storage
       .sweepExpired(now())
+      .then(() =>
+        storage.audit.prune({
+          before: now() - settings.audit.keepDays * 86_400,
+          maxRows: settings.audit.maxEvents,
+        }),
+      )
       .catch((error) => logger.warn({ err: error }, 'expired rows could not be swept'));
   }, sweepIntervalMs);
   sweeper.unref();

@@ -298,6 +298,13 @@ const settings = z.strictObject({
     .describe(
       'How long a key is in use before the server makes the next one; 0 for as long as the operator wants. Nobody notices.',
     ),
+  audit: z
+    .strictObject({
+      keepDays: z.int().min(1).max(3650).default(365).describe('days an event is kept'),
+      maxEvents: z.int().min(1000).default(1_000_000).describe('events kept; the oldest go first'),
+    })
+    .prefault({})
+    .describe('The audit log in the database: gatehouse audit shows, exports and checks it.'),
   log: z
     .strictObject({
       level: z.enum(logLevels).default('info').describe('lowest level written to standard error'),

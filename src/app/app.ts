@@ -22,8 +22,8 @@ import { buildAliases, resolveAliases } from './well-known.ts';
 /** What the app puts in order. */
 export interface AppOptions extends GuardOptions {
   trustedProxies: readonly string[];
-  /** Sign cookies; the first does, all verify. May change in place. */
-  cookieKeys: readonly string[];
+  /** Sign the engine's cookies, as its own do. */
+  cookieKeys: Koa['keys'];
   storage: Pick<Storage, 'ping' | 'probeWrite'>;
   /** Whether the server was told to stop. */
   isStopping: () => boolean;
@@ -54,7 +54,7 @@ export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
   const base = pathOf(publicUrl);
   const app = new Koa({ proxy: true });
-  app.keys = options.cookieKeys as string[];
+  app.keys = options.cookieKeys;
   app.on('error', (error) => logger.debug({ err: error }, 'a connection failed'));
 
   const at = (path: string, ...steps: Middleware[]): Middleware => {

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import mount from 'koa-mount';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import { createCookieSigner } from '../../crypto/cookie-signer.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -41,7 +42,7 @@ function createProvider({ issuer, configure, keys, logger }: EngineOptions): Pro
   const provider = new Provider(issuer, configure());
   provider.proxy = true;
   // Read for each request: a list that changes in place is enough.
-  provider.keys = keys.cookies as string[];
+  provider.keys = createCookieSigner(keys.cookies) as typeof provider.keys;
   compareLocalhostPorts(provider);
   compareSecretsAsRegistered(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
