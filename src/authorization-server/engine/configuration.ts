@@ -10,6 +10,7 @@ import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
+import { languages } from '../texts/texts.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
@@ -99,9 +100,10 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     adapter: createAdapters(options.adapter),
     formats: { customizers: { jwt: createJwtRecorder(options.adapter.box) } },
     fetch: refuseToFetch,
-    discovery: options.adapter.clientSources.findDocument
-      ? { client_id_metadata_document_supported: true }
-      : {},
+    discovery: {
+      ui_locales_supported: languages.map(({ texts }) => texts.language),
+      ...(options.adapter.clientSources.findDocument ? { client_id_metadata_document_supported: true } : {}),
+    },
     jwks: { keys: keys.signing as JWK[] },
     cookies: {
       keys: keys.cookies,

@@ -66,6 +66,13 @@ describe('an error page', () => {
   });
 });
 
+describe('the metadata of the server', () => {
+  it('names the languages of the pages (RFC 8414 section 2)', async () => {
+    const response = await fetch(`${gatehouse.url}/.well-known/oauth-authorization-server`);
+    expect(await response.json()).toMatchObject({ ui_locales_supported: ['en', 'zh-CN'] });
+  });
+});
+
 describe('the home page', () => {
   it.each([
     ['zh', 'zh-CN'],
