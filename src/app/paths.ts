@@ -25,6 +25,8 @@ export const slashTolerantPaths = [
   '/jwks',
   '/device',
   '/device/auth',
+  '/par',
+  '/session/end',
   ...programPaths,
 ] as const;
 

@@ -14,6 +14,7 @@ export type AuditEvent =
   | 'device.claimed'
   | 'device.denied'
   | 'device.throttled'
+  | 'session.ended'
   | 'client.registered'
   | 'client.document_refused'
   | 'token.issued'

@@ -165,6 +165,21 @@ export function normalizeGrantTypes(asked: unknown): string[] | undefined {
 }
 
 /**
+ * Gives of the URIs a client wants the browser sent to after a logout those that fit it. The others are left out: no
+ * login depends on them (OpenID Connect RP-Initiated Logout 1.0 section 3.1; T-122).
+ */
+function keepLogoutUris(asked: unknown, applicationType: unknown): string[] {
+  if (!isStringArray(asked)) return [];
+  const fits = (uri: string): boolean =>
+    applicationType === 'native'
+      ? !(isLoopbackRedirect(uri) && URL.parse(uri)?.protocol === 'https:')
+      : !isPrivateUseRedirect(uri);
+  return asked
+    .filter((uri) => checkRedirectUri(uri) === undefined && fits(uri))
+    .slice(0, limits.redirectUris);
+}
+
+/**
  * Brings a registration into the form the engine takes: only members a client may set; `application_type` inferred
  * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
  * grant types reduced to those we have; no `scope`, which would limit the client to what it foresaw. RFC 7591 section 2 lets a server replace what a client asked for.
@@ -183,5 +198,9 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
   const grantTypes = normalizeGrantTypes(accepted.grant_types);
   if (grantTypes) accepted.grant_types = grantTypes;
   if (isStringArray(accepted.response_types)) accepted.response_types = ['code'];
+  const logoutUris = keepLogoutUris(metadata.post_logout_redirect_uris, accepted.application_type);
+  if (logoutUris.length > 0) accepted.post_logout_redirect_uris = logoutUris;
+  if (metadata.require_pushed_authorization_requests === true)
+    accepted.require_pushed_authorization_requests = true;
   return accepted;
 }

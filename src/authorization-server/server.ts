@@ -61,6 +61,8 @@ import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
 import { createLogin, type LoginLimits } from './login.ts';
+import { buildLogout } from './logout/engine-feature.ts';
+import { createLogoutEndpoints, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
 import { createResourceRegistry, type ProtectedResource, type ToolsOf } from './resources.ts';
 import { noteTolerated } from './tolerances/note-tolerated.ts';
@@ -188,6 +190,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
       clientCredentials: options.clientCredentials,
+      logout: buildLogout(`${issuer}${logoutPaths.confirm}`, accounts),
       renderError,
       now,
       adapter,
@@ -267,6 +270,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       ],
     },
     ...device?.endpoints,
+    ...createLogoutEndpoints({
+      audit,
+      issuer,
+      limitPages: limitAuthorizations(limits.authorizations),
+      inOneCommit,
+      at,
+    }),
+    [enginePaths.pushed_authorization_request]: {
+      methods: ['POST'],
+      steps: [
+        refuseOpaqueOrigin,
+        neverStore,
+        ...requestGuards('pushed authorization requests'),
+        at(enginePaths.pushed_authorization_request),
+      ],
+    },
     [enginePaths.registration]: {
       methods: ['POST'],
       steps: [

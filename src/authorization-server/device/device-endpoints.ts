@@ -5,13 +5,13 @@ import type { AuditLog } from '../audit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import { refuseForeignForm } from '../interactions/foreign-form.ts';
 import type { Limit } from '../limits.ts';
 import {
   createDeviceClaim,
   createDeviceResumption,
   keepLinkedCode,
   limitWrongCodes,
-  refuseForeignForm,
   showDeviceNote,
 } from './device-pages.ts';
 import { deviceGrantType, pollIntervalSeconds } from './device-polling.ts';

@@ -4,7 +4,6 @@ import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { checkSameOrigin, FormRefused } from '../interactions/form.ts';
 import { showPage } from '../interactions/page.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import { textsFor } from '../texts/page-texts.ts';
@@ -24,24 +23,6 @@ export const keepLinkedCode: Step = async (ctx, next) => {
   ctx.query = query;
   await next();
 };
-
-/** Lets a form in that comes from a page of ours, as far as the browser says (T-014). @param origin our public origin */
-export function refuseForeignForm(origin: string): Step {
-  return async (ctx, next) => {
-    try {
-      checkSameOrigin(ctx, origin);
-    } catch (error) {
-      if (!(error instanceof FormRefused)) throw error;
-      return answerWithErrorPage(
-        ctx,
-        error.status,
-        { code: 'invalid_request', description: error.message },
-        { explanation: 'form_refused' },
-      );
-    }
-    await next();
-  };
-}
 
 /**
  * Counts wrong codes of an address, and of a browser. Each is counted before it is looked up, so that parallel guesses

@@ -1,26 +1,18 @@
 import type { Context, Next } from 'koa';
+import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
+import { refuseResponse } from './authorization-request.ts';
 import type { Step } from './endpoint-guards.ts';
 import { answerWithErrorPage } from './error-page.ts';
 
 /** Response modes we advertise; the others would need a script on a page of ours, or put answers into fragments (T-011). */
 export const responseModes = ['query'] as const;
 
-/**
- * Answers go as a code, in the query. Checked before the engine does, which takes `code code` for `code` and sends
- * its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
- */
+/** Answers go as a code, in the query: a page says so to whoever asks for another. */
 export const checkResponseParameters: Step = async (ctx, next) => {
-  const { response_mode: mode, response_type: type } = ctx.query;
-  if (mode !== undefined && mode !== 'query') {
-    const description = 'response_mode may only be query at this server';
-    return answerWithErrorPage(ctx, 400, { code: 'invalid_request', description });
-  }
-  if (typeof type === 'string' && type !== '' && type !== 'code') {
-    const description = 'response_type may only be code at this server';
-    return answerWithErrorPage(ctx, 400, { code: 'unsupported_response_type', description });
-  }
+  const refusal = refuseResponse(ctx.query);
+  if (refusal) return answerWithErrorPage(ctx, 400, refusal);
   await next();
 };
 
@@ -30,10 +22,11 @@ export const checkResponseParameters: Step = async (ctx, next) => {
  * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there.
  */
 export const showErrorBeforeRedirect: Step = async (ctx, next) => {
-  const silent = String(ctx.query.prompt ?? '')
+  await next();
+  const asked = (ctx as Partial<KoaContextWithOIDC>).oidc?.params?.prompt ?? ctx.query.prompt;
+  const silent = String(asked ?? '')
     .split(' ')
     .includes('none');
-  await next();
   const location = ctx.response.get('Location');
   const error = ctx.state.authorizationError as { error: string; error_description?: string } | undefined;
   if (!error || silent || ctx.status !== 303 || location === '') return;

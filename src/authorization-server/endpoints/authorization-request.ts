@@ -9,6 +9,37 @@ import { answerWithOAuthError } from './oauth-answer.ts';
 /** Longest query of an authorization request, in characters: `state` of 8 KB and the rest fit (T-020, T-022). */
 const maxQueryLength = 16_384;
 
+/** What is wrong with an authorization request: an error of the standard, and a sentence in ASCII. */
+interface RequestRefusal {
+  code: string;
+  description: string;
+}
+
+/** The parameters that say how the answer is to come. */
+interface AskedResponse {
+  response_mode?: unknown;
+  response_type?: unknown;
+}
+
+/**
+ * Refuses what leads to another answer than a code in the query. Checked before the engine does, which takes `code code`
+ * for `code` and sends its refusal of `token` in a fragment (RFC 6749 section 3.1.1; T-009, T-011).
+ * @param asked as the request says it
+ */
+export function refuseResponse({
+  response_mode: mode,
+  response_type: type,
+}: AskedResponse): RequestRefusal | undefined {
+  if (mode !== undefined && mode !== 'query')
+    return { code: 'invalid_request', description: 'response_mode may only be query at this server' };
+  if (typeof type === 'string' && type !== '' && type !== 'code')
+    return {
+      code: 'unsupported_response_type',
+      description: 'response_type may only be code at this server',
+    };
+  return undefined;
+}
+
 /** Takes a value apart that joins several resources of ours. */
 function splitJoined(value: string, resources: ResourceRegistry): string[] {
   const parts = value.split(/[\s,]+/);
@@ -37,7 +68,7 @@ function asksForNoScope(parameters: URLSearchParams): boolean {
 }
 
 /** What an authorization request leaves out though the installation wants it. */
-function checkOmissions(parameters: URLSearchParams): { code: string; description: string } | undefined {
+function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined {
   if (!parameters.has('resource') && !tolerate('missingResource', 'no resource'))
     return { code: 'invalid_target', description: 'name the resource you ask for (RFC 8707)' };
   if (asksForNoScope(parameters) && !tolerate('missingScope', 'no scope'))
@@ -101,12 +132,16 @@ export function prepareAuthorization(resources: ResourceRegistry) {
   };
 }
 
-/** Middleware in front of an endpoint that takes an authorization request as a form, and completes it. */
+/**
+ * Middleware in front of an endpoint that takes an authorization request as a form, and completes it: one that is pushed
+ * says how its answer is to come, one of a device does not (RFC 9126 section 2.1; RFC 8628 section 3.1).
+ */
 export function preparePostedAuthorization(resources: ResourceRegistry) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readFormBody(ctx);
     if (!form) return;
-    const refusal = form.size > 0 ? checkOmissions(form) : undefined;
+    const refusal =
+      form.size > 0 ? (refuseResponse(Object.fromEntries(form)) ?? checkOmissions(form)) : undefined;
     if (refusal) return answerWithOAuthError(ctx, 400, refusal.code, refusal.description);
     if (form.size > 0 && completeRequest(form, resources)) replayForm(ctx, form);
     await next();

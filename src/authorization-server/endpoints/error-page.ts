@@ -7,7 +7,14 @@ import { contentSecurityPolicy, pageHeaders } from '../views/content-security-po
 import { renderError } from '../views/error.ts';
 
 /** Routes of the engine that a browser comes to. */
-const pageRoutes = new Set(['authorization', 'resume']);
+const pageRoutes = new Set([
+  'authorization',
+  'resume',
+  'code_verification',
+  'device_resume',
+  'end_session',
+  'end_session_confirm',
+]);
 
 /** What is said on an error page beside the error itself. */
 interface ErrorWords {
@@ -68,6 +75,11 @@ export function answerWithDocumentError(ctx: Context, error: ClientDocumentError
   );
 }
 
+/** The engine reads a pushed request as a request object, and names what does not fit it so (RFC 9126 section 4; T-030). */
+function isOfOtherClient(ctx: KoaContextWithOIDC, code: string): boolean {
+  return code === 'invalid_request_object' && ctx.oidc.entities.PushedAuthorizationRequest !== undefined;
+}
+
 /**
  * Creates the engine's `renderError`: what cannot be told to the client is told to the person. Only where people come
  * by; the other endpoints answer JSON whatever they are asked for (RFC 6749 section 5.2).
@@ -83,7 +95,10 @@ export function createErrorRenderer(): NonNullable<Configuration['renderError']>
     answerWithErrorPage(
       ctx,
       Math.max(ctx.status, 400),
-      { code: out.error, description: expired ? undefined : out.error_description },
+      {
+        code: isOfOtherClient(ctx, out.error) ? 'invalid_request_uri' : out.error,
+        description: expired ? undefined : out.error_description,
+      },
       expired ? { explanation: 'expired' } : {},
     );
   };

@@ -9,6 +9,8 @@ import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
+import type { buildLogout } from '../logout/engine-feature.ts';
+import { logoutPaths } from '../logout/logout-endpoints.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
@@ -45,6 +47,8 @@ export interface ConfigurationOptions {
   deviceFlow: ReturnType<typeof buildDeviceFlow>;
   /** Whether clients of the operator may act for themselves. */
   clientCredentials: boolean;
+  /** The logout, with its page. */
+  logout: ReturnType<typeof buildLogout>;
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -61,6 +65,8 @@ export const enginePaths = {
   jwks: '/jwks',
   device_authorization: devicePaths.authorization,
   code_verification: devicePaths.code,
+  pushed_authorization_request: '/par',
+  end_session: logoutPaths.page,
 } as const;
 
 /** Where an authorization request arrives, whose scopes are looked at then. */
@@ -181,8 +187,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
         nonceSecret: options.dpop.nonceSecret,
         requireNonce: () => options.dpop.requireNonce,
       },
-      pushedAuthorizationRequests: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
+      pushedAuthorizationRequests: { enabled: true },
+      rpInitiatedLogout: options.logout,
       registration: {
         enabled: true,
         issueRegistrationAccessToken: false,

@@ -227,7 +227,20 @@ export const en = {
     },
   },
 
-  logout: {},
+  logout: {
+    heading: 'Log out',
+    loggedInAs: (account: Markup) => markup`You are logged in here as ${account}.`,
+    nobody: 'Nobody is logged in here in this browser.',
+    appsStay: 'Apps keep the access you gave them: this ends the login of this browser only.',
+    goesOn: (target: Markup) => markup`Afterwards you go on to ${target}.`,
+    stay: 'Stay logged in',
+    submit: 'Log out',
+    goOn: 'Continue',
+    done: {
+      heading: 'You are logged out',
+      message: 'The login of this browser has ended. You can close this page.',
+    },
+  },
 
   account: {},
 };

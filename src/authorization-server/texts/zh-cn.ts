@@ -213,7 +213,20 @@ export const zhCn: Texts = {
     },
   },
 
-  logout: {},
+  logout: {
+    heading: '退出登录',
+    loggedInAs: (account) => markup`您在此处登录的账号是 ${account}。`,
+    nobody: '此浏览器中没有人登录。',
+    appsStay: '应用会保留您已授予的访问权限：这里只结束此浏览器的登录。',
+    goesOn: (target) => markup`之后您将前往${target}。`,
+    stay: '保持登录',
+    submit: '退出登录',
+    goOn: '继续',
+    done: {
+      heading: '您已退出登录',
+      message: '此浏览器的登录已结束。您可以关闭此页面。',
+    },
+  },
 
   account: {},
 };

@@ -71,6 +71,8 @@ describe.each([
         jwks_uri: `${gatehouse.url}/jwks`,
         response_types_supported: ['code'],
         response_modes_supported: ['query'],
+        pushed_authorization_request_endpoint: `${gatehouse.url}/par`,
+        end_session_endpoint: `${gatehouse.url}/session/end`,
         device_authorization_endpoint: `${gatehouse.url}/device/auth`,
         grant_types_supported: [
           'authorization_code',

@@ -1,0 +1,89 @@
+import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { AuditLog } from '../audit.ts';
+import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { refuseForeignForm } from '../interactions/foreign-form.ts';
+import { showPage } from '../interactions/page.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import { renderNote } from '../views/note.ts';
+import { showLogout } from './engine-feature.ts';
+
+/** Paths of the logout below the issuer. */
+export const logoutPaths = {
+  page: '/session/end',
+  confirm: '/session/end/confirm',
+  done: '/session/end/success',
+} as const;
+
+/** What the endpoints are made of. */
+export interface LogoutEndpointOptions {
+  audit: AuditLog;
+  /** Issuer identifier. */
+  issuer: string;
+  /** In front of a page that anybody may open. */
+  limitPages: Step;
+  inOneCommit: Step;
+  /** The engine's endpoint at a path. */
+  at: (path: string) => Step;
+}
+
+/**
+ * Only who shows an ID token of ours has the browser sent on: anybody can register a client and name its id, so that a
+ * link to us would be an open redirector (OpenID Connect RP-Initiated Logout 1.0 section 3; T-122).
+ */
+export const dropUnprovenRedirect: Step = async (ctx, next) => {
+  const { post_logout_redirect_uri: _unproven, ...query } = ctx.query;
+  if (ctx.query.id_token_hint === undefined) ctx.query = query;
+  await next();
+};
+
+/** The engine would log nobody out by a script on a page of its own; ours asks there as well. */
+function askNobodyToo(action: string): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status === 200 && ctx.state.logoutShown !== true)
+      showLogout(ctx as unknown as KoaContextWithOIDC, action, undefined);
+  };
+}
+
+/** Notes who logged out; who rather stays is not told the contrary, and goes to our first page. */
+function concludeLogout(issuer: string, audit: AuditLog): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status !== 303) return;
+    const { session, params } = (ctx as unknown as KoaContextWithOIDC).oidc;
+    if (params?.logout) audit('session.ended', ctx, { accountId: session?.accountId });
+    else if (ctx.response.get('Location').startsWith(`${issuer}${logoutPaths.done}`))
+      ctx.set('Location', `${issuer}/`);
+  };
+}
+
+const showDone: Step = async (ctx) => {
+  const texts = textsFor(ctx);
+  showPage(ctx, renderNote(texts, texts.logout.done));
+};
+
+/**
+ * The endpoints of the logout, with every check of them from first to last. A GET shows a page and ends nothing; the
+ * form on it does (T-016, T-122).
+ */
+export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<Record<string, Endpoint>> {
+  const { audit, issuer, limitPages, inOneCommit, at } = options;
+  const action = `${issuer}${logoutPaths.confirm}`;
+  return {
+    [logoutPaths.page]: {
+      methods: ['GET'],
+      steps: [limitPages, dropUnprovenRedirect, inOneCommit, askNobodyToo(action), at(logoutPaths.page)],
+    },
+    [logoutPaths.confirm]: {
+      methods: ['POST'],
+      steps: [
+        refuseForeignForm(new URL(issuer).origin),
+        concludeLogout(issuer, audit),
+        inOneCommit,
+        at(logoutPaths.confirm),
+      ],
+    },
+    [logoutPaths.done]: { methods: ['GET'], steps: [showDone] },
+  };
+}
