@@ -51,7 +51,7 @@ describe.each(paths)('at %s', (path) => {
         'Bearer ',
         'Basic YTpi',
         'Negotiate x',
-        'DPoP abc',
+        'DPoP',
         'bearer_',
       ]) {
         const answer = await send(gatehouse, path, { method, headers: { authorization } });
@@ -62,6 +62,7 @@ describe.each(paths)('at %s', (path) => {
       }
       for (const authorization of [
         'Bearer garbage',
+        'DPoP garbage',
         'bearer a.b.c',
         `Bearer ${'x'.repeat(9000)}`,
         'Bearer é',
