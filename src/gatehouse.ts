@@ -118,6 +118,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const lifetimes = {
     ...settings.tokens,
     sessionSeconds: settings.login.sessionSeconds,
+    sessionIdleSeconds: settings.login.sessionIdleSeconds,
     interactionSeconds: settings.login.pageSeconds,
     deviceCodeSeconds: settings.login.deviceCodeSeconds,
   };
@@ -174,7 +175,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     ...(demandedProxy(process) === undefined
       ? { clientKeys: { dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback } }
       : undefined),
+    mcpConnections: {
+      list: (subject) => mcp.accountSessions.list({ issuer, subject }),
+      end: (subject, key) => mcp.accountSessions.end({ issuer, subject }, key),
+      endOfClient: (subject, clientId) => mcp.accountSessions.endOfClient({ issuer, subject }, clientId),
+    },
     limits: {
+      codes: settings.limits.codesPerAccount,
+      resets: settings.limits.passwordResetsPerAddress,
       registrations: settings.limits.registrations,
       authorizations: settings.limits.authorizations,
       deviceCodes: settings.limits.deviceCodes,

@@ -220,7 +220,8 @@ const settings = z.strictObject({
     .describe('How clients become known.'),
   login: z
     .strictObject({
-      sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser'),
+      sessionSeconds: seconds(14 * day, 90 * day, 'life of a login in the browser, however often it is used'),
+      sessionIdleSeconds: seconds(7 * day, 90 * day, 'life of a login in the browser that is not used'),
       pageSeconds: seconds(3600, day, 'time to answer the login and consent pages'),
       deviceFlow: z
         .boolean()
@@ -240,6 +241,8 @@ const settings = z.strictObject({
       metadataDocuments: limit(60, 600, 'unknown client documents fetched because of an address'),
       metadataDocumentsPerHost: limit(120, 600, 'client documents fetched from one host or network'),
       deviceCodes: limit(20, 900, 'wrong device codes of an address, or of a browser'),
+      codesPerAccount: limit(10, 900, 'wrong one-time codes of an account'),
+      passwordResetsPerAddress: limit(20, 900, 'reset links of an address that do not work'),
       loginsPerAddress: limit(100, 900, 'failed logins of an address, whatever the account'),
     })
     .prefault({})

@@ -20,8 +20,16 @@ export interface LoginLimits {
   perAccount: Limit;
 }
 
-/** Checks a person's e-mail address and password. */
-export type Login = (email: string, password: string, address: string) => Promise<LoginResult>;
+/**
+ * Checks a person's e-mail address and password.
+ * @param device a browser in which this account logged in before: its attempts count by themselves
+ */
+export type Login = (
+  email: string,
+  password: string,
+  address: string,
+  device?: string,
+) => Promise<LoginResult>;
 
 /** The longest e-mail address there can be (RFC 5321 section 4.5.3.1.3, without the angle brackets). */
 const maxEmailCharacters = 254;
@@ -30,26 +38,38 @@ const maxEmailCharacters = 254;
 interface Attempt {
   name: string;
   address: string;
+  device: string | undefined;
 }
 
-/** The counts of failed logins, asked in their order: address, account at this address, account everywhere. */
+/** The account at this address, or in the browser it is known in, wherever that is. */
+function narrowKey({ name, address, device }: Attempt): string {
+  return device === undefined ? `${address} ${name}` : `device ${device} ${name}`;
+}
+
+/**
+ * The counts of failed logins, asked in their order: address, account at this address, account everywhere. A browser
+ * in which the account logged in before is counted alone, so that nobody else uses up what it has (T-117).
+ */
 function createAttemptCounts(limits: LoginLimits) {
   const perAccountAndAddress = createLimiter(limits.perAccountAndAddress);
-  const counts = [
+  const narrow = { limiter: perAccountAndAddress, keyOf: narrowKey };
+  const everywhere = [
     { limiter: createLimiter(limits.perAddress), keyOf: ({ address }: Attempt) => address },
-    { limiter: perAccountAndAddress, keyOf: ({ name, address }: Attempt) => `${address} ${name}` },
+    narrow,
     { limiter: createLimiter(limits.perAccount), keyOf: ({ name }: Attempt) => name },
   ];
+  const countsOf = ({ device }: Attempt) => (device === undefined ? everywhere : [narrow]);
 
   /** Takes an attempt off the first counts, or off all: no password was tried, or the right one. */
-  async function giveBack(attempt: Attempt, howMany = counts.length): Promise<void> {
-    for (const { limiter, keyOf } of counts.slice(0, howMany)) await limiter.giveBack(keyOf(attempt));
+  async function giveBack(attempt: Attempt, howMany = everywhere.length): Promise<void> {
+    for (const { limiter, keyOf } of countsOf(attempt).slice(0, howMany))
+      await limiter.giveBack(keyOf(attempt));
   }
 
   return {
     /** Counts an attempt and gives 0; where a limit is reached it counts nowhere, and gives the seconds to wait. */
     async take(attempt: Attempt): Promise<number> {
-      for (const [index, { limiter, keyOf }] of counts.entries()) {
+      for (const [index, { limiter, keyOf }] of countsOf(attempt).entries()) {
         const wait = await limiter.take(keyOf(attempt));
         if (wait === 0) continue;
         await giveBack(attempt, index);
@@ -59,7 +79,7 @@ function createAttemptCounts(limits: LoginLimits) {
     },
     giveBack,
     /** Forgets the failures of a person who has now logged in, at this address alone. */
-    forget: ({ name, address }: Attempt) => perAccountAndAddress.reset(`${address} ${name}`),
+    forget: (attempt: Attempt) => perAccountAndAddress.reset(narrowKey(attempt)),
   };
 }
 
@@ -87,10 +107,10 @@ export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limi
     return replaced ? { ...account, passwordHash } : account;
   }
 
-  return async (email, password, address) => {
+  return async (email, password, address, device) => {
     const name = normalizeEmail(email);
     if (name.length > maxEmailCharacters) return { outcome: 'refused' };
-    const attempt = { name, address };
+    const attempt = { name, address, device };
     const wait = await counts.take(attempt);
     if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait };
     try {

@@ -1,7 +1,6 @@
 import type { Context, Next } from 'koa';
 import compose from 'koa-compose';
 import type { KeySet } from '../crypto/keys.ts';
-import { createPasswordHasher } from '../crypto/password.ts';
 import { createSealedBox } from '../crypto/sealed-box.ts';
 import { isLoopbackAddress, isPublicAddress } from '../net/address.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
@@ -9,8 +8,11 @@ import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';
+import { createAccountServer } from './account/account-server.ts';
+import type { McpConnections } from './account/mcp-connections.ts';
 import { createAuditLog } from './audit.ts';
 import type { AuditTrail } from './audit-trail.ts';
+import { createWaysToLogIn } from './authentication/ways-to-log-in.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { createDocumentLookup } from './client-documents/engine-feature.ts';
@@ -60,7 +62,7 @@ import { commitWrites } from './engine/write-set.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { createLimiter, type Limit } from './limits.ts';
-import { createLogin, type LoginLimits } from './login.ts';
+import type { LoginLimits } from './login.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { createLogoutEndpoints, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
@@ -99,6 +101,8 @@ export interface AuthorizationServerOptions {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
   };
+  /** The MCP sessions in the same process, for the account pages. */
+  mcpConnections: McpConnections;
   /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
   limits: {
     registrations: Limit;
@@ -107,6 +111,9 @@ export interface AuthorizationServerOptions {
     logins: LoginLimits;
     /** Wrong device codes of an address or a browser. */
     deviceCodes: Limit;
+    /** Wrong one-time codes of an account, and reset links of an address that do not work. */
+    codes: Limit;
+    resets: Limit;
     documents: DocumentLimits;
   };
   logger: Logger;
@@ -322,6 +329,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       },
     }),
   };
+  const waysToLogIn = createWaysToLogIn({ issuer, storage, box, cookieKeys: keys.cookies, limits, now });
+  const account = createAccountServer({
+    issuer,
+    provider: engine.provider,
+    storage,
+    box,
+    resources,
+    documents,
+    lifetimes,
+    waysToLogIn,
+    mcpConnections: options.mcpConnections,
+    cookieKeys: keys.cookies,
+    limits,
+    audit,
+    now,
+  });
   const interactions = createInteractions({
     provider: engine.provider,
     accounts,
@@ -330,7 +353,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     identityScopes,
     standingOf: createStanding(clients, box),
     audit,
-    login: createLogin(accounts, createPasswordHasher(), limits.logins),
+    ...waysToLogIn,
     csrfKeys: keys.cookies,
     origin: new URL(issuer).origin,
     pageUrl: (uid) => `${issuer}/interaction/${uid}`,
@@ -357,6 +380,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     async middleware(ctx, next) {
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();
       const path = ctx.path.slice(base.length);
+      if (path === '/account' || path.startsWith('/account/'))
+        return account(ctx, path.slice('/account/'.length));
       if (path.startsWith('/interaction/')) return interactions(ctx, path.slice('/interaction/'.length));
       const endpoint = findEndpoint(path);
       if (!endpoint) return next();

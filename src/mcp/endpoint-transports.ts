@@ -14,6 +14,7 @@ import type { ScopeRules } from './scopes/scope-rules.ts';
 import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
 import type { Seal } from './seal.ts';
 import type { ServerSource } from './server-source.ts';
+import { type AccountSessions, createAccountSessions } from './sessions/account-sessions.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
 import { createStreamLimit } from './stream-limit.ts';
 import { createModernTransport } from './transports/modern.ts';
@@ -68,6 +69,7 @@ export interface McpTransports {
   load(): { sessions: number; calls: number };
   /** Tells which tools the scopes of a caller open; undefined where that is not known in time. */
   toolsOf(caller: AuthInfo): Promise<ScopeTools | undefined>;
+  accountSessions: AccountSessions;
   /**
    * Takes nothing new, and ends the streams on which nobody waits for an answer; in the end the calls that still run,
    * with an error.
@@ -185,6 +187,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       keptMs: 30_000,
       nowMs: () => performance.now(),
     }),
+    accountSessions: createAccountSessions(options.store, registry),
     async close(patienceMs) {
       isClosing = true;
       modern.endListening();

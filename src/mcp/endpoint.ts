@@ -4,6 +4,7 @@ import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';
 import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
 import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
+import type { AccountSessions } from './sessions/account-sessions.ts';
 import { NodeReply } from './streams/node-reply.ts';
 import { createPulse } from './streams/pulse.ts';
 import type { Serve } from './transports/transport.ts';
@@ -24,6 +25,8 @@ export interface McpEndpoint {
   messages: Middleware;
   /** Serves the Rest transport. */
   rest: Middleware;
+  /** The sessions of whole accounts. */
+  accountSessions: AccountSessions;
   /** Refuses an announced body over the limit. Stands before the bearer check, so that nobody's flood is read (T-134). */
   refuseOversized: Middleware;
   /** Gives how much is going on: sessions this process holds, and calls that run. */
@@ -63,6 +66,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     },
     load: transports.load,
     toolsOf: transports.toolsOf,
+    accountSessions: transports.accountSessions,
     close: (patienceMs = 0) => transports.close(patienceMs),
   };
 }

@@ -41,5 +41,21 @@ export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'cl
   return key;
 }
 
+/**
+ * How the keys of all principals of one account begin, whatever the client.
+ * @see principalKey
+ */
+export function accountKeyPrefix({ issuer, subject }: Pick<AuthInfo, 'issuer' | 'subject'>): string {
+  return `${JSON.stringify([issuer, subject]).slice(0, -1)},"`;
+}
+
+/**
+ * Reads the client out of the key of a principal.
+ * @param key see {@link principalKey}
+ */
+export function clientOfPrincipal(key: string): string {
+  return String((JSON.parse(key) as string[])[2]);
+}
+
 /** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
 const principalKeys = new WeakMap<object, string>();

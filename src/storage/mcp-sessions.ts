@@ -76,6 +76,11 @@ export interface McpSessionStore {
   filterPresent(keys: readonly string[]): Promise<string[]>;
   /** Gives a mark: as long as it stays the same, no other process wrote anything. It may change for other reasons. */
   othersMark(): Promise<string>;
+  /**
+   * Gives the sessions whose principal begins so, last used first. For those of one account, whatever the client.
+   * @param prefix ASCII, ends with a quotation mark
+   */
+  listBelow(prefix: string): Promise<StoredSession[]>;
   /** Changes a session; nothing happens where it is gone. */
   change(key: string, change: SessionChange): Promise<void>;
   /** Notes that sessions were used; a session that was used later than that keeps its time. */

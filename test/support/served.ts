@@ -18,6 +18,8 @@ export interface Served {
   log(): string;
   /** Adds an account with the operator's command. */
   addAccount(person: { email: string; password: string }): Promise<void>;
+  /** Disables an account with the operator's command. */
+  disableAccount(email: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -70,6 +72,10 @@ export async function serveGatehouse(
         },
       );
       if (code !== 0) throw new Error(`account add: ${stderr}`);
+    },
+    async disableAccount(email) {
+      const { code, stderr } = await runGatehouse(['account', 'disable', email, '--data', folder]);
+      if (code !== 0) throw new Error(`account disable: ${stderr}`);
     },
     async stop() {
       await program.stop();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import { AdministrationRefused } from './administration-refused.ts';
+import { findAccount, printableEmail } from './find-account.ts';
 
 /** An account as an operator sees it. */
 export interface AccountSummary {
@@ -15,11 +16,6 @@ export interface AccountSummary {
 
 /** One `@`, no blanks, nothing a terminal or a page would act on (T-190). */
 const emailShape = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
-
-/** An address as it may stand in a message to a terminal without what hides or acts (T-190). */
-function printableEmail(email: string): string {
-  return email.slice(0, 100).replace(/\p{C}/gu, '');
-}
 
 function summarize({ id, email, createdAt, disabledAt }: Account): AccountSummary {
   return { id, email, createdAt, ...(disabledAt === undefined ? undefined : { disabledAt }) };
@@ -38,12 +34,7 @@ export function administerAccounts(accounts: AccountStore, now: () => number) {
     return hasher.hash(password);
   }
 
-  async function byEmail(email: string): Promise<Account> {
-    const account = await accounts.findByEmail(email);
-    if (!account)
-      throw new AdministrationRefused(`There is no account ${printableEmail(normalizeEmail(email))}.`);
-    return account;
-  }
+  const byEmail = (email: string): Promise<Account> => findAccount(accounts, email);
 
   return {
     /** Gives a fresh random password, for a person to keep. */

@@ -2,6 +2,7 @@ import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { createSealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { administerAccountAccess } from './account-access.ts';
 import { administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
@@ -26,20 +27,32 @@ export function createAdministration(
   const record: RecordAction = (event, details) =>
     storage.audit.append([{ at: now(), event, details: { operator, ...details } }]);
   return {
-    accounts: recorded(
-      administerAccounts(storage.accounts, now),
-      {
-        suggestPassword: undefined,
-        add: 'account.added',
-        list: undefined,
-        show: undefined,
-        disable: 'account.disabled',
-        enable: 'account.enabled',
-        remove: 'account.removed',
-        setPassword: 'account.password_set',
-      },
-      record,
-    ),
+    accounts: {
+      ...recorded(
+        administerAccounts(storage.accounts, now),
+        {
+          suggestPassword: undefined,
+          add: 'account.added',
+          list: undefined,
+          show: undefined,
+          disable: 'account.disabled',
+          enable: 'account.enabled',
+          remove: 'account.removed',
+          setPassword: 'account.password_set',
+        },
+        record,
+      ),
+      ...recorded(
+        administerAccountAccess({ storage, box, now }),
+        {
+          startPasswordReset: 'account.reset_begun',
+          listSessions: undefined,
+          endSessions: 'account.logins_ended',
+          removeFactors: 'account.factors_removed',
+        },
+        record,
+      ),
+    },
     audit: administerAudit(storage.audit, () => keys.audit),
     clients: recorded(
       administerClients(storage.clients, box, now),

@@ -17,6 +17,7 @@ import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
+import { sessionTtl } from './session-life.ts';
 
 /** How long what is issued lives, in seconds. */
 export interface Lifetimes {
@@ -27,6 +28,7 @@ export interface Lifetimes {
   /** However often it is refreshed, a consent dies after this (T-045). */
   grantSeconds: number;
   sessionSeconds: number;
+  sessionIdleSeconds: number;
   interactionSeconds: number;
   /** How long a device waits for a person to enter its code. */
   deviceCodeSeconds: number;
@@ -160,7 +162,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       DeviceCode: lifetimes.deviceCodeSeconds,
       // Nobody is logged in yet where a page only readied a form.
       Session: (_ctx, session) =>
-        session.accountId ? lifetimes.sessionSeconds : lifetimes.interactionSeconds,
+        session.accountId ? sessionTtl(lifetimes, session.loginTs, now()) : lifetimes.interactionSeconds,
       // Renewed by each rotation.
       RefreshToken: (ctx) => withinGrant(ctx, lifetimes.refreshTokenSeconds),
     },

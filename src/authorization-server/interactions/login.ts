@@ -1,10 +1,14 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
-import { currentWriteSet } from '../engine/write-set.ts';
-import type { Login } from '../login.ts';
+import { answerLogin } from '../authentication/answer-login.ts';
+import type { Authentication, LoginOutcome } from '../authentication/authentication.ts';
+import type { KnownDevices } from '../authentication/known-device.ts';
+import type { Passkeys } from '../authentication/passkeys.ts';
 import { textsFor } from '../texts/page-texts.ts';
+import { renderCode } from '../views/code.ts';
 import { renderLogin } from '../views/login.ts';
+import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { showPage } from './page.ts';
@@ -12,36 +16,51 @@ import { showPage } from './page.ts';
 /** What the login step works with. */
 export interface LoginStepOptions {
   provider: Provider;
-  login: Login;
+  authentication: Authentication;
+  passkeys: Passkeys;
+  devices: KnownDevices;
   audit: AuditLog;
+  /** Cookie keys of the installation. */
   csrfKeys: readonly string[];
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
 }
 
+/** What a login in an interaction is tied to. */
+function bindingOf({ uid }: Interaction): string {
+  return `interaction ${uid}`;
+}
+
 /** Shows the login page; `problem` says what was wrong with the last try. */
-export function showLogin(
+export async function showLogin(
   ctx: Context,
   options: LoginStepOptions,
   interaction: Interaction,
   asked: AskedFor,
   again: { email?: string; problem?: string } = {},
-): void {
-  const { csrfKeys, pageUrl } = options;
+): Promise<void> {
+  const { csrfKeys, pageUrl, passkeys } = options;
   const hint = interaction.params.login_hint;
   const email = again.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
+  const page = pageUrl(interaction.uid);
+  const csrf = csrfToken(csrfKeys, 'login', interaction.uid);
+  const passkeyOptions = await passkeys.loginOptions(bindingOf(interaction));
   showPage(
     ctx,
     renderLogin(textsFor(ctx), {
-      action: `${pageUrl(interaction.uid)}/login`,
-      cancelAction: `${pageUrl(interaction.uid)}/cancel`,
-      csrf: csrfToken(csrfKeys, 'login', interaction.uid),
+      action: `${page}/login`,
+      cancelAction: `${page}/cancel`,
+      csrf,
       client: asked.client,
       resourceName: asked.resource.name,
+      ...(passkeyOptions
+        ? { passkey: { action: `${page}/passkey`, csrf, options: passkeyOptions } }
+        : undefined),
       ...(email ? { email } : undefined),
       ...(again.problem ? { problem: again.problem } : undefined),
     }),
     asked.answer,
+    passkeyOptions && passkeyScriptSource,
   );
 }
 
@@ -61,45 +80,54 @@ async function leaveOtherAccount(
   if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
 }
 
-/** Carries out a posted login form. */
-export async function submitLogin(
+/** A posted step of a login: a password, the one-time code after it, or a passkey. */
+export type LoginStep = (
   ctx: Context,
   options: LoginStepOptions,
   interaction: Interaction,
   asked: AskedFor,
   form: URLSearchParams,
-): Promise<void> {
-  const { provider, login, audit } = options;
-  const email = form.get('email') ?? '';
-  const result = await login(email, form.get('password') ?? '', String(ctx.state.clientAddress));
-  switch (result.outcome) {
-    case 'accepted':
-      audit('login.succeeded', ctx, { accountId: result.account.id, clientId: asked.clientId });
-      currentWriteSet()?.add({
-        type: 'requirePassword',
-        accountId: result.account.id,
-        passwordHash: result.account.passwordHash,
-      });
-      await leaveOtherAccount(ctx, provider, interaction, result.account.id);
-      return finishInteraction(ctx, interaction, { login: { accountId: result.account.id, amr: ['pwd'] } });
-    case 'refused':
-      audit('login.failed', ctx, { accountId: result.accountId, clientId: asked.clientId });
-      ctx.status = 401;
-      return showLogin(ctx, options, interaction, asked, {
-        email,
-        problem: textsFor(ctx).login.refused,
-      });
-    case 'throttled':
-    case 'busy':
-      audit('login.throttled', ctx, { clientId: asked.clientId, reason: result.outcome });
-      ctx.status = result.outcome === 'busy' ? 503 : 429;
-      ctx.set('Retry-After', String(result.retryAfterSeconds));
-      return showLogin(ctx, options, interaction, asked, {
-        email,
-        problem:
-          result.outcome === 'busy'
-            ? textsFor(ctx).login.busy
-            : textsFor(ctx).login.throttled(result.retryAfterSeconds),
-      });
-  }
+) => Promise<void>;
+
+/** Makes a step of what checks its form; whoever has logged in goes on with the interaction. */
+function loginStep(
+  check: (
+    authentication: Authentication,
+    ...asked: Parameters<Authentication['byPassword']>
+  ) => Promise<LoginOutcome>,
+): LoginStep {
+  return async (ctx, options, interaction, asked, form) => {
+    const { provider, authentication, audit, devices, csrfKeys, pageUrl } = options;
+    const email = form.get('email');
+    await answerLogin(ctx, await check(authentication, ctx, form, bindingOf(interaction)), {
+      audit,
+      devices,
+      clientId: asked.clientId,
+      async accept(account, amr) {
+        await leaveOtherAccount(ctx, provider, interaction, account.id);
+        await finishInteraction(ctx, interaction, { login: { accountId: account.id, amr } });
+      },
+      showLogin: (problem) =>
+        showLogin(ctx, options, interaction, asked, { problem, ...(email ? { email } : undefined) }),
+      showCode(pending, problem) {
+        const page = renderCode(textsFor(ctx), {
+          action: `${pageUrl(interaction.uid)}/code`,
+          csrf: csrfToken(csrfKeys, 'login', interaction.uid),
+          pending,
+          about: asked.resource.name,
+          ...(problem === undefined ? undefined : { problem }),
+        });
+        showPage(ctx, page, asked.answer);
+      },
+    });
+  };
 }
+
+/** Carries out a posted password. */
+export const submitLogin = loginStep((authentication, ...asked) => authentication.byPassword(...asked));
+
+/** Carries out a posted one-time code. */
+export const submitCode = loginStep((authentication, ...asked) => authentication.byCode(...asked));
+
+/** Carries out a posted passkey. */
+export const submitPasskey = loginStep((authentication, ...asked) => authentication.byPasskey(...asked));

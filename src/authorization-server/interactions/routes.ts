@@ -16,7 +16,7 @@ import {
   loadInteraction,
   readRequest,
 } from './interaction.ts';
-import { type LoginStepOptions, showLogin, submitLogin } from './login.ts';
+import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasskey } from './login.ts';
 
 /** What the pages of an interaction work with. */
 export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions {
@@ -46,6 +46,8 @@ const steps: Record<
   }
 > = {
   login: { page: 'login', run: submitLogin },
+  code: { page: 'login', run: submitCode },
+  passkey: { page: 'login', run: submitPasskey },
   cancel: {
     page: 'login',
     run: (ctx, _options, interaction) =>

@@ -1,4 +1,5 @@
 import { type Markup, markup } from '../views/markup.ts';
+import { accountEn } from './account-en.ts';
 
 function timeAgo(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
@@ -242,7 +243,7 @@ export const en = {
     },
   },
 
-  account: {},
+  account: accountEn,
 };
 
 /** A catalogue: the words of every page in one language. */

@@ -1,4 +1,5 @@
 import { markup } from '../views/markup.ts';
+import { accountZhCn } from './account-zh-cn.ts';
 import type { Texts } from './en.ts';
 
 function timeAgo(seconds: number): string {
@@ -228,5 +229,5 @@ export const zhCn: Texts = {
     },
   },
 
-  account: {},
+  account: accountZhCn,
 };

@@ -2,23 +2,37 @@ import type { Texts } from '../texts/texts.ts';
 import { type ClientSummary, quotedClientName } from './client-summary.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
-import { markup, trustedMarkup } from './markup.ts';
+import { type Markup, markup, trustedMarkup } from './markup.ts';
+import { type PasskeyForm, renderPasskeyLogin } from './passkey-form.ts';
 
 /** What the login page shows and where its forms go. */
 export interface LoginPage {
   action: string;
   csrf: string;
-  client: ClientSummary;
+  /** The app that asks; undefined where a person logs in for themselves. */
+  client?: ClientSummary;
+  /** What it is that one logs in to. */
   resourceName: string;
+  /** What stands in the place of the app's request. */
+  introduction?: string;
   /** The address typed before, when the page is shown again. */
   email?: string;
   /** Why the last attempt failed, in words that do not tell whether the account exists. */
   problem?: string;
-  cancelAction: string;
+  cancelAction?: string;
+  /** A login with a passkey, where somebody here has one. */
+  passkey?: PasskeyForm;
 }
 
 const problemAttributes = trustedMarkup(' aria-invalid="true" aria-describedby="problem"');
 const autofocus = trustedMarkup(' autofocus');
+
+function renderRequest(texts: Texts, { client, introduction }: LoginPage, resourceName: string): Markup {
+  if (!client) return markup`<p>${introduction}</p>`;
+  const { request, nameNotChecked } = texts.login;
+  return markup`<p>${request(quotedClientName(texts, client), markup`<bdi class="name">${resourceName}</bdi>`)}</p>
+<p class="muted">${nameNotChecked}</p>`;
+}
 
 /**
  * The login page. Posts `csrf`, `email` and `password` to `action`, or `csrf` alone to `cancelAction`.
@@ -35,12 +49,12 @@ export function renderLogin(texts: Texts, page: LoginPage): string {
     texts,
     texts.layout.title(words.heading, resourceName),
     markup`<h1>${words.heading}</h1>
-<p>${words.request(quotedClientName(texts, page.client), markup`<bdi class="name">${resourceName}</bdi>`)}</p>
-<p class="muted">${words.nameNotChecked}</p>${
-      problem !== '' &&
-      markup`
+${renderRequest(texts, page, resourceName)}${
+  problem !== '' &&
+  markup`
 <div class="notice problem" id="problem" role="alert"><p>${problem}</p></div>`
-    }
+}
+${page.passkey && renderPasskeyLogin(texts, page.passkey)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <div class="field"><label for="email">${words.email}</label>
@@ -48,10 +62,13 @@ export function renderLogin(texts: Texts, page: LoginPage): string {
 <div class="field"><label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required${faulty}${page.email !== undefined && page.email !== '' && autofocus}></div>
 <button class="primary" type="submit">${words.submit}</button>
-</form>
+</form>${
+      page.cancelAction !== undefined &&
+      markup`
 <form class="cancel" method="post" action="${page.cancelAction}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button type="submit">${words.cancel}</button>
-</form>`,
+</form>`
+    }`,
   );
 }

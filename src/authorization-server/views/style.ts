@@ -69,6 +69,8 @@ main{max-width:28rem;margin:0 auto;padding:1.5rem;background:var(--card);border:
 header{display:flex;align-items:center;gap:.5rem;max-width:28rem;margin:.25rem auto 1rem;padding:0 .25rem;color:var(--muted);font-weight:600}
 header svg{width:1.5rem;height:1.5rem;color:var(--accent)}
 h1{margin:0 0 .75rem;font-size:1.375rem;line-height:1.3;font-weight:650}
+h2{margin:1.75rem 0 .5rem;font-size:1.125rem;line-height:1.3;font-weight:650}
+h3{margin:0 0 .25rem;font-size:1rem;font-weight:600}
 p{margin:0 0 1rem}
 main>:last-child{margin-bottom:0}
 .muted{color:var(--muted);font-size:.9375rem}
@@ -104,4 +106,13 @@ legend{padding:0;margin-bottom:.25rem;font-weight:600}
 .code{font:600 1.5rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.1em;overflow-wrap:anywhere}
 p.code{margin:0 0 1.25rem;text-align:center}
 .decision{display:grid;grid-template-columns:1fr 1fr;gap:.75rem}
+.items{margin:0 0 1rem;padding:0;list-style:none}
+.item{padding:.875rem 0;border-top:1px solid var(--line)}
+.item p,.item ul{margin:0 0 .5rem}
+.item ul{padding-left:1.25rem}
+a{color:var(--accent)}
+.or{margin:1rem 0;text-align:center}
+.code{letter-spacing:.15em}
+.codes{margin:0 0 1.25rem;padding:0;list-style:none;font:1rem/1.8 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.qr{display:block;width:12rem;max-width:100%;margin:0 auto 1rem;background:#fff}
 `;

@@ -3,6 +3,7 @@ import type { createAdministration } from '../../index.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { readNewPassword } from '../password-input.ts';
+import { registerAccountAccess } from './account-access.ts';
 
 type ShownAccount = Awaited<ReturnType<ReturnType<typeof createAdministration>['accounts']['show']>>;
 
@@ -24,7 +25,7 @@ function describe({ id, email, createdAt, disabledAt }: ShownAccount): string[][
   ];
 }
 
-/** Registers `gatehouse account add|list|show|disable|enable|remove|password`. @param io its surroundings; those of the process by default */
+/** Registers `gatehouse account add|list|show|disable|enable|reset|sessions|remove-factors|remove|password`. @param io its surroundings; those of the process by default */
 export function registerAccount(program: Command, io: CommandIo = processIo()): void {
   const account = program.command('account').description('people who can log in to your server');
   const command = (name: string, description: string): Command =>
@@ -82,6 +83,8 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
       say(options, { enabled: email }, `Enabled ${printableLine(email)}.`);
     },
   );
+
+  registerAccountAccess(command, io);
 
   command('remove <email>', 'remove an account with its notes, sessions and tokens').action(
     async (email: string, options: AccountOptions) => {

@@ -63,6 +63,8 @@ export interface SessionRegistry {
   use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
   /** Ends a session for good. */
   end(session: Session): Promise<void>;
+  /** Ends a session by its key in the storage, whether this process holds it or not. */
+  endByKey(key: string): Promise<void>;
   /** Ends sessions that were unused for too long, and forgets old events. */
   sweep(): Promise<void>;
   /** Ends the sessions' own streams; what runs goes on. */
@@ -131,6 +133,11 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     await Promise.all([letGo(session), forget(session.key)]);
   };
 
+  const endByKey = (key: string): Promise<void> => {
+    const session = [...held.values()].find((candidate) => candidate.key === key);
+    return session ? end(session) : forget(key);
+  };
+
   const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
     const stored = await store.find(hashId(id));
     if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
@@ -167,8 +174,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     const key = (await store.listOf(principal)).find(unused);
     if (key === undefined) return false;
     givingWay.add(key);
-    const session = [...held.values()].find((candidate) => candidate.key === key);
-    await (session ? end(session) : forget(key)).finally(() => givingWay.delete(key));
+    await endByKey(key).finally(() => givingWay.delete(key));
     return true;
   };
 
@@ -278,6 +284,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       return session;
     },
     end,
+    endByKey,
     sweep,
     held: () => held.size,
     endStreams() {

@@ -40,10 +40,12 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
      VALUES (@key, @principal, @initialize, @protocolVersion, @isInitialized, @logLevel,
        @subscriptions, @createdAt, @usedAt)`,
   );
-  const find = db.prepare<[string], Row>(
-    `SELECT key, principal, initialize, protocol_version AS protocolVersion, is_initialized AS isInitialized,
-       log_level AS logLevel, subscriptions, created_at AS createdAt, used_at AS usedAt
-     FROM mcp_sessions WHERE key = ?`,
+  const columns = `key, principal, initialize, protocol_version AS protocolVersion, is_initialized AS isInitialized,
+    log_level AS logLevel, subscriptions, created_at AS createdAt, used_at AS usedAt`;
+  const find = db.prepare<[string], Row>(`SELECT ${columns} FROM mcp_sessions WHERE key = ?`);
+  // The quotation mark at the end of a prefix is followed by the number sign.
+  const listBelow = db.prepare<[string, string], Row>(
+    `SELECT ${columns} FROM mcp_sessions WHERE principal >= ? AND principal < ? ORDER BY used_at DESC, id DESC`,
   );
   const listOf = db
     .prepare<[string], string>('SELECT key FROM mcp_sessions WHERE principal = ? ORDER BY used_at, id')
@@ -82,6 +84,7 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
     list: async () => list.all(),
     filterPresent: async (keys) => filterPresent.all(JSON.stringify(keys)),
     othersMark: async () => String(othersCommits.get()),
+    listBelow: async (prefix) => listBelow.all(prefix, `${prefix.slice(0, -1)}#`).map(toSession),
     change: (key, changes: SessionChange) =>
       writer.write(() => {
         const row = find.get(key);

@@ -6,6 +6,7 @@ const lifetimes = {
   codeSeconds: 60,
   refreshTokenSeconds: 86_400,
   grantSeconds: 864_000,
+  sessionIdleSeconds: 1,
   sessionSeconds: 50_000,
   interactionSeconds: 3600,
   deviceCodeSeconds: 600,

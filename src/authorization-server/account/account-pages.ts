@@ -1,0 +1,191 @@
+import type { Context } from 'koa';
+import { randomSecret } from '../../crypto/secret.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { commitWrites } from '../engine/write-set.ts';
+import { csrfToken, csrfTokens, FormRefused, readForm } from '../interactions/form.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
+import {
+  type CodesPageOptions,
+  renewRecoveryCodes,
+  showCodes,
+  turnCodesOff,
+  turnCodesOn,
+} from './codes-page.ts';
+import {
+  type AccountLoginOptions,
+  type LoginRequest,
+  loginPage,
+  showAccountLogin,
+  submitAccountLogin,
+} from './login-page.ts';
+import {
+  endApp,
+  endBrowser,
+  endConnection,
+  endOtherBrowsers,
+  type OverviewOptions,
+  showOverview,
+} from './overview-page.ts';
+import type { OwnSessions } from './own-session.ts';
+import { PageMissing } from './page-missing.ts';
+import { addPasskey, type PasskeysPageOptions, removePasskey, showPasskeys } from './passkeys-page.ts';
+import { type PasswordPageOptions, showPasswordChange, submitPasswordChange } from './password-page.ts';
+import { type ResetPageOptions, showReset, submitReset } from './reset-page.ts';
+
+/** What the account pages work with. */
+export interface AccountPagesOptions {
+  artifacts: ArtifactStore;
+  sessions: OwnSessions;
+  login: AccountLoginOptions;
+  overview: OverviewOptions;
+  password: PasswordPageOptions;
+  reset: ResetPageOptions;
+  passkeys: PasskeysPageOptions;
+  codes: CodesPageOptions;
+  /** URL of the account pages, without a slash at its end. */
+  url: string;
+  /** Cookie keys of the installation. */
+  csrfKeys: readonly string[];
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+type Run<R> = (request: R, options: AccountPagesOptions) => Promise<void> | void;
+
+/** A page: who may open it, and what a GET and a POST do. */
+type Page =
+  | { for: 'anybody'; get?: Run<LoginRequest>; post?: Run<LoginRequest> }
+  /** `recent`: somebody who has shown who they are within the last minutes. */
+  | { for: 'person' | 'recent'; get?: Run<PersonalRequest>; post?: Run<PersonalRequest> };
+
+/** Every account page, by its path below `/account`. */
+const pages: Readonly<Record<string, Page>> = {
+  '': { for: 'person', get: (request, { overview }) => showOverview(request, overview) },
+  login: {
+    for: 'anybody',
+    get: (request, { login }) => showAccountLogin(request, login),
+    post: (request, { login }) => submitAccountLogin(request, login, 'byPassword'),
+  },
+  code: { for: 'anybody', post: (request, { login }) => submitAccountLogin(request, login, 'byCode') },
+  passkey: { for: 'anybody', post: (request, { login }) => submitAccountLogin(request, login, 'byPasskey') },
+  logout: { for: 'person', post: logOut },
+  apps: { for: 'person', post: (request, { overview }) => endApp(request, overview) },
+  connections: { for: 'person', post: (request, { overview }) => endConnection(request, overview) },
+  browsers: { for: 'person', post: (request, { overview }) => endBrowser(request, overview) },
+  'browsers/others': { for: 'person', post: (request, { overview }) => endOtherBrowsers(request, overview) },
+  password: {
+    for: 'person',
+    get: (request) => showPasswordChange(request),
+    post: (request, { password }) => submitPasswordChange(request, password),
+  },
+  passkeys: {
+    for: 'recent',
+    get: (request, { passkeys }) => showPasskeys(request, passkeys),
+    post: (request, { passkeys }) => addPasskey(request, passkeys),
+  },
+  'passkeys/remove': { for: 'recent', post: (request, { passkeys }) => removePasskey(request, passkeys) },
+  codes: {
+    for: 'recent',
+    get: (request, { codes }) => showCodes(request, codes),
+    post: (request, { codes }) => turnCodesOn(request, codes),
+  },
+  'codes/off': { for: 'recent', post: (request, { codes }) => turnCodesOff(request, codes) },
+  'codes/recovery': { for: 'recent', post: (request, { codes }) => renewRecoveryCodes(request, codes) },
+  reset: {
+    for: 'anybody',
+    get: (request, { reset }) => showReset(request, reset),
+    post: (request, { reset }) => submitReset(request, reset),
+  },
+};
+
+/** How long ago a login may be for changes of how one logs in (ASVS 5.0 7.5.1). */
+const recentSeconds = 300;
+
+async function logOut(request: PersonalRequest, { sessions, overview }: AccountPagesOptions): Promise<void> {
+  await sessions.end(request.ctx);
+  overview.audit('login.ended', request.ctx, { accountId: request.who.account.id });
+  goToPage(request, 'login');
+}
+
+/**
+ * Creates the handler of the account pages.
+ * @returns a function of the context and the path below `/account`, without its first slash
+ */
+export function createAccountPages(
+  options: AccountPagesOptions,
+): (ctx: Context, path: string) => Promise<void> {
+  const { artifacts, sessions, url, csrfKeys, now } = options;
+  const { origin, pathname, protocol } = new URL(url);
+  const secure = protocol === 'https:';
+  const visitorCookie = secure ? '__Secure-gatehouse-visitor' : 'gatehouse-visitor';
+
+  /** The name of a browser in which nobody is logged in: ties forms to it. */
+  function visitorOf(ctx: Context): string {
+    const known = ctx.cookies.get(visitorCookie, { signed: true });
+    if (known) return known;
+    const visitor = randomSecret();
+    ctx.cookies.set(visitorCookie, visitor, {
+      httpOnly: true,
+      sameSite: 'lax',
+      secure,
+      path: pathname,
+      signed: true,
+    });
+    return visitor;
+  }
+
+  async function prepare(ctx: Context, csrfFor: [string, string]): Promise<AccountRequest> {
+    const form =
+      ctx.method === 'POST'
+        ? await readForm(ctx, origin, csrfTokens(csrfKeys, ...csrfFor))
+        : new URLSearchParams();
+    return { ctx, texts: textsFor(ctx), url, csrf: csrfToken(csrfKeys, ...csrfFor), form };
+  }
+
+  async function serve(ctx: Context, path: string, page: Page): Promise<void> {
+    const who = await sessions.find(ctx);
+    const isPost = ctx.method === 'POST';
+    if (page.for === 'anybody') {
+      const visitor = visitorOf(ctx);
+      const request = { ...(await prepare(ctx, ['account login', visitor])), visitor, who };
+      return (isPost ? page.post : page.get)?.(request, options);
+    }
+    const [destination = ''] = path.split('/');
+    if (!who) return goToPage({ ctx, url }, loginPage(destination));
+    const isRecent = now() - (who.session.loginTs ?? 0) <= recentSeconds;
+    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url }, loginPage(destination));
+    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who };
+    return (isPost ? page.post : page.get)?.(request, options);
+  }
+
+  return async (ctx, path) => {
+    ctx.set('Cache-Control', 'no-store');
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+    const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
+    if (!allowed.includes(ctx.method)) {
+      ctx.set('Allow', allowed.join(', '));
+      const description = `use ${allowed.join(' or ')} here`;
+      const error = { code: 'invalid_request', description };
+      return answerWithErrorPage(ctx, 405, error, { explanation: 'form_refused' });
+    }
+    try {
+      const { result } = await commitWrites(artifacts, async () => {
+        await serve(ctx, path, page);
+        return true;
+      });
+      if (result.committed) return;
+      // The session, the account or the challenge ended meanwhile: nothing was done, and a login tells why.
+      ctx.remove('Set-Cookie');
+      goToPage({ ctx, url }, 'login');
+    } catch (error) {
+      if (error instanceof PageMissing) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+      if (!(error instanceof FormRefused)) throw error;
+      const description = error.message;
+      const refusal = { code: 'invalid_request', description };
+      answerWithErrorPage(ctx, error.status, refusal, { explanation: 'form_refused' });
+    }
+  };
+}

@@ -1,0 +1,81 @@
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { AuditLog } from '../audit.ts';
+import type { WaysToLogIn } from '../authentication/ways-to-log-in.ts';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { SessionLife } from '../engine/session-life.ts';
+import { createLimiter, type Limit } from '../limits.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import { createAccountPages } from './account-pages.ts';
+import { createBrowserLogins } from './browser-logins.ts';
+import { createClientSummaries } from './client-summaries.ts';
+import { createConnectedApps } from './connected-apps.ts';
+import type { McpConnections } from './mcp-connections.ts';
+import { createOwnSessions } from './own-session.ts';
+
+/** What the account pages are made of. */
+export interface AccountServerOptions {
+  issuer: string;
+  provider: Provider;
+  storage: Storage;
+  box: SealedBox;
+  resources: ResourceRegistry;
+  documents: Pick<ClientDocuments, 'recall'> | undefined;
+  lifetimes: SessionLife;
+  waysToLogIn: WaysToLogIn;
+  mcpConnections: McpConnections;
+  /** Cookie keys of the installation. */
+  cookieKeys: readonly string[];
+  limits: { codes: Limit; resets: Limit };
+  audit: AuditLog;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Puts the account pages together.
+ * @returns serves a path below `/account`, given without its first slash
+ */
+export function createAccountServer(
+  options: AccountServerOptions,
+): (ctx: Context, path: string) => Promise<void> {
+  const { issuer, provider, storage, box, resources, waysToLogIn, mcpConnections, audit, now } = options;
+  const { accounts, artifacts, oneTimeCodes } = storage;
+  const { hasher, login, authentication, secondFactor, passkeys, devices } = waysToLogIn;
+  const { hostname, protocol } = new URL(issuer);
+  const sessions = createOwnSessions({
+    provider,
+    accounts,
+    lifetimes: options.lifetimes,
+    secure: protocol === 'https:',
+    now,
+  });
+  const describeClient = createClientSummaries(provider, options.documents);
+  const browsers = createBrowserLogins(artifacts, box, now);
+  const apps = createConnectedApps({ artifacts, box, resources, describeClient, mcpConnections, now });
+  const { codes, resets } = options.limits;
+
+  return createAccountPages({
+    artifacts,
+    sessions,
+    login: { authentication, passkeys, devices, sessions, audit },
+    overview: {
+      apps,
+      browsers,
+      mcpConnections,
+      describeClient,
+      passkeys: storage.passkeys,
+      oneTimeCodes,
+      audit,
+    },
+    password: { accounts, hasher, login, devices, sessions, audit },
+    reset: { accounts, artifacts, hasher, wrongLinks: createLimiter(resets), audit, now },
+    passkeys: { passkeys, store: storage.passkeys, audit },
+    codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname },
+    url: `${issuer}/account`,
+    csrfKeys: options.cookieKeys,
+    now,
+  });
+}

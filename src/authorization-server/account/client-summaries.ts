@@ -1,0 +1,26 @@
+import type Provider from 'oidc-provider';
+import type { ClientDocuments } from '../client-documents/client-documents.ts';
+import type { ClientSummary } from '../views/client-summary.ts';
+
+/** Says what is known of a client; its id alone where it was removed. */
+export type ClientSummaries = (clientId: string) => Promise<ClientSummary>;
+
+/**
+ * Creates the summaries of clients for lists of them. A client that is described by a document is shown as the document
+ * was fetched last: a list has nothing fetched.
+ */
+export function createClientSummaries(
+  provider: Provider,
+  documents: Pick<ClientDocuments, 'recall'> | undefined,
+): ClientSummaries {
+  return async (clientId) => {
+    const metadata = clientId.startsWith('https://')
+      ? await documents?.recall(clientId)
+      : (await provider.Client.find(clientId))?.metadata();
+    return {
+      clientId,
+      name: String(metadata?.client_name ?? ''),
+      ...(typeof metadata?.client_uri === 'string' ? { uri: metadata.client_uri } : undefined),
+    };
+  };
+}

@@ -1,0 +1,93 @@
+import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
+import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { AuditLog } from '../audit.ts';
+import { showPage } from '../interactions/page.ts';
+import { renderAccountOverview } from '../views/account/overview.ts';
+import { goToPage, type PersonalRequest } from './account-request.ts';
+import type { BrowserLogins } from './browser-logins.ts';
+import type { ClientSummaries } from './client-summaries.ts';
+import type { ConnectedApps } from './connected-apps.ts';
+import type { McpConnections } from './mcp-connections.ts';
+import { PageMissing } from './page-missing.ts';
+
+/** What the overview shows and ends. */
+export interface OverviewOptions {
+  apps: ConnectedApps;
+  browsers: BrowserLogins;
+  mcpConnections: McpConnections;
+  describeClient: ClientSummaries;
+  passkeys: PasskeyStore;
+  oneTimeCodes: OneTimeCodeStore;
+  audit: AuditLog;
+}
+
+/** Shows who may act for the person, what is open, and how they log in. */
+export async function showOverview(request: PersonalRequest, options: OverviewOptions): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const { id, email } = who.account;
+  const connections = await options.mcpConnections.list(id);
+  const page = renderAccountOverview(texts, {
+    url,
+    csrf,
+    email,
+    apps: await options.apps.list(id),
+    connections: await Promise.all(
+      connections.map(async ({ key, clientId, createdAt, usedAt }) => ({
+        id: key,
+        client: await options.describeClient(clientId),
+        createdAt,
+        usedAt,
+      })),
+    ),
+    browsers: await options.browsers.list(id, who.session.uid),
+    passkeys: (await options.passkeys.listOf(id)).length,
+    hasOneTimeCodes: (await options.oneTimeCodes.find(id)) !== undefined,
+  });
+  showPage(ctx, page);
+}
+
+function requiredId({ form }: PersonalRequest): string {
+  return form.get('id') ?? '';
+}
+
+/** Ends a connected app. @throws PageMissing where it is not one of the person's (T-124) */
+export async function endApp(request: PersonalRequest, { apps, audit }: OverviewOptions): Promise<void> {
+  const accountId = request.who.account.id;
+  const clientId = await apps.end(accountId, requiredId(request));
+  if (clientId === undefined) throw new PageMissing();
+  audit('grant.revoked', request.ctx, { accountId, clientId, reason: 'account page' });
+  goToPage(request);
+}
+
+/** Ends an MCP session. @throws PageMissing where it is not one of the person's */
+export async function endConnection(
+  request: PersonalRequest,
+  { mcpConnections, audit }: OverviewOptions,
+): Promise<void> {
+  const accountId = request.who.account.id;
+  if (!(await mcpConnections.end(accountId, requiredId(request)))) throw new PageMissing();
+  audit('mcp_session.ended', request.ctx, { accountId });
+  goToPage(request);
+}
+
+/** Ends a login in another browser. @throws PageMissing where it is not one of the person's */
+export async function endBrowser(
+  request: PersonalRequest,
+  { browsers, audit }: OverviewOptions,
+): Promise<void> {
+  const accountId = request.who.account.id;
+  if (!(await browsers.end(accountId, requiredId(request)))) throw new PageMissing();
+  audit('login.ended', request.ctx, { accountId });
+  goToPage(request);
+}
+
+/** Ends every login but the one of this browser. */
+export async function endOtherBrowsers(
+  request: PersonalRequest,
+  { browsers, audit }: OverviewOptions,
+): Promise<void> {
+  const { account, session } = request.who;
+  const ended = await browsers.endOthers(account.id, session.uid);
+  audit('login.ended', request.ctx, { accountId: account.id, count: String(ended) });
+  goToPage(request);
+}

@@ -1,0 +1,68 @@
+import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { AuditLog } from '../audit.ts';
+import type { Passkeys } from '../authentication/passkeys.ts';
+import { showPage } from '../interactions/page.ts';
+import { renderPasskeys } from '../views/account/passkeys.ts';
+import { passkeyScriptSource } from '../views/passkey-form.ts';
+import { goToPage, type PersonalRequest } from './account-request.ts';
+import { PageMissing } from './page-missing.ts';
+
+/** What the page of passkeys works with. */
+export interface PasskeysPageOptions {
+  passkeys: Passkeys;
+  store: PasskeyStore;
+  audit: AuditLog;
+}
+
+const maxNameLength = 60;
+
+function bindingOf({ who }: PersonalRequest): string {
+  return `registration ${who.session.uid}`;
+}
+
+/** Shows the passkeys of the person, and the form for another. */
+export async function showPasskeys(
+  request: PersonalRequest,
+  { passkeys, store }: PasskeysPageOptions,
+  problem?: string,
+): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const options = passkeys.isOffered
+    ? await passkeys.registrationOptions(who.account, bindingOf(request))
+    : undefined;
+  const page = renderPasskeys(texts, {
+    url,
+    csrf,
+    problem,
+    options,
+    passkeys: await store.listOf(who.account.id),
+  });
+  showPage(ctx, page, undefined, passkeyScriptSource);
+}
+
+/** Registers a passkey. */
+export async function addPasskey(request: PersonalRequest, options: PasskeysPageOptions): Promise<void> {
+  const { ctx, texts, form, who } = request;
+  const name =
+    (form.get('name') ?? '').trim().slice(0, maxNameLength) || texts.account.passkeys.suggestedName;
+  const response = form.get('credential') ?? '';
+  const added = await options.passkeys.register(who.account, name, response, bindingOf(request));
+  if (added !== true) {
+    ctx.status = 400;
+    const { taken, refused } = texts.account.passkeys;
+    return showPasskeys(request, options, added === 'taken' ? taken : refused);
+  }
+  options.audit('account.passkey_added', ctx, { accountId: who.account.id });
+  goToPage(request, 'passkeys');
+}
+
+/** Removes a passkey. @throws PageMissing where it is not one of the person's */
+export async function removePasskey(
+  request: PersonalRequest,
+  { store, audit }: PasskeysPageOptions,
+): Promise<void> {
+  const accountId = request.who.account.id;
+  if (!(await store.remove(accountId, request.form.get('id') ?? ''))) throw new PageMissing();
+  audit('account.passkey_removed', request.ctx, { accountId });
+  goToPage(request, 'passkeys');
+}

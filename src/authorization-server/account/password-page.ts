@@ -1,0 +1,67 @@
+import { type PasswordHasher, PasswordQueueFull } from '../../crypto/password.ts';
+import type { AccountStore } from '../../storage/accounts.ts';
+import type { AuditLog } from '../audit.ts';
+import type { KnownDevices } from '../authentication/known-device.ts';
+import { goOn } from '../interactions/interaction.ts';
+import { showPage } from '../interactions/page.ts';
+import type { Login } from '../login.ts';
+import { renderPasswordChange } from '../views/account/password.ts';
+import type { PersonalRequest } from './account-request.ts';
+import { readNewPassword } from './new-password.ts';
+import type { OwnSessions } from './own-session.ts';
+
+/** What the change of a password works with. */
+export interface PasswordPageOptions {
+  accounts: AccountStore;
+  hasher: PasswordHasher;
+  login: Login;
+  devices: KnownDevices;
+  sessions: OwnSessions;
+  audit: AuditLog;
+}
+
+/** Shows the form; `problem` says why the last one was not carried out. */
+export function showPasswordChange(request: PersonalRequest, problem?: string): void {
+  const { ctx, texts, url, csrf, who } = request;
+  const notice = ctx.query.done === undefined ? undefined : texts.account.password.done;
+  const { email } = who.account;
+  showPage(ctx, renderPasswordChange(texts, { url, csrf, email, problem, notice }));
+}
+
+/**
+ * Carries out a change of the password: by who knows the one there is, counted like a login. Every session and grant
+ * of the account ends, and this browser is logged in anew (T-123, T-119).
+ */
+export async function submitPasswordChange(
+  request: PersonalRequest,
+  options: PasswordPageOptions,
+): Promise<void> {
+  const { ctx, texts, form, url, who } = request;
+  const { accounts, hasher, login, devices, sessions, audit } = options;
+  const { id, email } = who.account;
+  const refuse = (status: number, problem: string): void => {
+    ctx.status = status;
+    showPasswordChange(request, problem);
+  };
+
+  const typed = readNewPassword(texts, form);
+  if ('problem' in typed) return refuse(400, typed.problem);
+  const address = String(ctx.state.clientAddress);
+  const checked = await login(email, form.get('current') ?? '', address, devices.find(ctx, email));
+  if (checked.outcome === 'refused') return refuse(403, texts.account.password.wrong);
+  if (checked.outcome !== 'accepted')
+    return checked.outcome === 'busy'
+      ? refuse(503, texts.login.busy)
+      : refuse(429, texts.login.throttled(checked.retryAfterSeconds));
+
+  const passwordHash = await hasher.hash(typed.password).catch((error) => {
+    if (error instanceof PasswordQueueFull) return undefined;
+    throw error;
+  });
+  if (passwordHash === undefined) return refuse(503, texts.login.busy);
+  if (!(await accounts.setPassword(id, passwordHash, checked.account.passwordHash)))
+    return refuse(403, texts.account.password.wrong);
+  audit('account.password_changed', ctx, { accountId: id });
+  await sessions.start(ctx, id, who.session.amr ?? ['pwd']);
+  goOn(ctx, `${url}/password?done=1`);
+}

@@ -1,0 +1,69 @@
+import { type PasswordHasher, PasswordQueueFull } from '../../crypto/password.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+import { type AccountStore, passwordResetKind } from '../../storage/accounts.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { AuditLog } from '../audit.ts';
+import { showPage } from '../interactions/page.ts';
+import type { Limiter } from '../limits.ts';
+import { renderPasswordReset, renderResetEnd } from '../views/account/password.ts';
+import type { AccountRequest } from './account-request.ts';
+import { readNewPassword } from './new-password.ts';
+
+/** What a reset of a password works with. */
+export interface ResetPageOptions {
+  accounts: AccountStore;
+  artifacts: ArtifactStore;
+  hasher: PasswordHasher;
+  /** Links of an address that do not work. */
+  wrongLinks: Limiter;
+  audit: AuditLog;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Whether the link still works. A wrong one counts for the address it came from; one over the limit looks wrong too. */
+async function isOpen(request: AccountRequest, id: string, options: ResetPageOptions): Promise<boolean> {
+  const address = String(request.ctx.state.clientAddress);
+  if ((await options.wrongLinks.take(address)) > 0) return false;
+  const row = await options.artifacts.find(passwordResetKind, id);
+  const open = row !== undefined && row.expiresAt > options.now();
+  if (open) await options.wrongLinks.giveBack(address);
+  return open;
+}
+
+function showEnd({ ctx, texts, url }: AccountRequest, isDone: boolean): void {
+  if (!isDone) ctx.status = 400;
+  showPage(ctx, renderResetEnd(texts, url, isDone));
+}
+
+/** Shows the form behind a link that an operator made. */
+export async function showReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
+  const { ctx, texts, url, csrf } = request;
+  const key = String(ctx.query.key ?? '');
+  if (!(await isOpen(request, hashSecret(passwordResetKind, key), options))) return showEnd(request, false);
+  showPage(ctx, renderPasswordReset(texts, { url, csrf, key }));
+}
+
+/** Sets the password. Of many who come with one link one wins, and every session and grant ends (T-123). */
+export async function submitReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
+  const { ctx, texts, url, csrf, form } = request;
+  const { accounts, hasher, audit, now } = options;
+  const key = form.get('key') ?? '';
+  const id = hashSecret(passwordResetKind, key);
+  const refuse = (status: number, problem: string): void => {
+    ctx.status = status;
+    showPage(ctx, renderPasswordReset(texts, { url, csrf, key, problem }));
+  };
+
+  if (!(await isOpen(request, id, options))) return showEnd(request, false);
+  const typed = readNewPassword(texts, form);
+  if ('problem' in typed) return refuse(400, typed.problem);
+  const passwordHash = await hasher.hash(typed.password).catch((error) => {
+    if (error instanceof PasswordQueueFull) return undefined;
+    throw error;
+  });
+  if (passwordHash === undefined) return refuse(503, texts.login.busy);
+  const accountId = await accounts.resetPassword(id, passwordHash, now());
+  if (accountId !== undefined) audit('account.password_reset', ctx, { accountId });
+  showEnd(request, accountId !== undefined);
+}

@@ -1,0 +1,74 @@
+import type { Context } from 'koa';
+import type { Account } from '../../storage/accounts.ts';
+import type { AuditLog } from '../audit.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import type { Texts } from '../texts/texts.ts';
+import type { LoginFault, LoginOutcome } from './authentication.ts';
+import type { KnownDevices } from './known-device.ts';
+
+/** Where a login takes place: in an authorization request, or on the account pages. */
+export interface LoginPlace {
+  audit: AuditLog;
+  devices: KnownDevices;
+  clientId?: string;
+  /** Goes on with somebody who has logged in. */
+  accept(account: Account, amr: string[]): Promise<void>;
+  /** Shows the login page again. */
+  showLogin(problem: string): Promise<void>;
+  /** Asks for the one-time code. */
+  showCode(pending: string, problem?: string): void;
+}
+
+function faultWords(texts: Texts, fault: LoginFault): string {
+  switch (fault) {
+    case 'password':
+      return texts.login.refused;
+    case 'code':
+      return texts.account.code.refused;
+    case 'passkey':
+      return texts.account.passkeys.refused;
+    case 'expired':
+      return texts.account.code.expired;
+  }
+}
+
+/**
+ * Answers a step of a login. One that succeeds counts only where, in its commit, the account still has the password it
+ * had and is not disabled (T-166, T-027).
+ */
+export async function answerLogin(ctx: Context, result: LoginOutcome, place: LoginPlace): Promise<void> {
+  const { audit, devices, clientId } = place;
+  const texts = textsFor(ctx);
+  const again = (pending: string | undefined, problem: string): Promise<void> | void =>
+    pending === undefined ? place.showLogin(problem) : place.showCode(pending, problem);
+
+  switch (result.outcome) {
+    case 'accepted': {
+      const { account, amr } = result;
+      audit('login.succeeded', ctx, { accountId: account.id, clientId, amr: amr.join(' ') });
+      currentWriteSet()?.add({
+        type: 'requirePassword',
+        accountId: account.id,
+        passwordHash: account.passwordHash,
+      });
+      devices.remember(ctx, account.email);
+      return place.accept(account, amr);
+    }
+    case 'code_needed':
+      return place.showCode(result.pending);
+    case 'refused':
+      audit('login.failed', ctx, { accountId: result.accountId, clientId, reason: result.fault });
+      ctx.status = 401;
+      return again(result.pending, faultWords(texts, result.fault));
+    case 'throttled':
+    case 'busy':
+      audit('login.throttled', ctx, { clientId, reason: result.outcome });
+      ctx.status = result.outcome === 'busy' ? 503 : 429;
+      ctx.set('Retry-After', String(result.retryAfterSeconds));
+      return again(
+        result.pending,
+        result.outcome === 'busy' ? texts.login.busy : texts.login.throttled(result.retryAfterSeconds),
+      );
+  }
+}

@@ -1,0 +1,102 @@
+import type { Context } from 'koa';
+import type { Account, AccountStore } from '../../storage/accounts.ts';
+import { createLimiter, type Limit } from '../limits.ts';
+import type { Login } from '../login.ts';
+import type { KnownDevices } from './known-device.ts';
+import type { Passkeys } from './passkeys.ts';
+import { type PendingLogins, passwordDigest } from './pending-login.ts';
+import type { SecondFactor } from './second-factor.ts';
+
+/** What came of a step of a login. */
+export type LoginOutcome =
+  /** `amr`: how the person proved who they are (RFC 8176). */
+  | { outcome: 'accepted'; account: Account; amr: string[] }
+  /** The password was right, a one-time code is owed. `pending` goes with it. */
+  | { outcome: 'code_needed'; pending: string }
+  /** `accountId` is for the audit log alone (T-116); with `pending` the code may be tried again. */
+  | { outcome: 'refused'; fault: LoginFault; accountId?: string; pending?: string }
+  /** Try again after that many seconds. */
+  | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number; pending?: string };
+
+/** Which step was not right. */
+export type LoginFault = 'password' | 'code' | 'passkey' | 'expired';
+
+/** What logins are checked with. */
+export interface AuthenticationOptions {
+  accounts: AccountStore;
+  login: Login;
+  secondFactor: SecondFactor;
+  passkeys: Passkeys;
+  pending: PendingLogins;
+  devices: KnownDevices;
+  limits: {
+    /** Wrong one-time codes of an account. */
+    codes: Limit;
+    /** Failed logins of an address. */
+    perAddress: Limit;
+  };
+}
+
+/** The steps of a login, each a posted form. `binding` names the page and the browser the form belongs to. */
+export interface Authentication {
+  byPassword(ctx: Context, form: URLSearchParams, binding: string): Promise<LoginOutcome>;
+  byCode(ctx: Context, form: URLSearchParams, binding: string): Promise<LoginOutcome>;
+  byPasskey(ctx: Context, form: URLSearchParams, binding: string): Promise<LoginOutcome>;
+}
+
+/**
+ * Creates the check of logins: a password, then a one-time code where the account wants one; or a passkey alone.
+ * Attempts are counted before they are looked at, so that parallel ones count as well (T-117).
+ */
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const { accounts, login, secondFactor, passkeys, pending, devices } = options;
+  const wrongCodes = createLimiter(options.limits.codes);
+  const wrongPasskeys = createLimiter(options.limits.perAddress);
+
+  async function pendingAccount(sealed: string, binding: string): Promise<Account | undefined> {
+    const known = pending.open(sealed, binding);
+    const account = known && (await accounts.find(known.accountId));
+    if (!account || account.disabledAt !== undefined) return undefined;
+    return passwordDigest(account) === known.passwordDigest ? account : undefined;
+  }
+
+  return {
+    async byPassword(ctx, form, binding) {
+      const email = form.get('email') ?? '';
+      const device = devices.find(ctx, email);
+      const address = String(ctx.state.clientAddress);
+      const result = await login(email, form.get('password') ?? '', address, device);
+      if (result.outcome === 'refused') return { ...result, fault: 'password' };
+      if (result.outcome !== 'accepted') return result;
+      const { account } = result;
+      return (await secondFactor.isNeeded(account.id))
+        ? { outcome: 'code_needed', pending: pending.seal(account, binding) }
+        : { outcome: 'accepted', account, amr: ['pwd'] };
+    },
+
+    async byCode(ctx, form, binding) {
+      const sealed = form.get('pending') ?? '';
+      const account = await pendingAccount(sealed, binding);
+      if (!account) return { outcome: 'refused', fault: 'expired' };
+      const key = `${devices.find(ctx, account.email) ?? ''} ${account.id}`;
+      const wait = await wrongCodes.take(key);
+      if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait, pending: sealed };
+      if (!(await secondFactor.check(account.id, form.get('code') ?? '')))
+        return { outcome: 'refused', fault: 'code', accountId: account.id, pending: sealed };
+      await wrongCodes.reset(key);
+      return { outcome: 'accepted', account, amr: ['pwd', 'otp', 'mfa'] };
+    },
+
+    async byPasskey(ctx, form, binding) {
+      const address = String(ctx.state.clientAddress);
+      const wait = await wrongPasskeys.take(address);
+      if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait };
+      const verified = await passkeys.verifyLogin(form.get('credential') ?? '', binding);
+      const account = verified && (await accounts.find(verified.accountId));
+      if (!account || account.disabledAt !== undefined)
+        return { outcome: 'refused', fault: 'passkey', ...(account ? { accountId: account.id } : undefined) };
+      await wrongPasskeys.giveBack(address);
+      return { outcome: 'accepted', account, amr: verified.amr };
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { isIP } from 'node:net';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import type { Account } from '../../storage/accounts.ts';
+import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { Challenges } from './challenges.ts';
+
+/** What passkeys work with. */
+export interface PasskeyOptions {
+  store: PasskeyStore;
+  challenges: Challenges;
+  /** The public URL: its host is the relying party. */
+  issuer: string;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Passkeys: registered by their person, and a login by themselves. */
+export interface Passkeys {
+  /** Whether browsers take passkeys for this host: not for a bare address. */
+  isOffered: boolean;
+  /** Options of a login for the browser, JSON; undefined where nobody here has a passkey. */
+  loginOptions(binding: string): Promise<string | undefined>;
+  /** Options of a registration for the browser, JSON. */
+  registrationOptions(account: Account, binding: string): Promise<string>;
+  /**
+   * Checks what a browser made of {@link loginOptions}.
+   * @returns whose passkey it is and how it is kept (RFC 8176); undefined where it is not right
+   */
+  verifyLogin(response: string, binding: string): Promise<{ accountId: string; amr: string[] } | undefined>;
+  /**
+   * Keeps a new passkey.
+   * @returns false where the response is not right; 'taken' where the passkey is known or the account has too many
+   */
+  register(account: Account, name: string, response: string, binding: string): Promise<boolean | 'taken'>;
+}
+
+/** EdDSA, ES256 and RS256: what devices have, and Node.js verifies without experiments (COSE numbers). */
+const supportedAlgorithmIDs = [-8, -7, -257];
+
+/** More passkeys than anybody has devices. */
+const maxPasskeys = 20;
+
+function parseJson<T>(text: string): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Creates the passkeys. `@simplewebauthn/server` because it verifies every attestation and signature format with tests
+ * against real devices. The person is always verified by their device, so a passkey is a login by itself.
+ * @see Web Authentication Level 3 sections 7.1, 7.2
+ */
+export function createPasskeys({ store, challenges, issuer, now }: PasskeyOptions): Passkeys {
+  const { hostname: rpID, origin } = new URL(issuer);
+  const isOffered = isIP(rpID.replace(/^\[|\]$/g, '')) === 0;
+  const expected = { expectedOrigin: origin, expectedRPID: rpID, requireUserVerification: true } as const;
+  const bytesOf = (challenge: string) => Uint8Array.from(Buffer.from(challenge, 'base64url'));
+
+  return {
+    isOffered,
+    async loginOptions(binding) {
+      if (!isOffered || !(await store.isAnyKept())) return undefined;
+      const challenge = bytesOf(challenges.issue(binding));
+      return JSON.stringify(
+        await generateAuthenticationOptions({ rpID, challenge, userVerification: 'required' }),
+      );
+    },
+    async registrationOptions(account, binding) {
+      const kept = await store.listOf(account.id);
+      const options = await generateRegistrationOptions({
+        rpID,
+        rpName: rpID,
+        userID: Uint8Array.from(Buffer.from(account.id)),
+        userName: account.email,
+        userDisplayName: account.email,
+        challenge: bytesOf(challenges.issue(binding)),
+        attestationType: 'none',
+        supportedAlgorithmIDs,
+        excludeCredentials: kept.map(({ id }) => ({ id })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return JSON.stringify(options);
+    },
+    async verifyLogin(response, binding) {
+      const challenge = await challenges.take(binding);
+      const parsed = parseJson<AuthenticationResponseJSON>(response);
+      const kept = typeof parsed?.id === 'string' ? await store.find(parsed.id) : undefined;
+      if (!parsed || !kept || challenge === undefined) return undefined;
+      const verified = await verifyAuthenticationResponse({
+        ...expected,
+        response: parsed,
+        expectedChallenge: challenge,
+        credential: { id: kept.id, publicKey: Uint8Array.from(kept.publicKey), counter: kept.counter },
+      }).catch(() => undefined);
+      if (!verified?.verified) return undefined;
+      const isUsed = await store.use(kept.id, verified.authenticationInfo.newCounter, now());
+      const key = kept.isSynced ? 'swk' : 'hwk';
+      return isUsed ? { accountId: kept.accountId, amr: [key, 'user', 'mfa'] } : undefined;
+    },
+    async register(account, name, response, binding) {
+      const challenge = await challenges.take(binding);
+      const parsed = parseJson<RegistrationResponseJSON>(response);
+      if (!parsed || challenge === undefined) return false;
+      const verified = await verifyRegistrationResponse({
+        ...expected,
+        response: parsed,
+        expectedChallenge: challenge,
+        supportedAlgorithmIDs,
+      }).catch(() => undefined);
+      if (!verified?.verified) return false;
+      const { credential, credentialDeviceType } = verified.registrationInfo;
+      const isAdded = await store.add(
+        {
+          id: credential.id,
+          accountId: account.id,
+          name,
+          publicKey: credential.publicKey,
+          counter: credential.counter,
+          isSynced: credentialDeviceType === 'multiDevice',
+          transports: credential.transports ?? [],
+          createdAt: now(),
+        },
+        maxPasskeys,
+      );
+      return isAdded || 'taken';
+    },
+  };
+}

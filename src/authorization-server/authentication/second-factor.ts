@@ -1,0 +1,77 @@
+import { randomPassword } from '../../crypto/password.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
+import { payloadContext } from '../engine/adapter.ts';
+import { findTimeStep } from './one-time-password.ts';
+
+/** One-time codes of accounts: on or off, and checked. */
+export interface SecondFactor {
+  /** Whether a login of this account needs a code. */
+  isNeeded(accountId: string): Promise<boolean>;
+  /** How many recovery codes an account has left; undefined where codes are off. */
+  recoveryCodesLeft(accountId: string): Promise<number | undefined>;
+  /** Takes a code of the app, or a recovery code; each is taken once. */
+  check(accountId: string, code: string): Promise<boolean>;
+  /**
+   * Turns codes on once the person has shown that their app knows the secret.
+   * @returns recovery codes, to be shown once; undefined where the code is not right or codes are on already
+   */
+  turnOn(accountId: string, secret: string, code: string): Promise<string[] | undefined>;
+  /** Makes new recovery codes in the place of the old ones; undefined where codes are off. */
+  renewRecoveryCodes(accountId: string): Promise<string[] | undefined>;
+  /** Turns codes off. */
+  turnOff(accountId: string): Promise<void>;
+}
+
+const recoveryCodeCount = 10;
+
+function makeRecoveryCodes(): string[] {
+  return Array.from({ length: recoveryCodeCount }, randomPassword);
+}
+
+/** The name under which a recovery code is stored: 99 random bits need no slow hash. */
+function recoveryId(accountId: string, code: string): string {
+  return hashSecret('RecoveryCode', `${accountId} ${code.trim().toLowerCase()}`);
+}
+
+/**
+ * Creates the second factor (RFC 6238). Secrets are sealed at rest, recovery codes hashed.
+ * @param now epoch seconds
+ */
+export function createSecondFactor(store: OneTimeCodeStore, box: SealedBox, now: () => number): SecondFactor {
+  const contextOf = (accountId: string): string => payloadContext('OneTimeCodes', accountId);
+  const idsOf = (accountId: string, codes: string[]): string[] =>
+    codes.map((code) => recoveryId(accountId, code));
+
+  return {
+    isNeeded: async (accountId) => (await store.find(accountId)) !== undefined,
+    recoveryCodesLeft: async (accountId) => (await store.find(accountId))?.recoveryCodesLeft,
+    async check(accountId, code) {
+      const kept = await store.find(accountId);
+      if (!kept) return false;
+      const step = findTimeStep(box.open(kept.secret, contextOf(accountId)), code, now());
+      if (step !== undefined) return store.useStep(accountId, step);
+      return store.useRecoveryCode(accountId, recoveryId(accountId, code));
+    },
+    async turnOn(accountId, secret, code) {
+      const lastStep = findTimeStep(secret, code, now());
+      if (lastStep === undefined) return undefined;
+      const recoveryCodes = makeRecoveryCodes();
+      const sealed = box.seal(secret, contextOf(accountId));
+      const codes = { secret: sealed, lastStep, createdAt: now() };
+      return (await store.enable(accountId, codes, idsOf(accountId, recoveryCodes)))
+        ? recoveryCodes
+        : undefined;
+    },
+    async renewRecoveryCodes(accountId) {
+      const recoveryCodes = makeRecoveryCodes();
+      return (await store.replaceRecoveryCodes(accountId, idsOf(accountId, recoveryCodes)))
+        ? recoveryCodes
+        : undefined;
+    },
+    async turnOff(accountId) {
+      await store.disable(accountId);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { createPasswordHasher, type PasswordHasher } from '../../crypto/password.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Limit } from '../limits.ts';
+import { createLogin, type Login, type LoginLimits } from '../login.ts';
+import { type Authentication, createAuthentication } from './authentication.ts';
+import { createChallenges } from './challenges.ts';
+import { createKnownDevices, type KnownDevices } from './known-device.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
+import { createPendingLogins } from './pending-login.ts';
+import { createSecondFactor, type SecondFactor } from './second-factor.ts';
+
+/** What the ways to log in are made of. */
+export interface WaysToLogInOptions {
+  issuer: string;
+  storage: Pick<Storage, 'accounts' | 'artifacts' | 'passkeys' | 'oneTimeCodes'>;
+  box: SealedBox;
+  /** Cookie keys of the installation. */
+  cookieKeys: readonly string[];
+  limits: { logins: LoginLimits; codes: Limit };
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** The ways to log in, and what else has to do with passwords, codes and passkeys. */
+export interface WaysToLogIn {
+  hasher: PasswordHasher;
+  login: Login;
+  authentication: Authentication;
+  secondFactor: SecondFactor;
+  passkeys: Passkeys;
+  devices: KnownDevices;
+}
+
+/** Puts the ways to log in together: one count of attempts and one queue of hashes for all pages (T-117, T-118). */
+export function createWaysToLogIn(options: WaysToLogInOptions): WaysToLogIn {
+  const { issuer, storage, box, cookieKeys, limits, now } = options;
+  const { accounts, artifacts } = storage;
+  const hasher = createPasswordHasher();
+  const login = createLogin(accounts, hasher, limits.logins);
+  const secondFactor = createSecondFactor(storage.oneTimeCodes, box, now);
+  const challenges = createChallenges(artifacts, box, now);
+  const passkeys = createPasskeys({ store: storage.passkeys, challenges, issuer, now });
+  const devices = createKnownDevices(cookieKeys, issuer.startsWith('https:'));
+  const authentication = createAuthentication({
+    accounts,
+    login,
+    secondFactor,
+    passkeys,
+    pending: createPendingLogins(box, now),
+    devices,
+    limits: { codes: limits.codes, perAddress: limits.logins.perAddress },
+  });
+  return { hasher, login, authentication, secondFactor, passkeys, devices };
+}

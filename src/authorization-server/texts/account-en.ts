@@ -1,0 +1,130 @@
+import { type Markup, markup } from '../views/markup.ts';
+
+/** The words of the account pages and of the ways to log in beside a password, in English. */
+export const accountEn = {
+  title: 'Your account',
+  loggedInAs: (account: Markup) => markup`Logged in as ${account}`,
+  logOut: 'Log out',
+  back: 'Back to your account',
+  end: 'End',
+  cancel: 'Cancel',
+  never: 'not yet',
+  problemTitle: 'That did not work',
+
+  apps: {
+    heading: 'Connected apps',
+    introduction:
+      'These apps may act for you. Ending one stops its tokens, streams and running calls at once.',
+    none: 'No app may act for you.',
+    allowed: 'Allowed to',
+    nothing: 'nothing in particular',
+    since: (time: string) => `Since ${time}`,
+    lastUsed: (time: string) => `Last used: ${time}`,
+    until: (time: string) => `Ends on ${time} at the latest`,
+    describedBy: (host: string) => `Described by ${host}`,
+    notChecked: 'The app chose this name itself. It has not been checked.',
+    end: (app: string) => `End access of ${app}`,
+  },
+
+  connections: {
+    heading: 'Open MCP sessions',
+    none: 'No app has an open session.',
+    since: (time: string) => `Opened ${time}`,
+    lastUsed: (time: string) => `Last used ${time}`,
+    end: (app: string) => `End session of ${app}`,
+  },
+
+  browsers: {
+    heading: 'Browsers you are logged in with',
+    this: 'This browser',
+    other: 'Another browser',
+    since: (time: string) => `Logged in ${time}`,
+    end: 'End this login',
+    endOthers: 'Log out all other browsers',
+  },
+
+  security: {
+    heading: 'Logging in',
+    password: 'Change the password',
+    passkeys: (count: number) => `Passkeys (${count})`,
+    codesOn: 'One-time codes (on)',
+    codesOff: 'One-time codes (off)',
+  },
+
+  login: {
+    heading: 'Log in',
+    toAccount: 'Log in to see and change your account.',
+    again: 'For this change, please show once more that it is you.',
+    passkey: 'Log in with a passkey',
+    orPassword: 'or with the password',
+  },
+
+  code: {
+    heading: 'One-time code',
+    explanation: 'Enter the code your authenticator app shows now, or one of your recovery codes.',
+    label: 'Code',
+    submit: 'Go on',
+    refused: 'That code is not right, or it was used before.',
+    expired: 'That took too long. Please log in again.',
+  },
+
+  password: {
+    heading: 'Change the password',
+    explanation:
+      'Afterwards every other browser is logged out, and every connected app has to be allowed again.',
+    current: 'Current password',
+    next: 'New password',
+    repeat: 'New password, once more',
+    submit: 'Change the password',
+    wrong: 'The current password is not right.',
+    different: 'The two new passwords are not the same.',
+    tooShort: (characters: number) => `The password needs at least ${characters} characters.`,
+    tooLong: (bytes: number) => `The password may have at most ${bytes} bytes.`,
+    done: 'The password was changed. Other browsers and all apps were logged out.',
+  },
+
+  reset: {
+    heading: 'Set a new password',
+    explanation:
+      'This link works once. Every browser and app that is logged in to the account is logged out.',
+    submit: 'Set the password',
+    doneHeading: 'The password was set',
+    done: 'You can log in with it now.',
+    gone: 'This link was used already, or it has expired. Ask whoever runs this server for a new one.',
+  },
+
+  passkeys: {
+    heading: 'Passkeys',
+    explanation:
+      'A passkey stands for the password: you unlock it with your fingerprint, your face or the PIN of your device.',
+    none: 'You have no passkey.',
+    synced: 'kept on several devices',
+    single: 'kept on one device',
+    added: (time: string) => `Added ${time}`,
+    lastUsed: (time: string) => `Last used: ${time}`,
+    name: 'Name of the new passkey',
+    suggestedName: 'My passkey',
+    add: 'Add a passkey',
+    remove: (name: string) => `Remove ${name}`,
+    needsScript: 'Adding a passkey needs a browser with JavaScript and passkeys.',
+    refused: 'The passkey could not be used. Please try again.',
+    taken: 'This passkey is registered already, or you have as many as you may.',
+  },
+
+  codes: {
+    heading: 'One-time codes',
+    off: 'With one-time codes, a login asks for a code of your authenticator app after the password.',
+    scan: 'Scan this picture with your authenticator app, or type the key into it. Then enter the code it shows.',
+    picture: 'QR code for an authenticator app',
+    key: 'Key',
+    label: 'Code',
+    turnOn: 'Turn on',
+    on: (count: number) => `One-time codes are on. Recovery codes left: ${count}.`,
+    turnOff: 'Turn off',
+    newRecoveryCodes: 'Make new recovery codes',
+    recoveryHeading: 'Your recovery codes',
+    recovery:
+      'Keep these where you find them without your device. Each works once in the place of a code. They are not shown again.',
+    refused: 'That code is not right. Please compare the clocks and try again.',
+  },
+};

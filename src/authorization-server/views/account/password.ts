@@ -1,0 +1,71 @@
+import type { Texts } from '../../texts/texts.ts';
+import { renderLayout } from '../layout.ts';
+import { markup } from '../markup.ts';
+import { type AccountPageFrame, csrfField, newPasswordField, renderAccountPage } from './frame.ts';
+
+/**
+ * The page on which a person changes their password. Posts `csrf`, `current`, `next` and `repeat`.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderPasswordChange(texts: Texts, page: AccountPageFrame & { email: string }): string {
+  const words = texts.account.password;
+  return renderAccountPage(
+    texts,
+    page,
+    words.heading,
+    markup`<p>${words.explanation}</p>
+<form method="post" action="${page.url}/password">
+${csrfField(page.csrf)}
+<input type="text" name="username" autocomplete="username" value="${page.email}" hidden>
+<div class="field"><label for="current">${words.current}</label>
+<input id="current" name="current" type="password" autocomplete="current-password" required></div>
+${newPasswordField(words.next, 'next')}
+${newPasswordField(words.repeat, 'repeat')}
+<button class="primary" type="submit">${words.submit}</button>
+</form>`,
+  );
+}
+
+/**
+ * The page behind a reset link. Posts `csrf`, `key`, `next` and `repeat`.
+ * @param page `key` is what the link carries
+ * @returns a complete HTML document that needs no script
+ */
+export function renderPasswordReset(
+  texts: Texts,
+  page: { url: string; csrf: string; key: string; problem?: string | undefined },
+): string {
+  const words = texts.account;
+  return renderLayout(
+    texts,
+    texts.layout.title(words.reset.heading, words.title),
+    markup`<h1>${words.reset.heading}</h1>
+<p>${words.reset.explanation}</p>${
+      page.problem !== undefined &&
+      markup`
+<div class="notice problem" id="problem" role="alert"><p>${page.problem}</p></div>`
+    }
+<form method="post" action="${page.url}/reset">
+${csrfField(page.csrf)}
+<input type="hidden" name="key" value="${page.key}">
+${newPasswordField(words.password.next, 'next')}
+${newPasswordField(words.password.repeat, 'repeat')}
+<button class="primary" type="submit">${words.reset.submit}</button>
+</form>`,
+  );
+}
+
+/** The page after a reset, or instead of one. @param isDone whether the password was set @returns a complete HTML document */
+export function renderResetEnd(texts: Texts, url: string, isDone: boolean): string {
+  const words = texts.account;
+  return renderLayout(
+    texts,
+    texts.layout.title(words.reset.heading, words.title),
+    isDone
+      ? markup`<h1>${words.reset.doneHeading}</h1>
+<p>${words.reset.done}</p>
+<p><a href="${url}/login">${words.login.heading}</a></p>`
+      : markup`<h1>${words.problemTitle}</h1>
+<p>${words.reset.gone}</p>`,
+  );
+}

@@ -1,0 +1,58 @@
+import { type AuthInfo, accountKeyPrefix, clientOfPrincipal } from '../../oauth/auth-info.ts';
+import type { McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import type { SessionRegistry } from './session-registry.ts';
+
+/** An MCP session as the person it acts for may see it. */
+export interface AccountSession {
+  /** Names it to end it; not the session id, which is only the client's. */
+  key: string;
+  clientId: string;
+  /** Epoch seconds. */
+  createdAt: number;
+  /** Epoch seconds; may lag behind by a minute. */
+  usedAt: number;
+}
+
+/** Whose sessions: an account of an issuer. */
+export type SessionAccount = Pick<AuthInfo, 'issuer' | 'subject'>;
+
+/** The MCP sessions of whole accounts, for those who look after them. */
+export interface AccountSessions {
+  /** Gives an account's sessions with all clients, last used first. */
+  list(account: SessionAccount): Promise<AccountSession[]>;
+  /** Ends a session with its streams and running calls; false where the account has none with this key. */
+  end(account: SessionAccount, key: string): Promise<boolean>;
+  /** Ends an account's sessions with one client. */
+  endOfClient(account: SessionAccount, clientId: string): Promise<void>;
+}
+
+/** Creates the view on the sessions of an endpoint by account (T-124). */
+export function createAccountSessions(
+  store: Pick<McpSessionStore, 'listBelow'>,
+  registry: Pick<SessionRegistry, 'endByKey'>,
+): AccountSessions {
+  const sessionsOf = (account: SessionAccount): Promise<StoredSession[]> =>
+    store.listBelow(accountKeyPrefix(account));
+
+  return {
+    async list(account) {
+      return (await sessionsOf(account)).map(({ key, principal, createdAt, usedAt }) => ({
+        key,
+        clientId: clientOfPrincipal(principal),
+        createdAt,
+        usedAt,
+      }));
+    },
+    async end(account, key) {
+      const isTheirs = (await sessionsOf(account)).some((session) => session.key === key);
+      if (isTheirs) await registry.endByKey(key);
+      return isTheirs;
+    },
+    async endOfClient(account, clientId) {
+      const ofClient = (await sessionsOf(account)).filter(
+        ({ principal }) => clientOfPrincipal(principal) === clientId,
+      );
+      await Promise.all(ofClient.map(({ key }) => registry.endByKey(key)));
+    },
+  };
+}

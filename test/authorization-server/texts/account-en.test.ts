@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { accountEn } from '../../../src/authorization-server/texts/account-en.ts';
+import { flattenTexts } from './flatten-texts.ts';
+
+describe('the English texts of the account', () => {
+  it('name the app, the passkey or the time they speak of', () => {
+    expect(accountEn.apps.end('Notes')).toBe('End access of Notes');
+    expect(accountEn.passkeys.remove('Laptop')).toBe('Remove Laptop');
+    expect(accountEn.connections.lastUsed('today')).toContain('today');
+  });
+
+  it('say something each', () => {
+    for (const [place, words] of flattenTexts(accountEn)) expect(words, place).toMatch(/[a-z]/i);
+  });
+});

@@ -1,0 +1,145 @@
+// The account pages:
+// src/authorization-server/account/account-pages.ts
+// src/authorization-server/account/account-server.ts
+// src/authorization-server/account/account-request.ts
+// src/authorization-server/account/overview-page.ts
+// src/authorization-server/account/connected-apps.ts
+// src/authorization-server/account/client-summaries.ts
+// src/authorization-server/account/page-missing.ts
+// src/authorization-server/views/account/overview.ts
+// src/authorization-server/views/account/time-words.ts
+// src/mcp/sessions/account-sessions.ts
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens, refresh, register, tryAccess } from '../../support/oauth.ts';
+import { grace } from '../../support/served.ts';
+import { createVisitor } from '../../support/visitor.ts';
+import { idsIn, openAccount, submitWithId } from './support/account.ts';
+import { slowServer, startApp } from './support/running-app.ts';
+
+let gatehouse: RunningGatehouse;
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ server: slowServer });
+  await gatehouse.administration.accounts.add(grace.email, grace.password);
+});
+afterAll(() => gatehouse.stop());
+
+async function within(ms: number, what: Promise<void>): Promise<'in time' | 'too late'> {
+  return Promise.race([what.then(() => 'in time' as const), sleep(ms).then(() => 'too late' as const)]);
+}
+
+/** The id under which a page ends the app with this client id. */
+function appId(html: string, clientId: string): string {
+  const entry = html.split('<li class="item">').find((part) => part.includes(clientId)) ?? '';
+  return idsIn(entry, '/account/apps')[0] ?? '';
+}
+
+describe('a connected app', () => {
+  it('stands on the account page with who it is, what it may do in words, and when it was used', async () => {
+    const visitor = createVisitor();
+    const { client_id } = await register(gatehouse.url, { client_name: 'Ada’s <notes>' });
+    await obtainTokens(gatehouse, { visitor, clientId: client_id, scopes: ['notes:read'] });
+    const { html } = await openAccount(gatehouse, { visitor });
+    expect(html).toContain('“Ada’s &lt;notes&gt;”');
+    expect(html).toContain(client_id);
+    expect(html).toContain('The app chose this name itself.');
+    expect(html).toMatch(/<li>Read\. /);
+    expect(html).not.toMatch(/<li>Write\. /);
+    expect(html).toMatch(/Since \w{3} \d+, \d{4}/);
+    expect(html).toMatch(/Last used: \w{3} \d+, \d{4}/);
+    expect(html).toMatch(/Ends on \w{3} \d+, \d{4}/);
+  });
+
+  it('that is ended loses its tokens, its open stream and its running call within a second; others go on (T-124)', async () => {
+    const visitor = createVisitor();
+    const ended = await obtainTokens(gatehouse, { visitor });
+    const other = await obtainTokens(gatehouse, { visitor });
+    const page = await openAccount(gatehouse, { visitor });
+    const app = await startApp(gatehouse, ended.tokens.access_token);
+    const staying = await startApp(gatehouse, other.tokens.access_token);
+    await app.call.waitFor(/progress/);
+    const id = appId(page.html, ended.clientId);
+    const after = await submitWithId(visitor, page, '/apps', id);
+    expect(
+      await within(
+        1000,
+        Promise.all([app.stream.ended, app.call.ended]).then(() => undefined),
+      ),
+    ).toBe('in time');
+    expect(after.html).not.toContain(ended.clientId);
+    expect(after.html).toContain(other.clientId);
+    expect(await tryAccess(gatehouse.mcpUrl, ended.tokens.access_token)).toBe(401);
+    const refused = await refresh(gatehouse.url, ended.clientId, ended.tokens.refresh_token);
+    expect(await refused.json()).toMatchObject({ error: 'invalid_grant' });
+    expect(await tryAccess(gatehouse.mcpUrl, other.tokens.access_token)).toBe(200);
+    expect(await within(300, staying.stream.ended)).toBe('too late');
+    staying.stream.leave();
+    staying.call.leave();
+  });
+
+  it('of somebody else is as unknown as one that does not exist', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    const ada = await openAccount(gatehouse);
+    const mine = idsIn(ada.html, '/account/apps').at(0) ?? '';
+    const page = await openAccount(gatehouse, { person: grace });
+    const answers = await Promise.all([
+      submitWithId(page.visitor, page, '/apps', mine),
+      submitWithId(page.visitor, page, '/apps', 'nothing'),
+    ]);
+    const [theirs, none] = answers.map(({ response, html }) => [
+      response.status,
+      html.replace(/[0-9a-f-]{36}/g, ''),
+    ]);
+    expect(theirs).toEqual(none);
+    expect(theirs?.[0]).toBe(404);
+    expect(page.html).not.toContain(clientId);
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+  });
+
+  it('is ended by a form of this page alone: not by GET, not without its token, not from another site (T-014)', async () => {
+    const visitor = createVisitor();
+    const { clientId, tokens } = await obtainTokens(gatehouse, { visitor });
+    const page = await openAccount(gatehouse, { visitor });
+    const id = appId(page.html, clientId);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
+    const attempt = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      visitor.request(`${gatehouse.url}/account/apps`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: new URLSearchParams(fields).toString(),
+      });
+    expect((await visitor.request(`${gatehouse.url}/account/apps?id=${id}`)).status).toBe(405);
+    expect((await attempt({ id })).status).toBe(403);
+    expect((await attempt({ id, csrf: 'x'.repeat(csrf.length) })).status).toBe(403);
+    expect((await attempt({ id, csrf }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await attempt({ id, csrf }, { origin: 'https://evil.example' })).status).toBe(403);
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+    expect((await attempt({ id, csrf }, { 'sec-fetch-site': 'same-origin' })).status).toBe(303);
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
+  });
+});
+
+describe('an open MCP session', () => {
+  it('stands on the page without its id, and is ended with its streams and calls, while the app may open another', async () => {
+    const visitor = createVisitor();
+    const { clientId, tokens } = await obtainTokens(gatehouse, { visitor, person: grace });
+    const app = await startApp(gatehouse, tokens.access_token);
+    await app.call.waitFor(/progress/);
+    const page = await openAccount(gatehouse, { visitor });
+    expect(page.html).not.toContain(app.session);
+    const [key = '', ...more] = idsIn(page.html, '/account/connections');
+    expect(more).toEqual([]);
+    const stranger = await openAccount(gatehouse);
+    expect((await submitWithId(stranger.visitor, stranger, '/connections', key)).response.status).toBe(404);
+    await submitWithId(visitor, page, '/connections', key);
+    expect(
+      await within(
+        1000,
+        Promise.all([app.stream.ended, app.call.ended]).then(() => undefined),
+      ),
+    ).toBe('in time');
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+    expect((await openAccount(gatehouse, { visitor })).html).toContain(clientId);
+  });
+});

@@ -1,0 +1,184 @@
+// One-time codes, turned on by their person and asked for after the password:
+// src/authorization-server/account/codes-page.ts
+// src/authorization-server/authentication/authentication.ts
+// src/authorization-server/authentication/second-factor.ts
+// src/authorization-server/views/account/codes.ts
+// src/authorization-server/views/code.ts
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { approve, authorization, openConsent, redeem, register } from '../../support/oauth.ts';
+import { createVisitor, type Visitor } from '../../support/visitor.ts';
+import { type OpenPage, openAccount } from './support/account.ts';
+
+let gatehouse: RunningGatehouse;
+let client: string;
+beforeAll(async () => {
+  gatehouse = await startGatehouse({ limits: { codesPerAccount: { times: 4, windowSeconds: 900 } } });
+  client = (await register(gatehouse.url)).client_id;
+});
+afterAll(() => gatehouse.stop());
+
+let people = 0;
+let person: { email: string; password: string };
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  person = { email: `person${people++}@example.com`, password: 'the first password' };
+  await gatehouse.administration.accounts.add(person.email, person.password);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** The next time step begins. */
+const nextStep = () => vi.setSystemTime(Date.now() + 30_000);
+const codeOf = (secret: string) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() });
+const secretIn = (html: string) =>
+  (/<dd><span class="detail">([A-Z2-7 ]+)</.exec(html)?.[1] ?? '').replaceAll(' ', '');
+
+/** Turns codes on; gives the secret and the recovery codes. */
+async function turnOn(): Promise<{ visitor: Visitor; secret: string; recovery: string[]; page: OpenPage }> {
+  const page = await openAccount(gatehouse, { person, page: '/codes' });
+  const secret = secretIn(page.html);
+  const on = await page.visitor.submit(page, '/account/codes', [['code', codeOf(secret)]]);
+  const recovery = [...on.html.matchAll(/<li>([a-z0-9-]{23})<\/li>/g)].map(([, code = '']) => code);
+  return { visitor: page.visitor, secret, recovery, page };
+}
+
+/** Gives the right password and, on the page that follows, a code. */
+async function logIn(code: string, visitor = createVisitor()): Promise<OpenPage> {
+  const page = await openAccount(gatehouse, { person, visitor });
+  return visitor.submit(page, '/account/code', [['code', code]]);
+}
+
+const isIn = ({ html }: OpenPage) => html.includes('Your account</h1>');
+
+describe('one-time codes', () => {
+  it('are turned on by a code that shows that the app has the secret, which is sealed at rest', async () => {
+    const page = await openAccount(gatehouse, { person, page: '/codes' });
+    const secret = secretIn(page.html);
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(page.html).toMatch(/role="img" aria-label="QR code[^"]*"><svg /);
+    const wrong = await page.visitor.submit(page, '/account/codes', [['code', '000000']]);
+    expect([wrong.response.status, secretIn(wrong.html)]).toEqual([400, secret]);
+    const on = await page.visitor.submit(wrong, '/account/codes', [['code', codeOf(secret)]]);
+    const recovery = [...on.html.matchAll(/<li>([a-z0-9-]{23})<\/li>/g)].map(([, code = '']) => code);
+    expect(new Set(recovery).size).toBe(10);
+    const stored = await Promise.all(
+      ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gatehouse.folder, file), 'latin1')),
+    );
+    for (const text of [
+      secret,
+      Secret.fromBase32(secret).latin1,
+      ...recovery,
+      ...gatehouse.log.filter((line) => line.includes(secret)),
+    ])
+      expect(stored.join('')).not.toContain(text);
+    expect(gatehouse.log.join('')).not.toContain(secret);
+    expect((await page.visitor.open(`${gatehouse.url}/account/codes`)).html).not.toContain(secret);
+  });
+
+  it('are asked for after the password: on the account page and in an authorization request', async () => {
+    const { secret } = await turnOn();
+    nextStep();
+    expect(isIn(await logIn(codeOf(secret)))).toBe(true);
+    nextStep();
+    const visitor = createVisitor();
+    const flow = authorization(gatehouse, client);
+    const codePage = await openConsent(flow, visitor, person);
+    expect(codePage.html).toContain('autocomplete="one-time-code"');
+    expect(codePage.html).not.toContain('value="allow"');
+    const consent = await visitor.submit(codePage, '/code', [['code', codeOf(secret)]]);
+    expect(consent.html).toContain('value="allow"');
+    const answer = await approve(flow, { visitor });
+    expect((await redeem(gatehouse.url, flow, answer.searchParams.get('code') ?? '')).status).toBe(200);
+  });
+
+  it('are no way around the password: not without it, not in another browser, not after it was changed', async () => {
+    const { secret } = await turnOn();
+    nextStep();
+    const wrong = await openAccount(gatehouse, { person: { ...person, password: 'wrong' } });
+    expect(wrong.html).not.toContain('one-time-code');
+    const visitor = createVisitor();
+    const page = await openAccount(gatehouse, { person, visitor });
+    const pending = /name="pending" value="([^"]+)"/.exec(page.html)?.[1] ?? '';
+    const stranger = createVisitor();
+    const login = await stranger.open(`${gatehouse.url}/account/login`);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(login.html)?.[1] ?? '';
+    const carriedOver = await stranger.open(`${gatehouse.url}/account/code`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ csrf, pending, code: codeOf(secret) }).toString(),
+    });
+    expect(carriedOver.response.status).toBe(401);
+    await gatehouse.administration.accounts.setPassword(person.email, 'another password');
+    const late = await visitor.submit(page, '/account/code', [['code', codeOf(secret)]]);
+    expect([late.response.status, isIn(late)]).toEqual([401, false]);
+  });
+
+  it('count once each, also when the same one comes several times at once', async () => {
+    const { secret } = await turnOn();
+    expect(isIn(await logIn(codeOf(secret)))).toBe(false);
+    nextStep();
+    const visitor = createVisitor();
+    const page = await openAccount(gatehouse, { person, visitor });
+    const browsers = Array.from({ length: 3 }, () => visitor.copy());
+    const code = codeOf(secret);
+    const answers = await Promise.all(
+      browsers.map((browser) => browser.submit(page, '/account/code', [['code', code]])),
+    );
+    expect(answers.filter(isIn)).toHaveLength(1);
+    expect(isIn(await logIn(code))).toBe(false);
+  });
+
+  it('can be replaced by a recovery code, once each; new ones end the old', async () => {
+    const { recovery, visitor } = await turnOn();
+    const [first = '', second = '', third = ''] = recovery;
+    expect(isIn(await logIn(first.toUpperCase()))).toBe(true);
+    expect(isIn(await logIn(first))).toBe(false);
+    const page = await visitor.open(`${gatehouse.url}/account/codes`);
+    expect(page.html).toContain('Recovery codes left: 9.');
+    const renewed = await visitor.submit(page, '/account/codes/recovery', []);
+    const [fresh = ''] = [...renewed.html.matchAll(/<li>([a-z0-9-]{23})<\/li>/g)].map(
+      ([, code = '']) => code,
+    );
+    expect(isIn(await logIn(second))).toBe(false);
+    expect(isIn(await logIn(fresh))).toBe(true);
+    expect(isIn(await logIn(third))).toBe(false);
+  });
+
+  it('are throttled for each account, also in parallel; a browser that is known has tries of its own (T-117)', async () => {
+    const { secret, visitor: known } = await turnOn();
+    await known.submit(await known.open(`${gatehouse.url}/account`), '/account/logout', []);
+    nextStep();
+    const stranger = createVisitor();
+    const page = await openAccount(gatehouse, { person, visitor: stranger });
+    const guesses = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        stranger.submit(page, '/account/code', [['code', String(at).padStart(6, '0')]]),
+      ),
+    );
+    const statuses = guesses.map(({ response }) => response.status).sort();
+    expect(statuses).toEqual([...Array(4).fill(401), ...Array(16).fill(429)]);
+    const right = await stranger.submit(page, '/account/code', [['code', codeOf(secret)]]);
+    expect(right.response.status).toBe(429);
+    expect(right.response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(isIn(await logIn(codeOf(secret), known))).toBe(true);
+  });
+
+  it('are turned off by their person, and by the operator for somebody who lost the device', async () => {
+    const { visitor } = await turnOn();
+    const page = await visitor.open(`${gatehouse.url}/account/codes`);
+    expect((await visitor.submit(page, '/account/codes/off', [])).html).toContain('role="img"');
+    expect(isIn(await openAccount(gatehouse, { person }))).toBe(true);
+    await turnOn();
+    expect(await gatehouse.administration.accounts.removeFactors(person.email)).toEqual({
+      passkeys: 0,
+      oneTimeCodes: true,
+    });
+    expect(isIn(await openAccount(gatehouse, { person }))).toBe(true);
+  });
+});

@@ -1,0 +1,107 @@
+// What the pages do with passkeys that are none; with real ones in test/browser/passkeys.test.ts:
+// src/authorization-server/account/passkeys-page.ts
+// src/authorization-server/authentication/passkeys.ts
+// src/authorization-server/views/account/passkeys.ts
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { authorization, register } from '../../support/oauth.ts';
+import { createVisitor } from '../../support/visitor.ts';
+import { idsIn, openAccount, submitWithId } from './support/account.ts';
+
+let gatehouse: RunningGatehouse;
+beforeAll(async () => {
+  gatehouse = await startGatehouse();
+});
+afterAll(() => gatehouse.stop());
+
+async function keep(id: string, email = ada.email): Promise<void> {
+  const account = await gatehouse.storage.accounts.findByEmail(email);
+  const passkey = { id, accountId: account?.id ?? '', name: '<b>Key</b>', publicKey: Buffer.from('key') };
+  await gatehouse.storage.passkeys.add(
+    { ...passkey, counter: 0, isSynced: true, transports: [], createdAt: 1_800_000_000 },
+    5,
+  );
+}
+
+describe('passkeys', () => {
+  it('are offered on no login page, and no script is allowed there, while nobody has one (T-017)', async () => {
+    const { client_id } = await register(gatehouse.url);
+    for (const url of [`${gatehouse.url}/account/login`, authorization(gatehouse, client_id).url]) {
+      const { html, response } = await createVisitor().open(url);
+      expect(html).not.toContain('data-passkey');
+      expect(response.headers.get('content-security-policy')).toContain("script-src 'none'");
+    }
+  });
+
+  it.each([
+    '',
+    'nonsense',
+    '[]',
+    'null',
+    '{}',
+    '{"id":"a","rawId":"a","type":"public-key","response":{}}',
+    `{"id":"${'x'.repeat(9000)}"}`,
+  ])('are not registered from %.20j, and the page says so', async (credential) => {
+    const page = await openAccount(gatehouse, { page: '/passkeys' });
+    const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
+    const answer = await page.visitor.open(`${gatehouse.url}/account/passkeys`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ csrf, name: 'n', credential }).toString(),
+    });
+    expect(answer.response.status).toBe(400);
+    expect(answer.html).toContain('The passkey could not be used.');
+    expect(await gatehouse.storage.passkeys.isAnyKept()).toBe(false);
+  });
+
+  it('of others cannot be seen or removed; one’s own can, and names are inert', async () => {
+    const person = { email: 'grace@example.com', password: 'another password' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    await keep('adas-key');
+    const page = await openAccount(gatehouse, { person, page: '/passkeys' });
+    expect(page.html).toContain('You have no passkey.');
+    expect((await submitWithId(page.visitor, page, '/passkeys/remove', 'adas-key')).response.status).toBe(
+      404,
+    );
+    const own = await openAccount(gatehouse, { page: '/passkeys' });
+    expect(own.html).toContain('&lt;b&gt;Key&lt;/b&gt;');
+    expect(own.html).toContain('kept on several devices');
+    expect(idsIn(own.html, '/account/passkeys/remove')).toEqual(['adas-key']);
+    const after = await submitWithId(own.visitor, own, '/passkeys/remove', 'adas-key');
+    expect(after.html).toContain('You have no passkey.');
+  });
+
+  it('that are not right log nobody in, and are counted for their address (T-117)', async () => {
+    const tight = await startGatehouse({ limits: { loginsPerAddress: { times: 3, windowSeconds: 60 } } });
+    try {
+      const account = await tight.storage.accounts.findByEmail(ada.email);
+      const passkey = { id: 'known', accountId: account?.id ?? '', name: 'n', publicKey: Buffer.from('key') };
+      await tight.storage.passkeys.add(
+        { ...passkey, counter: 0, isSynced: false, transports: [], createdAt: 1 },
+        5,
+      );
+      const visitor = createVisitor();
+      const statuses: number[] = [];
+      for (let at = 0; at < 5; at++) {
+        const page = await visitor.open(`${tight.url}/account/login`);
+        const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
+        const credential = JSON.stringify({
+          id: 'known',
+          rawId: 'known',
+          type: 'public-key',
+          response: { clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' },
+          clientExtensionResults: {},
+        });
+        const answer = await visitor.open(`${tight.url}/account/passkey`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: new URLSearchParams({ csrf, credential }).toString(),
+        });
+        statuses.push(answer.response.status);
+      }
+      expect(statuses).toEqual([401, 401, 401, 429, 429]);
+    } finally {
+      await tight.stop();
+    }
+  });
+});
