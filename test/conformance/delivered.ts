@@ -37,10 +37,6 @@ export const deliveredThreatGroups: readonly string[] = ['A', 'B', 'D', 'F', 'I'
 /** Ids of the above that no test cites yet, each with the reason. */
 export const exceptions: readonly { id: string; reason: string }[] = [
   {
-    id: 'A5-03',
-    reason: 'registration cannot be turned off yet, so nobody needs another way to a client id',
-  },
-  {
     id: 'A12-06',
     reason:
       'nothing installs a local server: a program is started only where its whole command line was typed with --transport stdio',
