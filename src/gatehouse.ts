@@ -162,6 +162,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
+    registration: { policy: settings.clients.registration, sealedIds: settings.clients.sealedIds },
     ...(metadataDocuments.enabled
       ? {
           clientDocuments: {

@@ -183,6 +183,18 @@ const settings = z.strictObject({
         .boolean()
         .default(false)
         .describe('whether clients that you register may act for themselves (client credentials)'),
+      registration: z
+        .enum(['open', 'approval', 'initial_access_token', 'off'])
+        .default('open')
+        .describe(
+          'who may register clients: open, anybody; approval, anybody, and an operator approves each client before it is used; initial_access_token, who was invited; off, nobody',
+        ),
+      sealedIds: z
+        .boolean()
+        .default(false)
+        .describe(
+          'whether a client that registers gets an id that holds its registration, so that nothing is stored before somebody consents to it',
+        ),
       metadataDocuments: z
         .strictObject({
           enabled: z
@@ -340,7 +352,14 @@ const settings = z.strictObject({
 });
 
 /** Every setting, with its default and what it does. The config file, the library and the reference share it. */
-export const settingsSchema = settings.superRefine(({ publicUrl: url, dangerously }, context) => {
+export const settingsSchema = settings.superRefine(({ publicUrl: url, clients, dangerously }, context) => {
+  if (clients.sealedIds && clients.registration === 'approval')
+    context.addIssue({
+      code: 'custom',
+      path: ['clients', 'sealedIds'],
+      message:
+        'does not go with registration: approval, because nothing is stored that an operator could approve',
+    });
   const dangers = Object.entries(dangerously).filter(([, value]) => value);
   const host = url === undefined ? undefined : URL.parse(url)?.hostname;
   if (host === undefined || isLoopbackHost(host)) return;

@@ -109,6 +109,7 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}${wellKnown.openidConfiguration}`, documentCors, options.authorizationServer),
     at(`${base}/jwks`, documentCors, options.authorizationServer),
     at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
+    below(`${base}/register/`, allowAnyOrigin(['GET', 'PUT', 'DELETE'])),
     at(`${base}/`, serveHome(options.renderHomePage)),
     options.authorizationServer,
     below('/.well-known/', documentCors),

@@ -2,6 +2,7 @@ import type { Context, Next } from 'koa';
 import compose from 'koa-compose';
 import type { KeySet } from '../crypto/keys.ts';
 import { createSealedBox } from '../crypto/sealed-box.ts';
+import { createTextSeal } from '../crypto/text-seal.ts';
 import { isLoopbackAddress, isPublicAddress } from '../net/address.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
@@ -36,12 +37,7 @@ import { limitAuthorizations } from './endpoints/authorization-limit.ts';
 import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
 import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
-import {
-  auditRegistration,
-  auditTokenRefusal,
-  completeMetadata,
-  publishForAMoment,
-} from './endpoints/endpoint-answers.ts';
+import { auditTokenRefusal, completeMetadata, publishForAMoment } from './endpoints/endpoint-answers.ts';
 import {
   limitFailures,
   limitRequests,
@@ -53,7 +49,6 @@ import {
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
-import { prepareRegistration } from './endpoints/registration-request.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
 import { buildConfiguration, enginePaths, identityScopes, type Lifetimes } from './engine/configuration.ts';
@@ -66,6 +61,14 @@ import type { LoginLimits } from './login.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { createLogoutEndpoints, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
+import type { RegistrationPolicy } from './registration/admission.ts';
+import {
+  concealRegistration,
+  createRegistrationEndpoints,
+  refuseWith400,
+} from './registration/registration-endpoint.ts';
+import { buildRegistrationFeature } from './registration/registration-feature.ts';
+import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry, type ProtectedResource, type ToolsOf } from './resources.ts';
 import { noteTolerated } from './tolerances/note-tolerated.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
@@ -103,6 +106,11 @@ export interface AuthorizationServerOptions {
   };
   /** The MCP sessions in the same process, for the account pages. */
   mcpConnections: McpConnections;
+  registration: {
+    policy: RegistrationPolicy;
+    /** Whether a client gets an id that is its registration, and is stored by its first consent only. */
+    sealedIds: boolean;
+  };
   /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
   limits: {
     registrations: Limit;
@@ -152,6 +160,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const resources = createResourceRegistry(options.resources);
   const accessTokens = createAccessTokenSource(artifacts, box, { issuer, signing: keys.signing });
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
+  const sealedIds = createSealedClientIds(createTextSeal(box), now);
+  const givenIds = options.registration.sealedIds ? sealedIds : undefined;
+  const { policy } = options.registration;
   const renderError = createErrorRenderer();
   const documents =
     options.clientDocuments &&
@@ -180,6 +191,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const adapter = {
     artifacts,
     clients,
+    sealedIds,
+    newClientStatus: policy === 'approval' ? ('pending' as const) : ('approved' as const),
     clientSources: { findDocument: documents && createDocumentLookup(documents, audit), keys: clientKeys },
     box,
     now,
@@ -194,6 +207,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       accounts,
       resources,
       lifetimes,
+      registration: buildRegistrationFeature(givenIds),
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
       clientCredentials: options.clientCredentials,
@@ -216,6 +230,20 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     });
     if (!result.committed && isAsserting(ctx)) answerRepeatedAssertion(ctx);
   };
+  const registration = createRegistrationEndpoints({
+    policy,
+    artifacts,
+    invitations: storage.invitations,
+    sealedIds: givenIds,
+    limiter: createLimiter(limits.registrations),
+    audit,
+    now,
+  });
+  const publishMetadata = [
+    publishForAMoment,
+    completeMetadata,
+    ...(policy === 'off' ? [concealRegistration] : []),
+  ];
 
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards = (what: string): Step[] => [
@@ -245,11 +273,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],
-      steps: [publishForAMoment, completeMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
+      steps: [...publishMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
     },
     [wellKnown.openidConfiguration]: {
       methods: ['GET'],
-      steps: [publishForAMoment, completeMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
+      steps: [...publishMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
     },
     [enginePaths.jwks]: { methods: ['GET'], steps: [publishForAMoment, at(enginePaths.jwks)] },
     [enginePaths.authorization]: {
@@ -270,6 +298,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         limitFailures(createLimiter(limits.tokenFailures), 'token requests'),
         nameScheme(issuer),
         auditTokenRefusal(audit),
+        refuseWith400,
         checkClientAssertion(issuer, now),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds }),
         createDevicePolling({ artifacts, box }),
@@ -295,13 +324,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     },
     [enginePaths.registration]: {
       methods: ['POST'],
-      steps: [
-        limitRequests(createLimiter(limits.registrations), 'registrations'),
-        auditRegistration(audit),
-        prepareRegistration,
-        inOneCommit,
-        at(enginePaths.registration),
-      ],
+      steps: [...registration.register, at(enginePaths.registration)],
     },
     [enginePaths.revocation]: {
       methods: ['POST'],
@@ -367,9 +390,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     methods: ['GET'],
     steps: [checkResponseParameters, authorize, at(path)],
   });
+  /** The endpoint of one registration (RFC 7592). */
+  const manage = (path: string): Endpoint => ({
+    methods: ['GET', 'PUT', 'DELETE'],
+    steps: [...registration.manage, at(path)],
+  });
   const findEndpoint = (path: string): Endpoint | undefined => {
     if (Object.hasOwn(endpoints, path)) return endpoints[path];
     if (resumption.test(path)) return resume(path);
+    if (registeredClient.test(path)) return manage(path);
     return deviceResumption.test(path) ? device?.resume(path) : undefined;
   };
   const base = pathOf(issuer);
@@ -401,6 +430,7 @@ function reach({ dangerouslyFromLoopback }: { dangerouslyFromLoopback: boolean }
 }
 
 const resumption = /^\/authorize\/[\w-]+$/;
+const registeredClient = /^\/register\/[^/]+$/;
 
 /** What a page is told before it may ask: pages that may not ask at all are told so. */
 function preflightSteps({ steps }: Endpoint): Step[] {

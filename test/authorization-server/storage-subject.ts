@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Adapter } from 'oidc-provider';
 import { createAdapters } from '../../src/authorization-server/engine/adapter.ts';
+import { createSealedClientIds } from '../../src/authorization-server/registration/sealed-client-ids.ts';
 import { createSealedBox, type SealedBox } from '../../src/crypto/sealed-box.ts';
+import { createTextSeal } from '../../src/crypto/text-seal.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { account, openForTest, startOfTime } from '../storage/contract/subject.ts';
 import { openNewDatabase } from '../storage/sqlite/subject.ts';
@@ -15,6 +17,7 @@ export async function startAdapters(
   const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);
   const clock = { now: startOfTime };
   const { artifacts, clients } = storage;
+  const now = () => clock.now;
   const adapter = createAdapters({
     artifacts,
     clients,
@@ -26,10 +29,12 @@ export async function startAdapters(
       },
     },
     box,
+    sealedIds: createSealedClientIds(createTextSeal(box), now),
+    newClientStatus: 'approved',
     refreshGraceSeconds,
     userCodeKeys: ['a new key', 'an old key'],
     interactionSeconds: 3600,
-    now: () => clock.now,
+    now,
   });
   return { storage, box, adapter, clock };
 }

@@ -27,14 +27,6 @@ export const completeMetadata: Step = async (ctx, next) => {
   metadata.introspection_endpoint_auth_signing_alg_values_supported = algorithms;
 };
 
-/** Notes in the audit log that a client was registered. */
-export function auditRegistration(audit: AuditLog): Step {
-  return async (ctx, next) => {
-    await next();
-    if (ctx.status === 201) audit('client.registered', ctx);
-  };
-}
-
 /** What a device that waits is told (RFC 8628 section 3.5): nothing is wrong with it. */
 const waitingErrors = ['authorization_pending', 'slow_down'];
 

@@ -1,10 +1,11 @@
 import type { Context } from 'koa';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { ClientDocumentError } from '../client-documents/engine-feature.ts';
+import { ClientNotAdmitted } from '../registration/admission.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import type { Texts } from '../texts/texts.ts';
 import { contentSecurityPolicy, pageHeaders } from '../views/content-security-policy.ts';
-import { renderError } from '../views/error.ts';
+import { type ErrorPage, renderError } from '../views/error.ts';
 
 /** Routes of the engine that a browser comes to. */
 const pageRoutes = new Set([
@@ -49,8 +50,10 @@ export function answerWithErrorPage(
   const texts = textsFor(ctx);
   ctx.set('Content-Security-Policy', contentSecurityPolicy(backTo));
   ctx.type = 'html';
+  const name = explanation ?? error.code;
   ctx.body = renderError(texts, {
-    ...explain(texts, explanation ?? error.code),
+    ...explain(texts, name),
+    ...(name === 'invalid_client' ? forgetting(ctx, texts) : undefined),
     ...(waitSeconds === undefined ? undefined : { hint: texts.error.wait(waitSeconds) }),
     code: error.code,
     requestId: ctx.state.requestId,
@@ -65,19 +68,46 @@ function explain({ error: { explanations } }: Texts, name: string) {
     : explanations.other;
 }
 
-/** Answers where the document that describes a client was not taken: the engine's refusal, for a person. */
-export function answerWithDocumentError(ctx: Context, error: ClientDocumentError): void {
+/** Why a client that was named cannot be used: its document was not taken, or it was not let in. */
+export type ClientRefusal = ClientDocumentError | ClientNotAdmitted;
+
+/** @returns whether an error is one of {@link ClientRefusal} */
+export function isClientRefusal(error: unknown): error is ClientRefusal {
+  return error instanceof ClientDocumentError || error instanceof ClientNotAdmitted;
+}
+
+/** Answers where a client cannot be used: the engine's refusal, for a person. */
+export function answerWithClientRefusal(ctx: Context, error: ClientRefusal): void {
   answerWithErrorPage(
     ctx,
     error.statusCode,
     { code: error.error, description: error.error_description },
-    { explanation: 'client_document' },
+    { explanation: error instanceof ClientNotAdmitted ? `client_${error.reason}` : 'client_document' },
   );
 }
 
 /** The engine reads a pushed request as a request object, and names what does not fit it so (RFC 9126 section 4; T-030). */
 function isOfOtherClient(ctx: KoaContextWithOIDC, code: string): boolean {
   return code === 'invalid_request_object' && ctx.oidc.entities.PushedAuthorizationRequest !== undefined;
+}
+
+/** Apps that keep a registration which is gone, by the names they have in every language. */
+const appNames = {
+  claudeCode: 'Claude Code',
+  vscode: 'VS Code',
+  cursor: 'Cursor',
+  codex: 'Codex',
+  mcpRemote: 'mcp-remote',
+} as const satisfies Record<keyof Texts['error']['forget'], string>;
+
+/** For a registration that is gone: which one, and how to make an app forget it (AS-9). */
+function forgetting(ctx: Context, { error: { forget } }: Texts): Pick<ErrorPage, 'clientId' | 'ways'> {
+  const id = ctx.query.client_id;
+  const ways = Object.entries(appNames).map(([key, app]) => ({
+    app,
+    way: forget[key as keyof typeof appNames],
+  }));
+  return { ways, ...(typeof id === 'string' ? { clientId: id } : undefined) };
 }
 
 /**
@@ -90,7 +120,7 @@ export function createErrorRenderer(): NonNullable<Configuration['renderError']>
       ctx.body = { error: out.error, error_description: out.error_description };
       return;
     }
-    if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
+    if (isClientRefusal(error)) return answerWithClientRefusal(ctx, error);
     const expired = error.name === 'SessionNotFound';
     answerWithErrorPage(
       ctx,

@@ -1,4 +1,4 @@
-import type { Context, Next } from 'koa';
+import type { Context } from 'koa';
 import {
   checkAuthMethod,
   checkName,
@@ -7,7 +7,10 @@ import {
   type MetadataRefusal,
   normalizeRegistration,
 } from '../client-metadata.ts';
+import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
+import type { Step } from './endpoint-guards.ts';
+import { answerWithOAuthError } from './oauth-answer.ts';
 import { BodyRefused, readBody, replayBody } from './request-body.ts';
 
 /** Limits of a registration (T-060, T-062). */
@@ -41,34 +44,73 @@ function parseMetadata(body: Buffer): { metadata: Metadata } | { refusal: Metada
   return { metadata: dropEmpty(parsed as Metadata) };
 }
 
-/**
- * Middleware in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name, authentication method, then the
- * normal form (RFC 7591 section 3.1).
- */
-export async function prepareRegistration(ctx: Context, next: Next): Promise<void> {
-  const answer = ({ status, error, description }: MetadataRefusal): void => {
-    ctx.status = status;
-    ctx.set('Cache-Control', 'no-store');
-    ctx.body = { error, error_description: description };
-  };
-  if (!ctx.is('application/json'))
-    return answer({
-      status: 415,
-      error: 'invalid_request',
-      description: 'send the client metadata as application/json',
-    });
+/** Looks at what is worth a sentence of its own. */
+function checkMetadata(metadata: Metadata): MetadataRefusal | undefined {
+  return checkRedirectUris(metadata) ?? checkName(metadata) ?? checkAuthMethod(metadata);
+}
+
+function refuse(ctx: Context, { status, error, description }: MetadataRefusal): undefined {
+  answerWithOAuthError(ctx, status, error, description);
+}
+
+/** Reads client metadata: media type, size, JSON, then what it says. Gives undefined where it answered. */
+async function readMetadata(ctx: Context): Promise<Metadata | undefined> {
+  const unreadable = (status: number, description: string): undefined =>
+    refuse(ctx, { status, error: 'invalid_request', description });
+  if (!ctx.is('application/json')) return unreadable(415, 'send the client metadata as application/json');
   let body: Buffer;
   try {
     body = await readBody(ctx, limits.bytes);
   } catch (error) {
     if (!(error instanceof BodyRefused)) throw error;
-    return answer({ status: error.status, error: 'invalid_request', description: error.message });
+    return unreadable(error.status, error.message);
   }
   const parsed = parseMetadata(body);
-  if ('refusal' in parsed) return answer(parsed.refusal);
-  const refusal =
-    checkRedirectUris(parsed.metadata) ?? checkName(parsed.metadata) ?? checkAuthMethod(parsed.metadata);
-  if (refusal) return answer(refusal);
-  replayBody(ctx, Buffer.from(JSON.stringify(normalizeRegistration(parsed.metadata))));
-  await next();
+  if ('refusal' in parsed) return refuse(ctx, parsed.refusal);
+  const refusal = checkMetadata(parsed.metadata);
+  return refusal ? refuse(ctx, refusal) : parsed.metadata;
 }
+
+function replayMetadata(ctx: Context, metadata: Metadata): void {
+  replayBody(ctx, Buffer.from(JSON.stringify(metadata)));
+}
+
+/**
+ * Creates the step in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name,
+ * authentication method, then the normal form (RFC 7591 section 3.1).
+ * @param sealedIds where the metadata has to fit into an id
+ */
+export function prepareRegistration(sealedIds: SealedClientIds | undefined): Step {
+  return async (ctx, next) => {
+    const metadata = await readMetadata(ctx);
+    if (!metadata) return;
+    const normal = normalizeRegistration(metadata);
+    const fitted = sealedIds?.fit(normal) ?? { metadata: normal };
+    if ('refusal' in fitted) return refuse(ctx, fitted.refusal);
+    replayMetadata(ctx, fitted.metadata);
+    await next();
+  };
+}
+
+/** What an update repeats for comparison, or must not name at all: the engine judges these (RFC 7592 section 2.2). */
+const judgedByEngine = [
+  'client_id',
+  'client_secret',
+  'registration_access_token',
+  'registration_client_uri',
+  'client_secret_expires_at',
+  'client_id_issued_at',
+] as const;
+
+/** Holds a changed registration to the same rules as a new one (RFC 7592 section 2.2; T-064). */
+export const prepareUpdate: Step = async (ctx, next) => {
+  if (ctx.method !== 'PUT') return next();
+  const metadata = await readMetadata(ctx);
+  if (!metadata) return;
+  const repeated = judgedByEngine.filter((name) => Object.hasOwn(metadata, name));
+  replayMetadata(ctx, {
+    ...normalizeRegistration(metadata),
+    ...Object.fromEntries(repeated.map((name) => [name, metadata[name]])),
+  });
+  await next();
+};

@@ -1,19 +1,21 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
-import type { ArtifactRow, ArtifactStore, Change } from '../../storage/artifacts.ts';
-import type { ClientStore } from '../../storage/clients.ts';
+import type { ArtifactRow, Change } from '../../storage/artifacts.ts';
+import {
+  type ClientAdapterOptions,
+  changeOfFirstConsent,
+  createClientAdapter,
+  createRegistrationTokenAdapter,
+} from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
-import { currentWriteSet, type Guard, WriteSet } from './write-set.ts';
+import { grantKey, payloadContext } from './stored-names.ts';
+import { currentWriteSet, type Guard, record } from './write-set.ts';
+
+export { grantKey, payloadContext } from './stored-names.ts';
 
 /** What the adapter works on. */
-export interface AdapterOptions {
-  artifacts: ArtifactStore;
-  clients: ClientStore;
+export interface AdapterOptions extends ClientAdapterOptions {
   clientSources: ClientSources;
-  box: SealedBox;
-  /** Epoch seconds. */
-  now: () => number;
   /** How long a used refresh token still gives the answer it gave first; 0 for never. */
   refreshGraceSeconds: number;
   /** Keys of the digests under which user codes are stored; the first makes them, all find them. */
@@ -36,16 +38,6 @@ const guards: Readonly<Record<string, Guard>> = {
   ReplayDetection: 'absent',
 };
 
-/** The stored name of a grant. */
-export function grantKey(grantId: string): string {
-  return hashSecret('Grant', grantId);
-}
-
-/** What sealed payloads are tied to: the row they stand in. */
-export function payloadContext(kind: string, id: string): string {
-  return `${kind}:${id}`;
-}
-
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
  * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
@@ -55,7 +47,9 @@ export function createAdapters(options: AdapterOptions): (name: string) => Adapt
   return (name) => {
     switch (name) {
       case 'Client':
-        return describeForRequest(clientAdapter(options), options.clientSources);
+        return describeForRequest(createClientAdapter(options), options.clientSources);
+      case 'RegistrationAccessToken':
+        return createRegistrationTokenAdapter(options);
       case 'Grant':
         return grantAdapter(options);
       // An access token of a client for itself: found, watched and revoked like any other.
@@ -65,17 +59,6 @@ export function createAdapters(options: AdapterOptions): (name: string) => Adapt
         return artifactAdapter(name, options);
     }
   };
-}
-
-/** Collects changes into the request's write set; outside of a request commits them at once. */
-async function record(artifacts: ArtifactStore, collect: (writes: WriteSet) => void): Promise<void> {
-  const writes = currentWriteSet();
-  if (writes) return collect(writes);
-  const alone = new WriteSet();
-  collect(alone);
-  const result = await artifacts.commit(alone.changes);
-  if (!result.committed)
-    throw new Error(`a write outside of a request was refused: ${result.conflict.reason}`);
 }
 
 function artifactAdapter(
@@ -188,14 +171,17 @@ function clientOfArtifact({ params, kind, clientId }: AdapterPayload): string | 
   return kind === 'ClientCredentials' ? clientId : undefined;
 }
 
-function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {
+function grantAdapter(options: AdapterOptions): Adapter {
+  const { artifacts, box, now } = options;
   const kind = 'Grant';
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = grantKey(value);
       const { accountId, clientId } = payload;
       if (!accountId || !clientId) throw new TypeError('a grant names its account and its client');
-      await record(artifacts, (writes) =>
+      const keepClient = await changeOfFirstConsent(options, clientId);
+      await record(artifacts, (writes) => {
+        if (keepClient) writes.add(keepClient);
         writes.add({
           type: 'putGrant',
           id,
@@ -204,8 +190,8 @@ function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {
           clientId,
           payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
           expiresAt: now() + expiresIn,
-        }),
-      );
+        });
+      });
     },
     async find(value) {
       const id = grantKey(value);
@@ -214,27 +200,6 @@ function grantAdapter({ artifacts, box, now }: AdapterOptions): Adapter {
     },
     async destroy(value) {
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(value) }));
-    },
-    findByUid: async () => undefined,
-    findByUserCode: async () => undefined,
-    consume: async () => undefined,
-    revokeByGrantId: async () => undefined,
-  };
-}
-
-function clientAdapter({ clients, box, now }: AdapterOptions): Adapter {
-  const kind = 'Client';
-  return {
-    async upsert(id, payload) {
-      const sealed = box.seal(JSON.stringify(payload), payloadContext(kind, id));
-      await clients.put({ id, payload: sealed, createdAt: payload.client_id_issued_at ?? now() });
-    },
-    async find(id) {
-      const row = await clients.find(id);
-      return row && (JSON.parse(box.open(row.payload, payloadContext(kind, id))) as AdapterPayload);
-    },
-    async destroy(id) {
-      await clients.remove(id);
     },
     findByUid: async () => undefined,
     findByUserCode: async () => undefined,

@@ -1,6 +1,5 @@
 import type { Account, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
-import { randomSecret } from '../../crypto/secret.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
@@ -11,6 +10,7 @@ import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import type { buildLogout } from '../logout/engine-feature.ts';
 import { logoutPaths } from '../logout/logout-endpoints.ts';
+import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
@@ -51,6 +51,8 @@ export interface ConfigurationOptions {
   clientCredentials: boolean;
   /** The logout, with its page. */
   logout: ReturnType<typeof buildLogout>;
+  /** How clients register, and change their registrations. */
+  registration: ReturnType<typeof buildRegistrationFeature>;
   /** Tells a person what cannot be told to a client. */
   renderError: NonNullable<Configuration['renderError']>;
   /** Epoch seconds. */
@@ -191,13 +193,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       },
       pushedAuthorizationRequests: { enabled: true },
       rpInitiatedLogout: options.logout,
-      registration: {
-        enabled: true,
-        issueRegistrationAccessToken: false,
-        // No leading hyphen: ids and secrets are passed to command lines.
-        idFactory: () => `client_${randomSecret(18)}`,
-        secretFactory: () => `secret_${randomSecret(32)}`,
-      },
+      ...options.registration,
       // A token of somebody else is treated like one that does not exist (T-051).
       clientCredentials: { enabled: options.clientCredentials },
       revocation: {

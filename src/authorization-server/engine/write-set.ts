@@ -112,6 +112,17 @@ export function currentWriteSet(): WriteSet | undefined {
   return current.getStore();
 }
 
+/** Collects changes into the request's write set; outside of a request commits them at once. @throws where that is refused */
+export async function record(artifacts: ArtifactStore, collect: (writes: WriteSet) => void): Promise<void> {
+  const writes = currentWriteSet();
+  if (writes) return collect(writes);
+  const alone = new WriteSet();
+  collect(alone);
+  const result = await artifacts.commit(alone.changes);
+  if (!result.committed)
+    throw new Error(`a write outside of a request was refused: ${result.conflict.reason}`);
+}
+
 /**
  * Runs a request with a write set of its own and commits what it collected.
  * @param artifacts where to commit

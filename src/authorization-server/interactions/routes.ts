@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
-import { ClientDocumentError } from '../client-documents/engine-feature.ts';
-import { answerWithDocumentError, answerWithErrorPage } from '../endpoints/error-page.ts';
+import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
@@ -130,7 +129,7 @@ export function createInteractions(
           { code: 'invalid_request', description: error.message },
           { explanation: 'form_refused' },
         );
-      if (error instanceof ClientDocumentError) return answerWithDocumentError(ctx, error);
+      if (isClientRefusal(error)) return answerWithClientRefusal(ctx, error);
       if (error instanceof errors.InvalidRedirectUri)
         return answerWithErrorPage(ctx, 400, { code: error.error });
       if (error instanceof errors.SessionNotFound) {

@@ -114,9 +114,20 @@ export const en = {
   error: {
     code: 'Error code',
     detail: 'Detail, for whoever makes the app or runs this server',
+    clientId: 'App identifier',
     requestId: 'Request ID, if you ask for help',
     backToApp: 'Back to the app',
     wait: (seconds: number) => `Please try again in ${waitingTime(seconds)}.`,
+    /** How to make an app forget a registration; the names of commands and menus are as the apps have them. */
+    forget: {
+      claudeCode:
+        'Run /mcp, choose this server and “Clear authentication”, then log in again. Where that is not offered: claude mcp remove NAME, then add the server again.',
+      vscode:
+        'Run “Authentication: Remove Dynamic Authentication Providers” from the Command Palette, choose this server, then start it again.',
+      cursor: 'Remove the server in the settings for MCP, and add it again.',
+      codex: 'Run codex mcp logout NAME, then codex mcp login NAME.',
+      mcpRemote: 'Delete the folder ~/.mcp-auth, then start the app again.',
+    },
     /** By error code, or by a name of ours where one code has several meanings. */
     explanations: {
       invalid_client: {
@@ -129,6 +140,17 @@ export const en = {
         title: 'This login cannot go back to the app',
         message: 'The app asked to send you to an address that it did not register.',
         hint: 'In the app, remove this server and add it again. If that does not help, tell whoever makes the app.',
+      },
+      client_pending: {
+        title: 'This app waits for approval',
+        message:
+          'The operator of this server approves each app before it can be used. Nothing was shared with the app.',
+        hint: 'Give the app identifier below to whoever runs this server. Once it is approved, log in again from the app.',
+      },
+      client_denied: {
+        title: 'This app is not allowed here',
+        message: 'The operator of this server has refused it. Nothing was shared with the app.',
+        hint: 'If you need this app, ask whoever runs this server.',
       },
       client_document: {
         title: 'This app could not be looked up',

@@ -104,9 +104,19 @@ export const zhCn: Texts = {
   error: {
     code: '错误代码',
     detail: '详细信息（供应用开发者或服务器管理员参考）',
+    clientId: '应用标识',
     requestId: '请求编号（寻求帮助时请提供）',
     backToApp: '返回应用',
     wait: (seconds) => `请在 ${waitingTime(seconds)}后重试。`,
+    forget: {
+      claudeCode:
+        '运行 /mcp，选择此服务器，再选“Clear authentication”，然后重新登录。如果没有该选项：运行 claude mcp remove 名称，然后重新添加此服务器。',
+      vscode:
+        '在命令面板中运行“Authentication: Remove Dynamic Authentication Providers”，选择此服务器，然后重新启动它。',
+      cursor: '在 MCP 设置中移除此服务器，然后重新添加。',
+      codex: '运行 codex mcp logout 名称，然后运行 codex mcp login 名称。',
+      mcpRemote: '删除文件夹 ~/.mcp-auth，然后重新启动应用。',
+    },
     explanations: {
       invalid_client: {
         title: '此服务器不认识该应用',
@@ -117,6 +127,16 @@ export const zhCn: Texts = {
         title: '登录后无法返回应用',
         message: '应用要求将您带到一个它没有注册过的地址。',
         hint: '请在应用中移除此服务器后重新添加。如果仍然不行，请告知应用的开发者。',
+      },
+      client_pending: {
+        title: '此应用正在等待批准',
+        message: '此服务器的运营者会先批准每个应用，然后才能使用。没有向该应用共享任何内容。',
+        hint: '请将下方的应用标识告知此服务器的运营者。获得批准后，请从应用中重新登录。',
+      },
+      client_denied: {
+        title: '此处不允许使用该应用',
+        message: '此服务器的运营者已拒绝该应用。没有向该应用共享任何内容。',
+        hint: '如果您需要使用该应用，请联系此服务器的运营者。',
       },
       client_document: {
         title: '无法查询该应用的信息',

@@ -13,6 +13,10 @@ export interface ErrorPage {
   code: string;
   /** What to do about it. */
   hint?: string;
+  /** What to do in each app that people use. */
+  ways?: readonly { app: string; way: string }[];
+  /** The client identifier it is about, as it was sent. */
+  clientId?: string;
   /** What a developer needs to know of it, in English, as the standard's `error_description`. */
   detail?: string;
   /** A way on: an http(s) or private-use URI the caller has validated. */
@@ -31,6 +35,16 @@ function renderContinue({ href, label }: { href: string; label: string }): Marku
 `;
 }
 
+function renderWays(ways: NonNullable<ErrorPage['ways']>): Markup {
+  return markup`<dl>${ways.map(
+    ({ app, way }) => markup`
+<dt>${app}</dt>
+<dd>${way}</dd>`,
+  )}
+</dl>
+`;
+}
+
 /**
  * The error page.
  * @param texts the words around the content
@@ -46,9 +60,14 @@ export function renderError(texts: Texts, page: ErrorPage): string {
     markup`<h1>${displayText(page.title)}</h1>
 <p>${displayText(page.message, 500)}</p>
 ${page.hint !== undefined && markup`<p>${displayText(page.hint, 500)}</p>`}
-${page.continueTo && isLinkable(page.continueTo.href) && renderContinue(page.continueTo)}<dl>
+${page.continueTo && isLinkable(page.continueTo.href) && renderContinue(page.continueTo)}${page.ways && renderWays(page.ways)}<dl>
 <dt>${words.code}</dt>
 <dd><span class="detail">${displayText(page.code)}</span></dd>${
+      page.clientId !== undefined &&
+      markup`
+<dt>${words.clientId}</dt>
+<dd><span class="detail">${displayText(page.clientId)}</span></dd>`
+    }${
       page.detail !== undefined &&
       markup`
 <dt>${words.detail}</dt>

@@ -39,7 +39,8 @@ export function createSweeper(
     ),
     prepareClientSweep(
       db,
-      `used_at IS NULL AND created_at < now - ${clientLifetimes.pendingSeconds} AND status = 'pending'`,
+      `used_at IS NULL AND created_at < now - ${clientLifetimes.pendingSeconds} AND status = 'pending'
+         AND coalesce(decided_at < now - ${clientLifetimes.pendingSeconds}, true)`,
     ),
     prepareClientSweep(
       db,

@@ -142,17 +142,4 @@ describe('the registration endpoint', () => {
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     }
   });
-
-  it('manages nothing afterwards: there is no place to read, change or delete a client', async () => {
-    const { client_id: id } = (await (await post(`{${uris}}`)).json()) as { client_id: string };
-    for (const method of ['GET', 'PUT', 'DELETE']) {
-      for (const token of ['', 'Bearer x']) {
-        const response = await fetch(`${gatehouse.url}/register/${id}`, {
-          method,
-          headers: token ? { authorization: token } : {},
-        });
-        expect(response.status).toBe(404);
-      }
-    }
-  });
 });

@@ -61,7 +61,10 @@ describe('a registration', () => {
       application_type: 'native',
     });
     expect(client).not.toHaveProperty('client_secret');
-    expect(client).not.toHaveProperty('registration_access_token');
+    expect(client).toMatchObject({
+      registration_access_token: expect.stringMatching(/^[\w-]{43,}$/),
+      registration_client_uri: `${gatehouse.url}/register/${(client as { client_id: string }).client_id}`,
+    });
   });
 
   it('of redirect URIs alone is enough (A5-02)', async () => {
