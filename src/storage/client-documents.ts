@@ -9,6 +9,14 @@ export interface ClientDocumentRow {
   freshUntil: number;
 }
 
+/** A kept document with what hangs on its client. */
+export interface ListedDocument extends ClientDocumentRow {
+  /** Grants that have not ended. */
+  grants: number;
+  /** Epoch seconds of the last use of any of them; absent where there is none. */
+  usedAt?: number;
+}
+
 /** How long a document that nobody fetched again is kept, in seconds; it is not used for nearly as long. */
 export const documentKeptSeconds = 30 * 86_400;
 
@@ -18,6 +26,8 @@ export const documentKeptSeconds = 30 * 86_400;
  */
 export interface ClientDocumentStore {
   find(url: string): Promise<ClientDocumentRow | undefined>;
+  /** Gives all documents, those fetched longest ago first. */
+  list(): Promise<ListedDocument[]>;
   /**
    * Keeps a document, new or fetched again. Beyond `maxDocuments` others go, those without a grant first, those fetched
    * longest ago first.

@@ -55,8 +55,16 @@ export function createAdministration(
     },
     audit: administerAudit(storage.audit, () => keys.audit),
     clients: recorded(
-      administerClients(storage.clients, box, now),
-      { add: 'client.added', list: undefined, remove: 'client.removed' },
+      administerClients(storage, box, now),
+      {
+        add: 'client.added',
+        list: undefined,
+        show: undefined,
+        approve: 'client.approved',
+        deny: 'client.denied',
+        invite: 'client.invited',
+        remove: 'client.removed',
+      },
       record,
     ),
     grants: recorded(

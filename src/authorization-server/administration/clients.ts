@@ -1,51 +1,75 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import type { ClientOrigin, ClientStore } from '../../storage/clients.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { createTextSeal } from '../../crypto/text-seal.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { createSealedClientIds } from '../registration/sealed-client-ids.ts';
 import { type AddedClient, addClient, type ClientToAdd } from './add-client.ts';
 import { AdministrationRefused } from './administration-refused.ts';
+import { type IssuedInvitation, inviteClient } from './invite-client.ts';
+import { type KnownClient, type ShownClient, showDocument, showRegistered } from './known-clients.ts';
 
-/** A registered client as an operator sees it. What it says about itself is as it said it. */
-export interface RegisteredClient {
-  clientId: string;
-  name: string;
-  redirectUris: string[];
-  /** Epoch seconds. */
-  createdAt: number;
-  /** Who brought it. */
-  origin: ClientOrigin;
-}
+const inSettings =
+  'This client stands in the settings: change clients.preRegistered there, and start the server again.';
 
 /**
  * What an operator does to clients.
  * @param now epoch seconds
  */
-export function administerClients(clients: ClientStore, box: SealedBox, now: () => number) {
+export function administerClients(
+  { clients, clientDocuments, invitations }: Pick<Storage, 'clients' | 'clientDocuments' | 'invitations'>,
+  box: SealedBox,
+  now: () => number,
+) {
+  const sealedIds = createSealedClientIds(createTextSeal(box), now);
+
+  async function showAll(): Promise<ShownClient[]> {
+    const registered = (await clients.list()).map((row) => showRegistered(box, row));
+    const documents = (await clientDocuments.list()).map((row) => showDocument(box, row));
+    return [...registered, ...documents];
+  }
+
+  async function refuseSettings(clientId: string): Promise<void> {
+    if ((await clients.find(clientId))?.origin === 'settings') throw new AdministrationRefused(inSettings);
+  }
+
+  async function decide(clientId: string, status: 'approved' | 'denied'): Promise<void> {
+    await refuseSettings(clientId);
+    if (await clients.decide(clientId, status, now())) return;
+    if ((await clientDocuments.find(clientId)) !== undefined)
+      throw new AdministrationRefused(
+        'This client is known by its document: name its host in clients.metadataDocuments.allowedHosts or deniedHosts.',
+      );
+    throw new AdministrationRefused('There is no client with this id.');
+  }
+
   return {
     /** Adds a client; its secret is given once. @throws AdministrationRefused naming every problem */
     add: (client: ClientToAdd): Promise<AddedClient> => addClient(clients, box, now, client),
-    /** Gives all registered clients, oldest first. */
-    async list(): Promise<RegisteredClient[]> {
-      return (await clients.list()).map((row) => {
-        const metadata = JSON.parse(box.open(row.payload, payloadContext('Client', row.id)));
-        return {
-          clientId: row.id,
-          name: String(metadata.client_name ?? ''),
-          redirectUris: metadata.redirect_uris ?? [],
-          createdAt: row.createdAt,
-          origin: row.origin,
-        };
-      });
+    /** Gives all clients, registered ones first, oldest first, then those known by documents. */
+    async list(): Promise<KnownClient[]> {
+      return (await showAll()).map(({ metadata: _metadata, ...client }) => client);
     },
+    /** Gives a client with all it says about itself. @throws AdministrationRefused where there is none */
+    async show(clientId: string): Promise<ShownClient> {
+      const client = (await showAll()).find((one) => one.clientId === clientId);
+      if (!client) throw new AdministrationRefused('There is no client with this id.');
+      return client;
+    },
+    /** Lets a client in that waits, or was denied. @throws AdministrationRefused where there is none to decide about */
+    approve: (clientId: string): Promise<void> => decide(clientId, 'approved'),
+    /** Keeps a client out; its grants and tokens end. @throws AdministrationRefused where there is none to decide about */
+    deny: (clientId: string): Promise<void> => decide(clientId, 'denied'),
+    /** Makes an invitation to register; its token is given once. @throws AdministrationRefused for bad numbers */
+    invite: (wanted: { uses: number; lifeSeconds: number }): Promise<IssuedInvitation> =>
+      inviteClient(invitations, wanted, now()),
     /**
      * Removes a client with its grants and tokens.
      * @throws AdministrationRefused where there is none, or where it stands in the settings and would come back
      */
     async remove(clientId: string): Promise<void> {
-      if ((await clients.find(clientId))?.origin === 'settings')
-        throw new AdministrationRefused(
-          'This client stands in the settings: take it out of clients.preRegistered there, and start the server again.',
-        );
-      if (!(await clients.remove(clientId)))
+      await refuseSettings(clientId);
+      // An id that holds its registration is good by itself: it has to be remembered that it is not.
+      const rememberAt = sealedIds.open(clientId) === undefined ? undefined : now();
+      if (!(await clients.remove(clientId, rememberAt)))
         throw new AdministrationRefused('There is no client with this id.');
     },
   };

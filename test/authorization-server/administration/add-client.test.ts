@@ -21,9 +21,9 @@ describe('a client that the operator adds', () => {
       clientSecret: expect.stringMatching(/^secret_[\w-]{43}$/),
     });
     const listed = await clients.list();
-    expect(listed.map(({ clientId, name, origin }) => ({ clientId, name, origin }))).toEqual([
-      { clientId: open.clientId, name: 'An app', origin: 'operator' },
-      { clientId: 'robot', name: 'A machine', origin: 'operator' },
+    expect(listed.map(({ clientId, name, kind }) => ({ clientId, name, kind }))).toEqual([
+      { clientId: open.clientId, name: 'An app', kind: 'operator' },
+      { clientId: 'robot', name: 'A machine', kind: 'operator' },
     ]);
     expect(JSON.stringify(listed)).not.toContain(machine.clientSecret);
   });
