@@ -1,10 +1,20 @@
 import type { Command } from 'commander';
+import type { createAdministration } from '../../index.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { registerClientAdd } from './client-add.ts';
+import { registerClientInvite } from './client-invite.ts';
 
-interface ClientOptions extends InstallationOptions {
+/** Options that every command of an operator about clients has. */
+export interface ClientOptions extends InstallationOptions {
   json?: boolean;
 }
+
+/** Adds a command below `gatehouse client`. */
+export type AddClientCommand = (name: string, description: string) => Command;
+
+type Administration = ReturnType<typeof createAdministration>;
+type ShownClient = Awaited<ReturnType<Administration['clients']['show']>>;
 
 /** Longest part of a client's own words in a table. */
 const cellLength = 60;
@@ -14,32 +24,95 @@ function cell(text: string): string {
   return line.length > cellLength ? `${line.slice(0, cellLength - 1)}…` : line;
 }
 
-/** Registers `gatehouse client list|remove`. @param io its surroundings; those of the process by default */
+function isoTime(epochSeconds: number | undefined): string {
+  return epochSeconds === undefined ? 'never' : new Date(epochSeconds * 1000).toISOString();
+}
+
+function describe(client: ShownClient): string {
+  const { clientId, kind, status, name, redirectUris, createdAt, usedAt, grants, metadata } = client;
+  const said = Object.entries(metadata).map(([member, value]) => [`  ${member}`, JSON.stringify(value)]);
+  return formatTable(
+    [
+      ['Client ID', clientId],
+      ['Kind', kind],
+      ['Status', status],
+      ['Name', name],
+      ['Redirect URIs', redirectUris.join(' ')],
+      ['Registered', isoTime(createdAt)],
+      ['Last used', isoTime(usedAt)],
+      ['Grants', String(grants)],
+      ['What it says about itself', ''],
+      ...said,
+    ].map((row) => row.map(keepIndent)),
+  );
+}
+
+function keepIndent(text: string): string {
+  return /^ */.exec(text)?.[0] + printableLine(text);
+}
+
+/** Registers `gatehouse client list|show|add|approve|deny|invite|remove`. @param io its surroundings; those of the process by default */
 export function registerClient(program: Command, io: CommandIo = processIo()): void {
-  const client = program.command('client').description('OAuth clients registered at your server');
-  const command = (name: string, description: string): Command =>
+  const client = program.command('client').description('OAuth clients of your server');
+  const command: AddClientCommand = (name, description) =>
     client
       .command(name)
       .description(description)
       .option('--data <folder>', 'data folder of the server (default: ./data)')
       .option('--config <file>', 'config file of the server')
       .option('--json', 'print JSON');
+  const decision = (name: 'approve' | 'deny', description: string, done: string): void => {
+    command(`${name} <client-id>`, description).action(async (clientId: string, options: ClientOptions) => {
+      await withAdministration(options, false, ({ clients }) => clients[name](clientId));
+      const status = name === 'approve' ? 'approved' : 'denied';
+      io.stdout.write(options.json ? formatJson({ clientId, status }) : `${done}\n`);
+    });
+  };
 
-  command('list', 'list the registered clients; names are as the clients gave them').action(
+  command('list', 'list the clients; names are as the clients gave them').action(
     async (options: ClientOptions) => {
       const clients = await withAdministration(options, false, (administration) =>
         administration.clients.list(),
       );
       const rows = clients.map((entry) => [
-        entry.clientId,
-        new Date(entry.createdAt * 1000).toISOString(),
+        printableLine(entry.clientId),
+        entry.kind,
+        entry.status,
+        isoTime(entry.createdAt),
+        isoTime(entry.usedAt),
+        String(entry.grants),
         cell(entry.name),
         cell(entry.redirectUris.join(' ')),
       ]);
-      const heading = ['CLIENT ID', 'REGISTERED', 'NAME', 'REDIRECT URIS'];
+      const heading = [
+        'CLIENT ID',
+        'KIND',
+        'STATUS',
+        'REGISTERED',
+        'LAST USED',
+        'GRANTS',
+        'NAME',
+        'REDIRECT URIS',
+      ];
       io.stdout.write(options.json ? formatJson(clients) : formatTable([heading, ...rows]));
     },
   );
+
+  command('show <client-id>', 'show a client with all it says about itself').action(
+    async (clientId: string, options: ClientOptions) => {
+      const shown = await withAdministration(options, false, ({ clients }) => clients.show(clientId));
+      io.stdout.write(options.json ? formatJson(shown) : describe(shown));
+    },
+  );
+
+  registerClientAdd(command, io);
+  decision(
+    'approve',
+    'let a client in that waits for approval, or was denied',
+    'Approved. People can log in with it now.',
+  );
+  decision('deny', 'keep a client out', 'Denied. Its tokens have ended, and nobody can log in with it.');
+  registerClientInvite(command, io);
 
   command('remove <client-id>', 'remove a client with its tokens').action(
     async (clientId: string, options: ClientOptions) => {

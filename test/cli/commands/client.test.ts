@@ -24,11 +24,19 @@ describe('gatehouse client', () => {
     });
     const table = (await operate(['client', 'list', '--data', data])).stdout;
     expect(table.split('\n')[1]).toMatch(
-      /^c1 +2027-01-15T08:00:00\.000Z +An app +http:\/\/127\.0\.0\.1\/cb$/,
+      /^c1 +registered +approved +2027-01-15T08:00:00\.000Z +never +0 +An app +http:\/\/127\.0\.0\.1\/cb$/,
     );
     const json = (await operate(['client', 'list', '--json', '--data', data])).stdout;
     expect(JSON.parse(json)).toEqual([
-      { clientId: 'c1', name: 'An app', redirectUris: ['http://127.0.0.1/cb'], createdAt: 1_800_000_000 },
+      {
+        clientId: 'c1',
+        kind: 'registered',
+        status: 'approved',
+        name: 'An app',
+        redirectUris: ['http://127.0.0.1/cb'],
+        createdAt: 1_800_000_000,
+        grants: 0,
+      },
     ]);
     expect(table + json).not.toContain('secret');
   });
@@ -45,6 +53,39 @@ describe('gatehouse client', () => {
     const json = (await operate(['client', 'list', '--json', '--data', data])).stdout;
     expect(json).not.toContain('\u001b');
     expect((JSON.parse(json) as { name: string }[])[0]?.name).toBe(name);
+  });
+
+  it('show says all a client says about itself, but its secret, and gives a terminal nothing to act on (T-059, T-190)', async () => {
+    const data = await newInstallation();
+    const said = {
+      client_name: 'An \u001b[31mapp',
+      redirect_uris: ['https://a.example/cb'],
+      client_secret: 'hidden',
+    };
+    await register(data, 'c1', said);
+    const text = (await operate(['client', 'show', 'c1', '--data', data])).stdout;
+    expect(text).toMatch(/^Client ID +c1$/m);
+    expect(text).toMatch(/^Status +approved$/m);
+    expect(text).toMatch(/^ {2}redirect_uris +\["https:\/\/a\.example\/cb"\]$/m);
+    const json = (await operate(['client', 'show', 'c1', '--json', '--data', data])).stdout;
+    expect(JSON.parse(json)).toMatchObject({
+      clientId: 'c1',
+      metadata: { redirect_uris: said.redirect_uris },
+    });
+    expect(text + json).not.toContain('hidden');
+    expect(text + json).not.toContain('\u001b');
+    await expect(operate(['client', 'show', 'c2', '--data', data])).rejects.toThrow('There is no client');
+  });
+
+  it('approve and deny decide about a client that waits', async () => {
+    const data = await newInstallation();
+    await register(data, 'c1', { client_name: 'An app' });
+    const denied = await operate(['client', 'deny', 'c1', '--data', data]);
+    expect(denied.stdout).toBe('Denied. Its tokens have ended, and nobody can log in with it.\n');
+    expect((await operate(['client', 'list', '--data', data])).stdout).toMatch(/^c1 +registered +denied/m);
+    const approved = await operate(['client', 'approve', 'c1', '--json', '--data', data]);
+    expect(JSON.parse(approved.stdout)).toEqual({ clientId: 'c1', status: 'approved' });
+    await expect(operate(['client', 'approve', 'c2', '--data', data])).rejects.toThrow('There is no client');
   });
 
   it('remove takes the client away; a second time says that there is none (T-192)', async () => {
