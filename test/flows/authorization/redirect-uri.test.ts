@@ -164,10 +164,15 @@ describe('a client', () => {
     const pages: string[] = [];
     for (const id of ['unknown-client', removed, '<script>alert(1)</script>', "'; DROP TABLE clients; --"]) {
       const page = await expectErrorPage(await ask(id, {}), 'invalid_client');
-      pages.push(page.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'request id'));
+      const shown = /<dt>App identifier<\/dt>\s*<dd><span class="detail">[^<]+<\/span><\/dd>/;
+      expect(page).toMatch(shown);
+      pages.push(page.replace(shown, '').replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'request id'));
     }
     expect(new Set(pages).size).toBe(1);
     expect(pages[0]).toContain('This app is not known here');
+    expect(pages[0]).not.toContain('<script>');
+    for (const app of ['Claude Code', 'VS Code', 'Cursor', 'Codex', 'mcp-remote'])
+      expect(pages[0]).toContain(app);
   });
 
   it('that is not named at all gets a page (T-004)', async () => {
