@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
-import type { AddClientCommand, ClientOptions } from './client.ts';
+import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
 type ClientToAdd = Parameters<ReturnType<typeof createAdministration>['clients']['add']>[0];
 type AuthMethod = NonNullable<ClientToAdd['authMethod']>;

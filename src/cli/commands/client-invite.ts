@@ -1,7 +1,7 @@
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
 import { parseWhole } from '../whole-number.ts';
-import type { AddClientCommand, ClientOptions } from './client.ts';
+import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
 interface InviteOptions extends ClientOptions {
   uses: number;

@@ -1,17 +1,10 @@
 import type { Command } from 'commander';
 import type { createAdministration } from '../../index.ts';
-import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { registerClientAdd } from './client-add.ts';
 import { registerClientInvite } from './client-invite.ts';
-
-/** Options that every command of an operator about clients has. */
-export interface ClientOptions extends InstallationOptions {
-  json?: boolean;
-}
-
-/** Adds a command below `gatehouse client`. */
-export type AddClientCommand = (name: string, description: string) => Command;
+import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
 type Administration = ReturnType<typeof createAdministration>;
 type ShownClient = Awaited<ReturnType<Administration['clients']['show']>>;
