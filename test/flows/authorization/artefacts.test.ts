@@ -4,6 +4,7 @@ import { countIssued } from '../../support/issued.ts';
 import {
   approve,
   authorization,
+  type Flow,
   obtainTokens,
   openConsent,
   post,
@@ -11,12 +12,16 @@ import {
   tryAccess,
 } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
+import { approveDevice, askForCode, deviceGrant, registerDevice } from '../device/subject.ts';
 
 // What one model hands out is of no use where another one's is asked for.
 
 let gatehouse: RunningGatehouse;
 let clientId: string;
 let verifier: string;
+let deviceClient: string;
+let pushing: Flow;
+const urn = 'urn:ietf:params:oauth:request_uri:';
 let visitor: Visitor;
 /** One live artefact of each kind, by its name. */
 const artefacts = new Map<string, string>();
@@ -32,10 +37,13 @@ const kinds = [
   'client secret',
   'CSRF token',
   'account id',
+  'device code',
+  'user code',
+  'pushed request',
 ] as const;
 
 beforeAll(async () => {
-  gatehouse = await startGatehouse();
+  gatehouse = await startGatehouse({ limits: { deviceCodes: { times: 100, windowSeconds: 60 } } });
   visitor = createVisitor();
   const spent = await obtainTokens(gatehouse, { scope: 'openid notes:read', visitor });
   clientId = spent.clientId;
@@ -54,6 +62,17 @@ beforeAll(async () => {
   artefacts.set('client id', clientId);
   artefacts.set('client secret', String(confidential.client_secret));
   artefacts.set('CSRF token', /name="csrf" value="([^"]*)"/.exec(open.html)?.[1] ?? '');
+  deviceClient = await registerDevice(gatehouse.url);
+  const waiting = await askForCode(gatehouse, deviceClient);
+  await approveDevice(waiting, createVisitor());
+  artefacts.set('device code', waiting.deviceCode);
+  artefacts.set('user code', (await askForCode(gatehouse, deviceClient)).userCode.replace('-', ''));
+  pushing = authorization(gatehouse, clientId);
+  const reference = await post(`${gatehouse.url}/par`, Object.fromEntries(new URL(pushing.url).searchParams));
+  artefacts.set(
+    'pushed request',
+    ((await reference.json()) as { request_uri: string }).request_uri.slice(urn.length),
+  );
   artefacts.set('account id', (await gatehouse.administration.accounts.list())[0]?.id ?? '');
 });
 afterAll(() => gatehouse.stop());
@@ -154,6 +173,49 @@ describe('a value of another kind', () => {
   });
 });
 
+describe('a value of another kind at the newer endpoints', () => {
+  it.each(but('device code'))('like %s is no device code (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await post(`${gatehouse.url}/token`, {
+        grant_type: deviceGrant,
+        client_id: deviceClient,
+        device_code: artefact(kind),
+      });
+      expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_grant' }]);
+    }),
+  );
+
+  it('is no user code (T-031, T-029)', async () => {
+    for (const kind of but('user code')) {
+      const browser = createVisitor();
+      const page = await browser.open(`${gatehouse.url}/device`);
+      const { response } = await browser.submit(page, '/device', [['user_code', artefact(kind)]]);
+      expect(response.status, kind).toBe(400);
+    }
+  });
+
+  it.each(but('pushed request'))('like %s is no pushed request (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const query = new URLSearchParams({ client_id: clientId, request_uri: `${urn}${artefact(kind)}` });
+      const response = await visitor.request(`${gatehouse.url}/authorize?${query}`);
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+    }),
+  );
+
+  it.each(kinds)('like %s takes no device up again (T-031)', (kind) =>
+    expectUnchanged(async () => {
+      const response = await visitor.request(`${gatehouse.url}/device/${encodeURIComponent(artefact(kind))}`);
+      expect([400, 404]).toContain(response.status);
+      expect(response.headers.get('location')).toBeNull();
+    }),
+  );
+
+  it.each(but('ID token'))('like %s is no ID token at the logout (T-031, T-122)', async (kind) => {
+    const query = new URLSearchParams({ id_token_hint: artefact(kind) });
+    expect((await visitor.request(`${gatehouse.url}/session/end?${query}`)).status).toBe(400);
+  });
+});
+
 describe('each of them', () => {
   it('is still good for what it is, after all that (T-031)', async () => {
     expect(await tryAccess(gatehouse.mcpUrl, artefact('access token'))).toBe(200);
@@ -171,5 +233,16 @@ describe('each of them', () => {
       refresh_token: artefact('refresh token'),
     });
     expect(refreshed.status).toBe(200);
+    const device = await post(`${gatehouse.url}/token`, {
+      grant_type: deviceGrant,
+      client_id: deviceClient,
+      device_code: artefact('device code'),
+    });
+    expect(device.status).toBe(200);
+    const query = new URLSearchParams({
+      client_id: clientId,
+      request_uri: `${urn}${artefact('pushed request')}`,
+    });
+    expect((await visitor.open(`${gatehouse.url}/authorize?${query}`)).response.status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, openConsent, register } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
+import { approveDevice, askForCode, enterCode, registerDevice } from '../device/subject.ts';
 
 // Over src/authorization-server/interactions/page.ts and src/authorization-server/endpoints/error-page.ts.
 
@@ -12,6 +13,10 @@ beforeAll(async () => {
   client = (await register(gatehouse.url)).client_id;
 });
 afterAll(() => gatehouse.stop());
+
+async function device() {
+  return askForCode(gatehouse, await registerDevice(gatehouse.url));
+}
 
 /** Every kind of page a browser can be shown, by what brings it up. */
 const pages: [string, number, () => Promise<{ response: Response; html: string }>][] = [
@@ -42,6 +47,23 @@ const pages: [string, number, () => Promise<{ response: Response; html: string }
   ['error: resumption over', 400, () => createVisitor().open(`${gatehouse.url}/authorize/${'x'.repeat(43)}`)],
   ['error: no such step', 404, () => createVisitor().open(`${gatehouse.url}/interaction/x/nonsense`)],
   ['error: wrong method', 405, () => createVisitor().open(`${gatehouse.url}/interaction/x/login`)],
+  ['device: the code', 200, () => createVisitor().open(`${gatehouse.url}/device`)],
+  ['device: the code out of a link', 200, async () => createVisitor().open((await device()).completeUrl)],
+  [
+    'device: a wrong code',
+    400,
+    async () => enterCode({ ...(await device()), userCode: 'BBBB-BBBB' }, createVisitor()),
+  ],
+  ['device: is it yours', 200, async () => enterCode(await device(), createVisitor())],
+  ['device: done', 200, async () => approveDevice(await device())],
+  ['device: denied', 200, () => createVisitor().open(`${gatehouse.url}/device/denied`)],
+  ['logout', 200, () => createVisitor().open(`${gatehouse.url}/session/end`)],
+  ['logout: done', 200, () => createVisitor().open(`${gatehouse.url}/session/end/success`)],
+  [
+    'error: logout with a wrong token',
+    400,
+    () => createVisitor().open(`${gatehouse.url}/session/end?id_token_hint=x`),
+  ],
   [
     'error: form refused',
     403,
