@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { askForCode, registerDevice } from '../../flows/device/subject.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { redeem } from '../../support/oauth.ts';
 import { logIn, type Scene } from './login.ts';
@@ -28,6 +29,16 @@ async function openStepUp(scene: Scene, page: Page): Promise<void> {
   await page.goto(flow.url);
 }
 
+async function askAsDevice(scene: Scene) {
+  const { served } = scene;
+  return askForCode(served, await registerDevice(served.url, { client_name: 'Notes on my lamp' }));
+}
+
+async function openDeviceConfirm(scene: Scene, page: Page): Promise<void> {
+  await page.goto((await askAsDevice(scene)).completeUrl);
+  await page.locator('button').click();
+}
+
 /**
  * Every page of ours. Who makes a page adds a line: it is then looked at in every colour, width and language, checked
  * for accessibility, and attacked with scripts.
@@ -45,6 +56,54 @@ export const everyPage: readonly KnownPage[] = [
   { name: 'consent', open: (scene, page) => openConsent(scene, page) },
   { name: 'consent-step-up', open: openStepUp },
   { name: 'consent-long', open: (scene, page) => openConsent(scene, page, 'Unbreakable'.repeat(18)) },
+  { name: 'device', open: async (scene, page) => void (await page.goto(`${scene.served.url}/device`)) },
+  {
+    name: 'device-linked',
+    open: async (scene, page) => void (await page.goto((await askAsDevice(scene)).completeUrl)),
+  },
+  {
+    name: 'device-wrong-code',
+    async open(scene, page) {
+      await page.goto(`${scene.served.url}/device`);
+      await page.locator('input[name=user_code]').fill('BBBB-BBBB');
+      await page.locator('button').click();
+    },
+  },
+  { name: 'device-confirm', open: openDeviceConfirm },
+  {
+    name: 'device-consent',
+    async open(scene, page) {
+      await openDeviceConfirm(scene, page);
+      await page.locator('button[name=confirm]').click();
+      await logIn(page);
+    },
+  },
+  {
+    name: 'device-done',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/device/done`)),
+  },
+  {
+    name: 'device-denied',
+    async open(scene, page) {
+      await openDeviceConfirm(scene, page);
+      await page.locator('button[name=abort]').click();
+    },
+  },
+  {
+    name: 'logout',
+    async open(scene, page) {
+      await openConsent(scene, page);
+      await page.goto(`${scene.served.url}/session/end`);
+    },
+  },
+  {
+    name: 'logout-nobody',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/session/end`)),
+  },
+  {
+    name: 'logout-done',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/session/end/success`)),
+  },
   {
     name: 'error',
     open: async (scene, page) => void (await page.goto(`${scene.served.url}/authorize?client_id=nobody`)),
