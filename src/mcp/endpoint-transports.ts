@@ -52,7 +52,7 @@ export interface McpTransportsOptions {
   store: McpSessionStore;
   access: AccessWatch;
   seal: Seal;
-  /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 1 s by default. */
+  /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 400 by default. */
   streamAfterMs?: number;
   /** Epoch seconds. */
   now: () => number;
@@ -78,7 +78,7 @@ export interface McpTransports {
   close(patienceMs: number): Promise<void>;
 }
 
-const defaultStreamAfterMs = 1000;
+const defaultStreamAfterMs = 400;
 
 /**
  * Puts the transports together: one gate, one count of calls and one way to the servers for all of them.
@@ -109,7 +109,15 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const legacy =
     options.sessions === 'stored'
       ? createStreamableHttp({ sessions: registry, url, calls, gate })
-      : createStatelessTransport({ conversations, url, gate, calls, stopped: stopping.signal, logger });
+      : createStatelessTransport({
+          conversations,
+          url,
+          gate,
+          calls,
+          stopped: stopping.signal,
+          access,
+          logger,
+        });
   const modern = createModernTransport({
     source,
     conversations,
@@ -137,6 +145,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     url: urls.rest,
     gate: gateAt(urls.rest),
     calls,
+    access,
     stopped: stopping.signal,
     logger,
   });

@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type { Message, Messages } from '../checks/messages.ts';
 import type {
@@ -22,6 +23,8 @@ export interface StatelessCallsOptions {
   gate: Pick<ScopeGate, 'check'>;
   /** Counts the calls in flight of a principal. */
   calls: CallLimit;
+  /** Tells when a caller's access ends. */
+  access: AccessWatch;
   /** Longest wait for the answers to one POST, in milliseconds. */
   timeoutMs: number;
   /** Ends what runs, each request with an error, and refuses what comes after (T-181). */
@@ -57,11 +60,18 @@ const serverEnded: JsonRpcError = {
   code: -32603,
   message: 'The MCP server ended before it answered. The call may still have had its effect.',
 };
+const accessEnded: JsonRpcError = {
+  code: -32603,
+  message: 'Your access ended while the call ran. Log in again. The call may still have had its effect.',
+};
 const noBackChannel: JsonRpcError = {
   code: -32601,
   message:
     'This client is connected without a session, so the server cannot ask it anything (no sampling, elicitation or roots).',
 };
+
+/** How long a call runs before its caller's access is watched, in milliseconds: most calls are over by then. */
+const watchAfterMs = 300;
 
 const clientInfo = { name: 'stateless-client', version: '0' };
 const initialized: Message = { jsonrpc: '2.0', method: 'notifications/initialized' };
@@ -71,8 +81,9 @@ const initialized: Message = { jsonrpc: '2.0', method: 'notifications/initialize
  * coarse timer keeps the time limit of all (B7-08, B7-09).
  */
 export function createStatelessCalls(options: StatelessCallsOptions): AnswerStateless {
-  const { calls, timeoutMs, stopped } = options;
+  const { calls, access, timeoutMs, stopped } = options;
   const deadlines = new Deadlines(timeoutMs);
+  const young = new Deadlines(watchAfterMs);
   const inFlight = new Set<RunningCall>();
   stopped.addEventListener('abort', () => {
     for (const running of inFlight) running.stop();
@@ -86,12 +97,18 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
     if (!calls.begin(principal, requests.length)) return tooManyCalls;
     const running = new RunningCall(call, options);
     const forgetDeadline = deadlines.set(() => running.expire());
+    let unwatch: (() => void) | undefined;
+    const forgetWatch = young.set(() => {
+      unwatch = access.watch(call.sender.authInfo, () => running.loseAccess());
+    });
     inFlight.add(running);
     try {
       return await running.outcome;
     } finally {
       inFlight.delete(running);
       forgetDeadline();
+      forgetWatch();
+      unwatch?.();
       calls.end(principal, requests.length);
     }
   };
@@ -125,6 +142,11 @@ class RunningCall {
   /** The time limit has passed. */
   expire(): void {
     this.#fail(timedOut);
+  }
+
+  /** The caller's access was revoked, or has expired (T-103). */
+  loseAccess(): void {
+    this.#fail(accessEnded);
   }
 
   /** Nothing is served any more. */

@@ -107,19 +107,29 @@ describe.each(['opaque', 'jwt'] as const)('an access token in the format %s', (f
       const stream = await send(login, 'GET', undefined, session);
       expect(stream.status).toBe(200);
       const streamEnded = stream.text().then(() => performance.now());
-      const call = send(login, 'POST', { method: 'tools/call', params: { name: 'wait' } }, session)
-        .then((response) => response.text())
-        .then((text) => ({ text, at: performance.now() }));
-      // After a second the answer to a call has become a stream.
-      await new Promise((resolve) => setTimeout(resolve, 1200));
+      /** A call that began so long before the end; gives when it was over, and with what. */
+      const callBefore = async (milliseconds: number, id: number) => {
+        await new Promise((resolve) => setTimeout(resolve, 1200 - milliseconds));
+        const response = await send(
+          login,
+          'POST',
+          { id, method: 'tools/call', params: { name: 'wait' } },
+          session,
+        );
+        return { text: await response.text(), at: performance.now() };
+      };
+      const calls = [1200, 300, 100, 20].map(callBefore);
+      await new Promise((resolve) => setTimeout(resolve, 1220));
 
       await end(gatehouse, login);
       const endedAt = performance.now();
-      expect((await send(login, 'POST', { method: 'ping' }, session)).status).toBe(401);
+      expect((await send(login, 'POST', { id: 9, method: 'ping' }, session)).status).toBe(401);
       expect((await streamEnded) - endedAt).toBeLessThan(1000);
-      const { text, at } = await call;
-      expect(at - endedAt).toBeLessThan(1000);
-      expect(text).not.toContain('waited to the end');
+      for (const call of calls) {
+        const { text, at } = await call;
+        expect(at - endedAt).toBeLessThan(1000);
+        expect(text).not.toContain('waited to the end');
+      }
     },
   );
 });

@@ -113,6 +113,7 @@ export async function serveTransport(
     url: new URL(url),
     gate,
     calls: createCallLimit(maxCalls),
+    access: { watch: () => () => undefined },
     stopped: stopping.signal,
     logger,
   });

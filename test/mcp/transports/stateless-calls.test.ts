@@ -25,10 +25,17 @@ function setUp(
   const calls = createCallLimit(maxCalls);
   const stopping = new AbortController();
   const gate = createScopeGate({}, 'https://a.example/m');
+  const watched = new Set<() => void>();
   const answer = createStatelessCalls({
     conversations,
     gate,
     calls,
+    access: {
+      watch(_authInfo, onEnd) {
+        watched.add(onEnd);
+        return () => watched.delete(onEnd);
+      },
+    },
     timeoutMs,
     stopped: stopping.signal,
     logger,
@@ -36,6 +43,7 @@ function setUp(
   return {
     seen,
     calls,
+    watched,
     stop: () => stopping.abort(),
     send(body: unknown, onGone: (leave: () => void) => void = () => undefined) {
       const messages = readMessages(body);
@@ -52,6 +60,19 @@ describe('a call without a session', () => {
     expect(await send(call(1, 'echo', { text: 'a' }))).toEqual([textAnswer(1, 'a of ann')]);
     await until(() => seen.closed === 1);
     expect(seen.made).toBe(1);
+  });
+
+  it('ends with an error when its caller loses access, and is watched no more when it is over (T-103)', async () => {
+    const { send, watched, calls } = setUp();
+    await send(call(1, 'echo', { text: 'a' }));
+    expect(watched.size).toBe(0);
+    const running = send(call(1, 'wait', { ms: 20_000, label: 'long' }));
+    await until(() => watched.size === 1);
+    for (const onEnd of watched) onEnd();
+    expect(await running).toMatchObject([
+      { id: 1, error: { message: expect.stringMatching(/access ended/) } },
+    ]);
+    expect([watched.size, calls.total()]).toEqual([0, 0]);
   });
 
   it('shares a server where there is one for all: two thousand calls with one id, each its own answer (T-127)', async () => {
