@@ -9,7 +9,8 @@ import { answerWithOAuthError } from './oauth-answer.ts';
  * @see RFC 9449 sections 5 and 7.1; RFC 9728 section 2 `dpop_bound_access_tokens_required` (A13-09)
  */
 export function refuseUnboundToken(ctx: Context, resources: ResourceRegistry): void {
-  const token = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.AccessToken;
+  const { AccessToken, ClientCredentials } = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities ?? {};
+  const token = AccessToken ?? ClientCredentials;
   if (ctx.status !== 200 || !token || token.jkt !== undefined) return;
   if (!resources.find(String(token.aud))?.dpopRequired) return;
   answerWithOAuthError(

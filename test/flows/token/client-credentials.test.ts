@@ -15,6 +15,7 @@ import { testFolder } from '../../client/support/folder.ts';
 import { asserting, type ClientKey, createClientKey } from '../../support/client-keys.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, register, tryAccess } from '../../support/oauth.ts';
+import { createProver } from '../../support/proofs.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from '../clients/support/answers.ts';
 import { expectRefused, generousLimits } from './subject.ts';
@@ -318,5 +319,37 @@ describe('a client of the settings', () => {
   ] as const)('that is %j is refused at start', async (change, problem) => {
     const app = { clientId: 'app', name: 'The app', redirectUris: ['https://app.example.com/cb'], ...change };
     await expect(startGatehouse({ clients: { preRegistered: [app as never] } })).rejects.toThrow(problem);
+  });
+
+  it('get no bearer token for a resource that takes only bound ones (A13-09)', async () => {
+    const strict = await startGatehouse({
+      limits: generousLimits,
+      tokens: { dpop: { required: true } },
+      clients: {
+        clientCredentials: true,
+        preRegistered: [
+          {
+            clientId: 'robot',
+            name: 'The robot',
+            authMethod: 'client_secret_basic',
+            secretHash: hashClientSecret(secret),
+            grantTypes,
+            scopes: ['notes:read'],
+          },
+        ],
+      },
+    });
+    onTestFinished(() => strict.stop());
+    await expectRefused(await ask({}, strict), 'invalid_dpop_proof');
+    const prover = await createProver();
+    const response = await fetch(`${strict.url}/token`, {
+      method: 'POST',
+      headers: {
+        ...basic('robot', secret),
+        dpop: await prover.prove({ url: `${strict.url}/token`, method: 'POST' }),
+      },
+      body: new URLSearchParams({ grant_type: 'client_credentials', resource: strict.mcpUrl }),
+    });
+    expect(await response.json()).toMatchObject({ token_type: 'DPoP' });
   });
 });
