@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { askForCode, registerDevice } from '../../flows/device/subject.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { redeem } from '../../support/oauth.ts';
+import { accountPages } from './account-pages.ts';
 import { logIn, type Scene } from './login.ts';
 
 /** A page of ours, and how a person comes to it. */
@@ -108,4 +109,5 @@ export const everyPage: readonly KnownPage[] = [
     name: 'error',
     open: async (scene, page) => void (await page.goto(`${scene.served.url}/authorize?client_id=nobody`)),
   },
+  ...accountPages,
 ];

@@ -1,0 +1,67 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright-core';
+import { ada } from '../../support/gatehouse.ts';
+import { runGatehouse } from '../../support/served.ts';
+import { logIn, type Scene } from './login.ts';
+import type { KnownPage } from './pages.ts';
+
+async function openAccount(scene: Scene, page: Page, path = '', person = ada): Promise<void> {
+  await page.goto(`${scene.served.url}/account${path}`);
+  if (page.url().includes('/account/login')) await logIn(page, person);
+}
+
+/** The account page of somebody who allowed an app and has another browser. */
+async function openOverview(scene: Scene, page: Page): Promise<void> {
+  await page.goto((await scene.begin('Notes on my laptop')).url);
+  await logIn(page);
+  await page.locator('button[value=allow]').click();
+  await openAccount(scene, page);
+}
+
+let people = 0;
+
+/** Somebody new turns one-time codes on; the page then shows the recovery codes. */
+async function turnCodesOn(scene: Scene, page: Page): Promise<typeof ada> {
+  const person = { email: `codes${process.pid}-${people++}@example.com`, password: 'a password for codes' };
+  await scene.served.addAccount(person);
+  await openAccount(scene, page, '/codes', person);
+  const key = (await page.locator('dd .detail').textContent()) ?? '';
+  const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
+  await page.locator('#code').fill(totp.generate());
+  await page.locator('button.primary').click();
+  await page.locator('.codes').waitFor();
+  return person;
+}
+
+async function openReset(scene: Scene, page: Page): Promise<void> {
+  const args = ['account', 'reset', ada.email, '--data', scene.served.folder];
+  const { stdout } = await runGatehouse(args);
+  const { pathname, search } = new URL(stdout.trim());
+  await page.goto(scene.served.url + pathname + search);
+}
+
+/** The pages of `/account`, and those of a login with a one-time code. */
+export const accountPages: readonly KnownPage[] = [
+  { name: 'account', open: openOverview },
+  {
+    name: 'account-login',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/login`)),
+  },
+  { name: 'account-password', open: (scene, page) => openAccount(scene, page, '/password') },
+  { name: 'account-passkeys', open: (scene, page) => openAccount(scene, page, '/passkeys') },
+  { name: 'account-codes', open: (scene, page) => openAccount(scene, page, '/codes') },
+  { name: 'account-recovery-codes', open: async (scene, page) => void (await turnCodesOn(scene, page)) },
+  {
+    name: 'account-code',
+    async open(scene, page) {
+      const person = await turnCodesOn(scene, page);
+      await page.context().clearCookies();
+      await openAccount(scene, page, '', person);
+    },
+  },
+  { name: 'account-reset', open: openReset },
+  {
+    name: 'account-reset-gone',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/reset?key=gone`)),
+  },
+];
