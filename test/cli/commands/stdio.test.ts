@@ -57,7 +57,7 @@ describe('gatehouse stdio', () => {
     }
   });
 
-  it('answers raw lines of every era, and writes nothing else to standard output (B1-01, B1-03, T-150)', async () => {
+  it('answers raw lines of every era, and writes nothing else to standard output (A12-10, B1-01, B1-03, T-150)', async () => {
     const data = await newInstallation();
     const config = join(testFolder(), 'gatehouse.json');
     writeFileSync(config, JSON.stringify({ data, log: { level: 'debug' } }));

@@ -79,7 +79,7 @@ describe('the answer to the client', () => {
     expect(callback.hash).toBe('');
   });
 
-  it('names in iss exactly the issuer of the metadata, which says that it does (T-019, A6-07)', async () => {
+  it('names in iss exactly the issuer of the metadata, which says that it does (T-019, A4-08, A6-07)', async () => {
     const metadata = (await (
       await fetch(`${gatehouse.url}/.well-known/oauth-authorization-server`)
     ).json()) as { issuer: string };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
   authorization,
@@ -44,6 +45,37 @@ async function groupsFor(
 const nothingBefore = { 'The app will be able to': ['notes:read', 'notes:write'] };
 
 describe('a client that asks for more', () => {
+  it('has only what its person ticked, is told just what a call lacks, and its elevation is in the log with its request (A12-08)', async () => {
+    const metadata = await fetch(`${gatehouse.url}/.well-known/oauth-protected-resource/mcp`);
+    const { scopes_supported: offered } = (await metadata.json()) as { scopes_supported: string[] };
+    expect(offered).toEqual(['notes:read', 'notes:write']);
+
+    const { clientId, tokens } = await obtainTokens(gatehouse, { scopes: ['notes:read'] });
+    expect(tokens.scope).toBe('notes:read');
+    const { headers, json } = modernRequest('tools/call', { name: 'add_note', arguments: { text: 'a' } });
+    const refused = await fetch(gatehouse.mcpUrl, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        authorization: `Bearer ${tokens.access_token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(json),
+    });
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('www-authenticate')).toMatch(/scope="notes:write"/);
+
+    await obtainTokens(gatehouse, { clientId });
+    const consents = gatehouse.log
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.audit === 'consent.granted' && line.clientId === clientId);
+    expect(consents).toMatchObject([
+      { scopes: 'notes:read', requestId: expect.stringMatching(/^[\da-f-]{36}$/) },
+      { scopes: 'notes:read notes:write', requestId: expect.stringMatching(/^[\da-f-]{36}$/) },
+    ]);
+  });
+
   it('is asked about again, with what is new apart from what was allowed before (T-025)', async () => {
     const visitor = createVisitor();
     const { clientId } = await obtainTokens(gatehouse, { scopes: ['notes:read'], visitor });

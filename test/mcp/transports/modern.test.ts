@@ -238,7 +238,7 @@ describe.each(kinds)('2026-07-28 with %s', (_kind, sourceOf) => {
     });
   });
 
-  it('takes a request state only from the caller it was given to, unchanged (C4-03, T-129)', async () => {
+  it('takes a request state only from the caller it was given to, unchanged (A12-05, C4-03, T-129)', async () => {
     const { endpoint } = await start();
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
     const ask = withMeta(modernRequest('tools/call', { name: 'name', arguments: {} }), meta);
