@@ -229,7 +229,7 @@ export const en = {
     confirmHeading: 'Is this your device?',
     request: (app: Markup, resource: Markup) =>
       markup`A device asks to use ${resource} for you, with the app ${app}. It shows this code:`,
-    whereAndWhen: 'Where and when it was asked for',
+    whereAndWhen: 'Where the request comes from',
     refuseIfInDoubt:
       'If you do not know this device, or somebody told you to do this, refuse: whoever has the device would act in your name.',
     notMine: 'No, refuse',

@@ -208,12 +208,12 @@ export const zhCn: Texts = {
     code: '代码',
     goOn: '继续',
     compareCode: '您的设备上显示的正是这个代码吗？',
-    sameCode: '是的，我的设备显示的就是这个代码',
+    sameCode: '是的，代码一致',
     confirmTitle: (app) => `连接 ${app} 吗？`,
     confirmHeading: '这是您的设备吗？',
     request: (app, resource) =>
       markup`一台设备上的应用 ${app} 请求以您的身份使用 ${resource}。该设备显示以下代码：`,
-    whereAndWhen: '请求的地点和时间',
+    whereAndWhen: '请求来源',
     refuseIfInDoubt:
       '如果您不认识这台设备，或者是别人让您这样做的，请拒绝：持有该设备的人将能以您的名义操作。',
     notMine: '不是，拒绝',
