@@ -57,6 +57,25 @@ function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | un
 }
 
 /**
+ * A 403 may be for programs alone, such as a firewall's page. One that has an OAuth error to tell to a program as well is
+ * about the client: it waits for an operator's approval, or was denied it.
+ */
+async function judgeForbidden(context: ClientContext, url: string, signal: AbortSignal): Promise<void> {
+  const response = await context
+    .fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal })
+    .catch(() => undefined);
+  if (response?.status !== 403) return void (await response?.body?.cancel());
+  const text = await readPage(response).catch(() => '');
+  try {
+    const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
+    if (typeof error !== 'string') return;
+    throw refused('status 403', error, typeof description === 'string' ? description : undefined);
+  } catch (thrown) {
+    if (thrown instanceof ClientError) throw thrown;
+  }
+}
+
+/**
  * Opens the authorization URL without a browser first, so that a request the server refuses anyhow, such as one for an
  * unknown scope, ends now and not when the user gives up. Where it cannot be judged, a browser has to go on.
  * @param context where requests go through
@@ -73,16 +92,14 @@ export async function askAuthorizationEndpoint(
 ): Promise<URLSearchParams | undefined> {
   const timeoutMs = Math.min(context.timeoutMs ?? preflightTimeoutMs, preflightTimeoutMs);
   // The endpoint may be within reach of the user's browser only.
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await context
-    .fetch(url, {
-      headers: { accept: 'text/html' },
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
+    .fetch(url, { headers: { accept: 'text/html' }, redirect: 'manual', signal })
     .catch(() => undefined);
   if (response === undefined) return undefined;
   if (refusals.has(response.status)) throw await explainPage(response);
   await response.body?.cancel();
+  if (response.status === 403) await judgeForbidden(context, url, signal);
   const location = URL.parse(response.headers.get('location') ?? '', url);
   return location === null || response.status < 300 || response.status > 399
     ? undefined

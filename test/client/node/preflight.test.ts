@@ -32,6 +32,11 @@ describe('an authorization request that is refused anyhow', () => {
       redirect('/error?error=invalid_scope&error_description=no%20bogus'),
       'a redirect: "invalid_scope" ("no bogus")',
     ],
+    [
+      'a page that says no, and the same to a program',
+      { status: 403, json: { error: 'access_denied', error_description: 'wait for approval' } },
+      'status 403: "access_denied" ("wait for approval")',
+    ],
     ['an endless page', { status: 400, text: 'x'.repeat(300_000) }, 'status 400.'],
   ])('ends at once where the server answers with %s', async (_, answer, message) => {
     const error = await ask(answer).catch((thrown: unknown) => thrown);
@@ -52,6 +57,7 @@ describe('a browser has to go on', () => {
     ['a code nobody allowed', redirect(`${redirectUri}?code=c&state=s`)],
     ['a question for another kind of login', { status: 401, headers: { 'www-authenticate': 'Negotiate' } }],
     ['a refusal of programs', { status: 403, text: 'robots' }],
+    ['a refusal of programs in JSON of its own', { status: 403, json: { ray: 'a1' } }],
     ['silence', { raw: () => undefined }],
   ])('where the server answers with %s', async (_, answer) => {
     expect(await ask(answer)).toBeUndefined();

@@ -162,7 +162,6 @@ describe('a registration', () => {
         require_auth_time: false,
         subject_type: 'pairwise',
         initiate_login_uri: 'https://evil.example',
-        post_logout_redirect_uris: ['https://evil.example'],
         id_token_signed_response_alg: 'none',
         token_endpoint_auth_signing_alg: 'none',
         require_pushed_authorization_requests: false,
