@@ -31,8 +31,9 @@ export interface OwnSessions {
    * Logs an account in. The session gets a new id, and the one before is dead (T-119); whoever else was logged in here
    * is logged out.
    * @param amr how the person proved who they are (RFC 8176)
+   * @param loginTs when they did, epoch seconds; now where it is left out
    */
-  start(ctx: Context, accountId: string, amr: string[]): Promise<void>;
+  start(ctx: Context, accountId: string, amr: string[], loginTs?: number): Promise<void>;
   /** Logs the browser out. */
   end(ctx: Context): Promise<void>;
 }
@@ -61,10 +62,10 @@ export function createOwnSessions(options: OwnSessionOptions): OwnSessions {
       const account = await accounts.find(session.accountId);
       return account?.disabledAt === undefined ? account && { session, account } : undefined;
     },
-    async start(ctx, accountId, amr) {
+    async start(ctx, accountId, amr, loginTs = now()) {
       const session = await presentFor(ctx, accountId);
-      session.loginAccount({ accountId, loginTs: now(), amr });
-      const seconds = sessionTtl(lifetimes, now(), now());
+      session.loginAccount({ accountId, loginTs, amr });
+      const seconds = sessionTtl(lifetimes, loginTs, now());
       await session.save(seconds);
       ctx.cookies.set(cookie, session.jti, { ...attributes, expires: new Date((now() + seconds) * 1000) });
     },

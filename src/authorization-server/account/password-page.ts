@@ -30,7 +30,8 @@ export function showPasswordChange(request: PersonalRequest, problem?: string): 
 
 /**
  * Carries out a change of the password: by who knows the one there is, counted like a login. Every session and grant
- * of the account ends, and this browser is logged in anew (T-123, T-119).
+ * of the account ends, and this browser gets a new session (T-123, T-119). It is no younger a login than the one before:
+ * a password alone does not open the pages that ask for a login of late, where the account has one-time codes.
  */
 export async function submitPasswordChange(
   request: PersonalRequest,
@@ -62,6 +63,6 @@ export async function submitPasswordChange(
   if (!(await accounts.setPassword(id, passwordHash, checked.account.passwordHash)))
     return refuse(403, texts.account.password.wrong);
   audit('account.password_changed', ctx, { accountId: id });
-  await sessions.start(ctx, id, who.session.amr ?? ['pwd']);
+  await sessions.start(ctx, id, who.session.amr ?? ['pwd'], who.session.loginTs);
   goOn(ctx, `${url}/password?done=1`);
 }

@@ -97,6 +97,21 @@ describe('a connected app', () => {
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
   });
 
+  it('that was denied while it has a session leaves the page to its person, who can end the session', async () => {
+    const visitor = createVisitor();
+    const person = { email: 'denied@example.com', password: 'the first password' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    const { clientId, tokens } = await obtainTokens(gatehouse, { visitor, person });
+    const app = await startApp(gatehouse, tokens.access_token);
+    await gatehouse.administration.clients.deny(clientId);
+    await Promise.all([app.stream.ended, app.call.ended]);
+    const page = await openAccount(gatehouse, { visitor });
+    const [session = ''] = idsIn(page.html, '/account/connections');
+    const after = await submitWithId(visitor, page, '/connections', session);
+    expect(after.response.status).toBe(200);
+    expect(idsIn(after.html, '/account/connections')).toEqual([]);
+  });
+
   it('is ended by a form of this page alone: not by GET, not without its token, not from another site (T-014)', async () => {
     const visitor = createVisitor();
     const { clientId, tokens } = await obtainTokens(gatehouse, { visitor });

@@ -169,6 +169,22 @@ describe('one-time codes', () => {
     expect(isIn(await logIn(codeOf(secret), known))).toBe(true);
   });
 
+  it('are not turned off by who knows the password alone: its change makes a login no younger', async () => {
+    const { visitor } = await turnOn();
+    vi.setSystemTime(Date.now() + 3_600_000);
+    const page = await visitor.open(`${gatehouse.url}/account/password`);
+    const fresh = 'a password made today';
+    const changed = await visitor.submit(page, '/account/password', [
+      ['current', person.password],
+      ['next', fresh],
+      ['repeat', fresh],
+    ]);
+    expect(changed.html).toContain('The password was changed.');
+    const { url } = await visitor.open(`${gatehouse.url}/account/codes`);
+    expect(url).toBe(`${gatehouse.url}/account/login?next=codes`);
+    expect(isIn(await visitor.open(`${gatehouse.url}/account`))).toBe(true);
+  });
+
   it('are turned off by their person, and by the operator for somebody who lost the device', async () => {
     const { visitor } = await turnOn();
     const page = await visitor.open(`${gatehouse.url}/account/codes`);
