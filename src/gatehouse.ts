@@ -281,7 +281,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const keyCare =
     keyRing &&
     startKeyCare({
-      ...keyTimes(settings.rotation, lifetimes),
+      ...keyTimes(settings.rotation, lifetimes, settings.resources),
       ring: keyRing,
       isSealedAnew: createSealAnew({ rows: storage.sealedRows, box, logger }),
       record: (event, details) =>

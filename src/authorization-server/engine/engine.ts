@@ -28,7 +28,7 @@ export interface Engine {
 export interface EngineOptions {
   /** Issuer identifier. */
   issuer: string;
-  /** Builds the configuration for this issuer; once for each set of signing keys. */
+  /** Builds the configuration for this issuer; once for each set of signing keys, and for each first cookie key. */
   configure: () => Configuration;
   keys: Pick<KeySet, 'signing' | 'cookies'>;
   logger: Logger;
@@ -57,24 +57,25 @@ function createProvider({ issuer, configure, keys, logger }: EngineOptions): Pro
 }
 
 /**
- * Creates the engine: oidc-provider, mounted at the path of the issuer. It copies its signing keys when it is made and
- * has no way to take others, so for other keys another is made, for the requests that come from then on; those under way
- * end with the one they began with. An engine keeps nothing between requests that the storage does not have (T-178).
+ * Creates the engine: oidc-provider, mounted at the path of the issuer. It copies its signing keys and the secret of its
+ * nonces, which follows from the first cookie key, when it is made and has no way to take others, so for other keys
+ * another is made, for the requests that come from then on; those under way end with the one they began with. An engine
+ * keeps nothing between requests that the storage does not have (T-178).
  */
 export function createEngine(options: EngineOptions): Engine {
   const { issuer, keys } = options;
   const base = pathOf(issuer);
-  const keyNames = (): string => keys.signing.map(({ kid }) => kid).join(' ');
+  const copiedKeys = (): string => [...keys.signing.map(({ kid }) => kid), keys.cookies[0]].join(' ');
   const build = () => {
     const provider = createProvider(options);
-    return { names: keyNames(), provider, mounted: mount(base || '/', provider) };
+    return { copied: copiedKeys(), provider, mounted: mount(base || '/', provider) };
   };
   const first = build();
   let current = first;
   return {
     provider: first.provider,
     async serve(ctx, path) {
-      if (current.names !== keyNames()) current = build();
+      if (current.copied !== copiedKeys()) current = build();
       ctx.path = `${base}${path}`;
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);

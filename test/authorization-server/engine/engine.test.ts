@@ -1,8 +1,10 @@
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { generateKeySet } from '../../../src/crypto/keys.ts';
+import { postProven } from '../../support/bound-tokens.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens, refresh } from '../../support/oauth.ts';
+import { obtainTokens, refresh, register } from '../../support/oauth.ts';
+import { createProver } from '../../support/proofs.ts';
 
 type WithIdToken = { id_token: string };
 
@@ -25,6 +27,29 @@ describe('the engine', () => {
     ]);
     expect(JSON.stringify(after)).not.toContain('"d"');
     for (const token of [first, second]) await jwtVerify(token, createLocalJWKSet(after));
+    await gatehouse.stop();
+  });
+
+  it('makes its nonces with the first cookie key of the moment, as a process does that starts now (T-178, A13-09)', async () => {
+    const gatehouse = await startGatehouse();
+    const { client_id } = await register(gatehouse.url);
+    const prover = await createProver();
+    const ask = ({ url }: { url: string }, nonce?: string): Promise<Response> =>
+      postProven(
+        url,
+        prover,
+        { grant_type: 'refresh_token', client_id, refresh_token: 'none' },
+        nonce === undefined ? { claims: { iat: 1 } } : { nonce },
+      );
+    await ask(gatehouse);
+    (gatehouse.keys.cookies as string[]).unshift(...(await generateKeySet()).cookies);
+
+    const other = await startGatehouse({ folder: gatehouse.folder, keys: gatehouse.keys });
+    const told = await ask(other);
+    expect(await told.json()).toMatchObject({ error: 'use_dpop_nonce' });
+    const answer = await ask(gatehouse, told.headers.get('dpop-nonce') ?? '');
+    expect(await answer.json()).toMatchObject({ error: 'invalid_grant' });
+    await other.stop();
     await gatehouse.stop();
   });
 });
