@@ -37,4 +37,5 @@ export const countedPaths = [
   paths.readiness,
   '/.well-known',
   '/interaction',
+  '/account',
 ] as const;

@@ -15,10 +15,13 @@ it('ends what was issued and leaves accounts, clients and notes (T-173)', () => 
     INSERT INTO artifacts (id, kind, payload, expires_at) VALUES ('s', 'Session', x'00', 9);
     INSERT INTO mcp_sessions (key, principal, initialize, protocol_version, is_initialized, subscriptions, created_at, used_at)
       VALUES ('k', 'p', 'x', '2025-11-25', 1, '[]', 1, 1);
+    INSERT INTO invitations (id, uses_left, created_at, expires_at) VALUES ('i', 1, 1, 9);
   `);
   revokeAll(db);
   const count = (table: string): unknown => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
-  expect(['grants', 'artifacts', 'mcp_sessions', 'mcp_session_counts'].map(count)).toEqual([0, 0, 0, 0]);
+  expect(['grants', 'artifacts', 'mcp_sessions', 'mcp_session_counts', 'invitations'].map(count)).toEqual([
+    0, 0, 0, 0, 0,
+  ]);
   expect(['accounts', 'clients', 'notes'].map(count)).toEqual([1, 1, 1]);
   db.close();
 });
