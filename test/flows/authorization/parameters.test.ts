@@ -71,42 +71,13 @@ describe('request objects', () => {
 
 describe('what is off', () => {
   it.each([
-    [
-      'the device flow',
-      ['/device', '/device/auth', '/device_authorization'],
-      'device_authorization_endpoint',
-    ],
-    ['pushed requests', ['/par', '/request', '/as/par'], 'pushed_authorization_request_endpoint'],
-    ['logout by clients', ['/session/end', '/logout', '/end_session'], 'end_session_endpoint'],
     ['user info', ['/me', '/userinfo'], 'userinfo_endpoint'],
     ['introspection', ['/introspect', '/token/introspection'], 'introspection_endpoint'],
-  ])('%s has no endpoint and no line in the metadata (T-029, T-030)', async (_what, places, member) => {
+  ])('%s has no endpoint and no line in the metadata', async (_what, places, member) => {
     expect(await metadata()).not.toHaveProperty(member);
     for (const place of places) {
       for (const method of ['GET', 'POST'])
         expect((await fetch(`${gatehouse.url}${place}`, { method })).status).toBe(404);
-    }
-  });
-
-  it('the device grant is unsupported, so that no user code can be guessed or replayed (T-029)', async () => {
-    const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
-    expect((await metadata()).grant_types_supported).toEqual(['authorization_code', 'refresh_token']);
-    const response = await post(`${gatehouse.url}/token`, {
-      grant_type: grantType,
-      client_id: client,
-      device_code: 'x',
-    });
-    expect([response.status, await response.json()]).toMatchObject([
-      400,
-      { error: 'unsupported_grant_type' },
-    ]);
-  });
-
-  it('a pushed request_uri is refused, of whatever client and however often (T-030)', async () => {
-    const uri = 'urn:ietf:params:oauth:request_uri:6esc_11ACC5bwc014ltc14eY22c';
-    for (const id of [client, client, (await register(gatehouse.url)).client_id]) {
-      const { url } = authorization(gatehouse, id, { request_uri: uri });
-      await expectErrorPage(await createVisitor().request(url), 'request_uri_not_supported');
     }
   });
 });
