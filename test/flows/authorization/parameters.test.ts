@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
-import { approve, authorization, post, redeem, register, type Tokens } from '../../support/oauth.ts';
+import { approve, authorization, redeem, register, type Tokens } from '../../support/oauth.ts';
 import { expectAccepted, expectErrorPage, shownCode } from '../../support/refusal.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
