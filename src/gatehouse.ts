@@ -188,8 +188,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       authorizations: settings.limits.authorizations,
       deviceCodes: settings.limits.deviceCodes,
       tokenFailures: settings.limits.tokenFailures,
+      requests: settings.limits.requests,
+      sharedAddresses: settings.limits.sharedAddresses,
       documents: {
         perAddress: settings.limits.metadataDocuments,
+        sharedAddresses: settings.limits.sharedAddresses,
         perTarget: settings.limits.metadataDocumentsPerHost,
       },
       logins: {
@@ -200,6 +203,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     logger,
     countEvent: metrics.countEvent,
+    countLimited: metrics.countLimited,
     auditTrail,
     now,
   });

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import leven from 'leven';
 import proxyAddr from 'proxy-addr';
 import { z } from 'zod';
@@ -45,6 +47,10 @@ const proxy = z.string().refine(
   },
   { error: 'must be an address, a CIDR range, loopback, linklocal or uniquelocal' },
 );
+
+const addressRange = z.string().refine((value) => isIP(value) !== 0 || ipaddr.isValidCIDR(value), {
+  error: 'must be an address or a CIDR range such as 203.0.113.0/24',
+});
 
 const hostPattern = z.string().transform((value, context) => {
   const canonical = canonicalHostPattern(value);
@@ -246,8 +252,23 @@ const settings = z.strictObject({
   limits: z
     .strictObject({
       registrations: limit(300, 600, 'client registrations of an address'),
-      authorizations: limit(300, 600, 'authorization requests of an address'),
-      tokenFailures: limit(300, 60, 'refused requests of an address to the token endpoint'),
+      authorizations: limit(
+        300,
+        600,
+        'authorization requests of a client from an address; of all its clients together ten times as many',
+      ),
+      tokenFailures: limit(
+        300,
+        60,
+        'refused requests of a client from an address to the token endpoint and its like; of all its clients together ten times as many',
+      ),
+      requests: limit(3000, 60, 'requests of an address to pages and endpoints that have no tighter limit'),
+      sharedAddresses: z
+        .array(addressRange)
+        .default(['160.79.104.0/21'])
+        .describe(
+          'addresses and CIDR ranges behind which many people stand: all limits of an address but those of logins are 20 times as high for them; by default those of Anthropic, from where claude.ai calls',
+        ),
       loginsPerAccountAndAddress: limit(10, 900, 'failed logins of an account from one address'),
       loginsPerAccount: limit(100, 900, 'failed logins of an account from all addresses'),
       metadataDocuments: limit(60, 600, 'unknown client documents fetched because of an address'),

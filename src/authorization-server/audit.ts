@@ -32,6 +32,7 @@ export type AuditEvent =
   | 'token.issued'
   | 'token.reuse_detected'
   | 'token.refused'
+  | 'limit.reached'
   | 'grant.revoked';
 
 /** Takes note of one event. Details hold names and reasons, never a secret. */

@@ -19,33 +19,24 @@ import { createClientDocuments } from './client-documents/client-documents.ts';
 import { createDocumentLookup } from './client-documents/engine-feature.ts';
 import { createHostPolicy, type HostPolicyOptions } from './client-documents/host-policy.ts';
 import { createClientKeys } from './client-keys/client-keys.ts';
-import {
-  createDeviceEndpoints,
-  devicePaths,
-  deviceResumption,
-  withdrawDeviceFlow,
-} from './device/device-endpoints.ts';
+import { createDeviceEndpoints, devicePaths, withdrawDeviceFlow } from './device/device-endpoints.ts';
 import { createDevicePolling } from './device/device-polling.ts';
 import { buildDeviceFlow } from './device/engine-feature.ts';
 import { deriveNonceSecret } from './dpop-nonce-secret.ts';
+import { tellPerson } from './endpoint-limits/answers.ts';
+import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
+import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import { createSharedAddresses } from './endpoint-limits/shared-addresses.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
   showErrorBeforeRedirect,
 } from './endpoints/authorization-endpoint.ts';
-import { limitAuthorizations } from './endpoints/authorization-limit.ts';
 import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
 import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
-import type { Endpoint } from './endpoints/endpoint.ts';
+import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
 import { auditTokenRefusal, completeMetadata, publishForAMoment } from './endpoints/endpoint-answers.ts';
-import {
-  limitFailures,
-  limitRequests,
-  nameScheme,
-  neverStore,
-  refuseOpaqueOrigin,
-  type Step,
-} from './endpoints/endpoint-guards.ts';
+import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
@@ -56,7 +47,7 @@ import { createEngine } from './engine/engine.ts';
 import { commitWrites } from './engine/write-set.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
-import { createLimiter, type Limit } from './limits.ts';
+import type { Limit } from './limits.ts';
 import type { LoginLimits } from './login.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { createLogoutEndpoints, logoutPaths } from './logout/logout-endpoints.ts';
@@ -116,6 +107,10 @@ export interface AuthorizationServerOptions {
     registrations: Limit;
     authorizations: Limit;
     tokenFailures: Limit;
+    /** Requests of an address to endpoints that have no tighter limit. */
+    requests: Limit;
+    /** Addresses and ranges behind which many people stand. */
+    sharedAddresses: readonly string[];
     logins: LoginLimits;
     /** Wrong device codes of an address or a browser. */
     deviceCodes: Limit;
@@ -128,6 +123,8 @@ export interface AuthorizationServerOptions {
   auditTrail: AuditTrail;
   /** Counts an event of the audit log. */
   countEvent: (event: string) => void;
+  /** Counts a request that a limit refused. */
+  countLimited: (limit: LimitName) => void;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -140,6 +137,8 @@ export interface AuthorizationServer {
   accessTokens: IssuedAccessTokens;
   /** Proofs that were used at the resource server, for every process on the database. */
   usedProofs: UsedProofs;
+  /** The limits in front of every endpoint, by its path below the issuer; `<…>` stands for a part that varies. */
+  endpointLimits: ReadonlyMap<string, readonly LimitName[]>;
 }
 
 /** Bounds of a fetch of a client document (T-071). */
@@ -235,10 +234,18 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     artifacts,
     invitations: storage.invitations,
     sealedIds: givenIds,
-    limiter: createLimiter(limits.registrations),
     audit,
     now,
   });
+  const limitOf = createEndpointLimits({
+    limits,
+    isShared: createSharedAddresses(limits.sharedAddresses),
+    audit,
+    countLimited: options.countLimited,
+  });
+  const requestLimits = (what: string) =>
+    [limitOf.authorizations(what), limitOf.failures(what)] as const satisfies EndpointLimit[];
+  const beginnings = (what: string) => limitOf.authorizations(what, tellPerson);
   const publishMetadata = [
     publishForAMoment,
     completeMetadata,
@@ -246,9 +253,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   ];
 
   /** In front of endpoints that take an authorization request as a form. */
-  const requestGuards = (what: string): Step[] => [
-    limitRequests(createLimiter(limits.authorizations), what),
-    limitFailures(createLimiter(limits.tokenFailures), what),
+  const requestGuards: readonly Step[] = [
     nameScheme(issuer),
     preparePostedAuthorization(resources),
     checkClientAssertion(issuer, now),
@@ -261,8 +266,12 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         origin: new URL(issuer).origin,
         wrongCodes: limits.deviceCodes,
         sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),
-        guards: requestGuards('device authorizations'),
-        limitPages: limitAuthorizations(limits.authorizations),
+        guards: requestGuards,
+        limits: {
+          requests: requestLimits('device authorizations'),
+          beginnings: beginnings('device logins'),
+          pages: limitOf.pages,
+        },
         inOneCommit,
         at,
       })
@@ -273,17 +282,23 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],
+      limits: [limitOf.requests],
       steps: [...publishMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
     },
     [wellKnown.openidConfiguration]: {
       methods: ['GET'],
+      limits: [limitOf.requests],
       steps: [...publishMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
     },
-    [enginePaths.jwks]: { methods: ['GET'], steps: [publishForAMoment, at(enginePaths.jwks)] },
+    [enginePaths.jwks]: {
+      methods: ['GET'],
+      limits: [limitOf.requests],
+      steps: [publishForAMoment, at(enginePaths.jwks)],
+    },
     [enginePaths.authorization]: {
       methods: ['GET'],
+      limits: [beginnings('authorization requests')],
       steps: [
-        limitAuthorizations(limits.authorizations),
         prepareAuthorization(resources),
         checkResponseParameters,
         showErrorBeforeRedirect,
@@ -293,9 +308,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     },
     [enginePaths.token]: {
       methods: ['POST'],
+      limits: [limitOf.failures('token requests')],
       steps: [
         refuseOpaqueOrigin,
-        limitFailures(createLimiter(limits.tokenFailures), 'token requests'),
         nameScheme(issuer),
         auditTokenRefusal(audit),
         refuseWith400,
@@ -309,25 +324,23 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ...createLogoutEndpoints({
       audit,
       issuer,
-      limitPages: limitAuthorizations(limits.authorizations),
+      limits: { beginnings: beginnings('logouts'), pages: limitOf.pages },
       inOneCommit,
       at,
     }),
     [enginePaths.pushed_authorization_request]: {
       methods: ['POST'],
-      steps: [
-        refuseOpaqueOrigin,
-        neverStore,
-        ...requestGuards('pushed authorization requests'),
-        at(enginePaths.pushed_authorization_request),
-      ],
+      limits: requestLimits('pushed authorization requests'),
+      steps: [refuseOpaqueOrigin, neverStore, ...requestGuards, at(enginePaths.pushed_authorization_request)],
     },
     [enginePaths.registration]: {
       methods: ['POST'],
+      limits: [limitOf.registrations],
       steps: [...registration.register, at(enginePaths.registration)],
     },
     [enginePaths.revocation]: {
       methods: ['POST'],
+      limits: [limitOf.requests, limitOf.failures('revocations')],
       steps: [
         refuseOpaqueOrigin,
         neverStore,
@@ -340,6 +353,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ...(resources.hasIntrospection && {
       [enginePaths.introspection]: {
         methods: ['POST'],
+        limits: [limitOf.failures('introspections')],
         steps: [
           refuseOpaqueOrigin,
           neverStore,
@@ -385,38 +399,61 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     lifetimes,
     now,
   });
-  /** Where the engine takes an authorization request up again, after a page of ours. */
-  const resume = (path: string): Endpoint => ({
-    methods: ['GET'],
-    steps: [checkResponseParameters, authorize, at(path)],
-  });
-  /** The endpoint of one registration (RFC 7592). */
-  const manage = (path: string): Endpoint => ({
-    methods: ['GET', 'PUT', 'DELETE'],
-    steps: [...registration.manage, at(path)],
-  });
+  /** Endpoints at paths of which a part varies: where the engine takes a request up again, and RFC 7592. */
+  const families: readonly EndpointFamily[] = [
+    {
+      path: '/authorize/<uid>',
+      pattern: /^\/authorize\/[\w-]+$/,
+      methods: ['GET'],
+      limits: [limitOf.pages],
+      steps: (path) => [checkResponseParameters, authorize, at(path)],
+    },
+    {
+      path: '/register/<client>',
+      pattern: /^\/register\/[^/]+$/,
+      methods: ['GET', 'PUT', 'DELETE'],
+      limits: [limitOf.registrations],
+      steps: (path) => [...registration.manage, at(path)],
+    },
+    ...(device ? [device.resumption] : []),
+  ];
   const findEndpoint = (path: string): Endpoint | undefined => {
     if (Object.hasOwn(endpoints, path)) return endpoints[path];
-    if (resumption.test(path)) return resume(path);
-    if (registeredClient.test(path)) return manage(path);
-    return deviceResumption.test(path) ? device?.resume(path) : undefined;
+    const family = families.find(({ pattern }) => pattern.test(path));
+    return family && { ...family, steps: family.steps(path) };
   };
+  /** Folders of pages, which look at methods themselves. */
+  const folders = [
+    { path: '/account', limits: [limitOf.pages], serve: account },
+    { path: '/interaction', limits: [limitOf.pages], serve: interactions },
+  ];
   const base = pathOf(issuer);
 
   return {
     accessTokens,
     usedProofs: createUsedProofs(artifacts),
+    endpointLimits: new Map(
+      [
+        ...Object.entries(endpoints),
+        ...[...families, ...folders].map((each) => [each.path, each] as const),
+      ].map(([path, { limits: inFront }]) => [path, inFront.map(({ name }) => name)]),
+    ),
     async middleware(ctx, next) {
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();
       const path = ctx.path.slice(base.length);
-      if (path === '/account' || path.startsWith('/account/'))
-        return account(ctx, path.slice('/account/'.length));
-      if (path.startsWith('/interaction/')) return interactions(ctx, path.slice('/interaction/'.length));
+      const folder = folders.find((each) => path === each.path || path.startsWith(`${each.path}/`));
+      if (folder)
+        return compose([
+          ...stepsOf(folder.limits),
+          () => folder.serve(ctx, path.slice(folder.path.length + 1)),
+        ])(ctx);
       const endpoint = findEndpoint(path);
       if (!endpoint) return next();
       if (ctx.method === 'OPTIONS') return compose([...preflightSteps(endpoint), at(path)])(ctx);
       if (endpoint.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
-        return noteTolerated(ctx, tolerances, () => compose([...endpoint.steps])(ctx));
+        return noteTolerated(ctx, tolerances, () =>
+          compose([...stepsOf(endpoint.limits), ...endpoint.steps])(ctx),
+        );
       ctx.set('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
       answerWithOAuthError(ctx, 405, 'invalid_request', `use ${endpoint.methods.join(' or ')} here`);
     },
@@ -429,8 +466,7 @@ function reach({ dangerouslyFromLoopback }: { dangerouslyFromLoopback: boolean }
     isPublicAddress(address) || (dangerouslyFromLoopback && isLoopbackAddress(address));
 }
 
-const resumption = /^\/authorize\/[\w-]+$/;
-const registeredClient = /^\/register\/[^/]+$/;
+const stepsOf = (limits: readonly EndpointLimit[]): Step[] => limits.map(({ step }) => step);
 
 /** What a page is told before it may ask: pages that may not ask at all are told so. */
 function preflightSteps({ steps }: Endpoint): Step[] {

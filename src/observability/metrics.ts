@@ -11,6 +11,8 @@ export interface Metrics {
   countRequest(route: string, status: number, ms: number): void;
   /** Counts an event of the audit log. */
   countEvent(event: string): void;
+  /** Counts a request that was refused with 429. @param limit the name of the setting */
+  countLimited(limit: string): void;
   /** Reads a number whenever it is asked for. */
   watch(name: string, help: string, read: () => number): void;
   /** Gives all numbers in the text format of Prometheus, and its media type. */
@@ -47,6 +49,12 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['event'] as const,
     registers,
   });
+  const limited = new Counter({
+    name: 'gatehouse_limited_requests_total',
+    help: 'Requests refused because a limit was reached, by the name of the limit.',
+    labelNames: ['limit'] as const,
+    registers,
+  });
   new Gauge({
     name: 'gatehouse_build_info',
     help: 'Always 1; the version is a label.',
@@ -68,6 +76,7 @@ export function createMetrics(version: string): Metrics {
       observer.observe(ms / 1000);
     },
     countEvent: (event) => events.inc({ event }),
+    countLimited: (limit) => limited.inc({ limit }),
     watch(name, help, read) {
       new Gauge({
         name,

@@ -1,4 +1,6 @@
 import { networkOf } from '../../net/address.ts';
+import { createAddressLimiter } from '../endpoint-limits/address-limiter.ts';
+import { createSharedAddresses } from '../endpoint-limits/shared-addresses.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import { DocumentRefused } from './document-refused.ts';
 
@@ -6,6 +8,8 @@ import { DocumentRefused } from './document-refused.ts';
 export interface DocumentLimits {
   /** Documents unknown here that one network address may have fetched. */
   perAddress: Limit;
+  /** Addresses and ranges behind which many people stand; none by default. */
+  sharedAddresses?: readonly string[];
   /** Fetches from one host, and from one network, whoever is behind them. */
   perTarget: Limit;
 }
@@ -15,8 +19,8 @@ export interface DocumentLimits {
  * host (T-076). Documents that were good before have a budget of their own, so that a flood of invented URLs at a host
  * does not lock out those who use its true ones.
  */
-export function createBudgets({ perAddress, perTarget }: DocumentLimits) {
-  const ofAddress = createLimiter(perAddress);
+export function createBudgets({ perAddress, sharedAddresses = [], perTarget }: DocumentLimits) {
+  const ofAddress = createAddressLimiter(perAddress, createSharedAddresses(sharedAddresses));
   const ofUnknown = createLimiter(perTarget);
   const ofKnown = createLimiter(perTarget);
 

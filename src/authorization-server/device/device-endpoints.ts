@@ -2,7 +2,8 @@ import type { Context } from 'koa';
 import compose from 'koa-compose';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
+import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { refuseForeignForm } from '../interactions/foreign-form.ts';
@@ -24,9 +25,6 @@ export const devicePaths = {
   authorization: '/device/auth',
 } as const;
 
-/** Where the engine takes a device up again, after pages of ours. */
-export const deviceResumption = /^\/device\/[\w-]{20,}$/;
-
 /** What the endpoints are made of. */
 export interface DeviceEndpointOptions {
   artifacts: ArtifactStore;
@@ -39,8 +37,8 @@ export interface DeviceEndpointOptions {
   sessionOf: (ctx: Context) => string | undefined;
   /** In front of every endpoint that takes an authorization request as a form. */
   guards: readonly Step[];
-  /** In front of a page that anybody may open. */
-  limitPages: Step;
+  /** In front of authorization requests, of what begins a login, and of the other pages. */
+  limits: { requests: Endpoint['limits'] } & Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
@@ -78,12 +76,13 @@ function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step 
 /** The endpoints of the device flow, with every check of them from first to last (RFC 8628; T-016, T-029). */
 export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   endpoints: Readonly<Record<string, Endpoint>>;
-  resume: (path: string) => Endpoint;
+  /** Where the engine takes a device up again, after pages of ours. */
+  resumption: EndpointFamily;
 } {
-  const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limitPages, inOneCommit, at } = options;
+  const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limits, inOneCommit, at } = options;
   const resumption = createDeviceResumption(artifacts);
   const code = {
-    GET: [limitPages, keepLinkedCode, inOneCommit, at(devicePaths.code)],
+    GET: [limits.beginnings.step, keepLinkedCode, inOneCommit, at(devicePaths.code)],
     POST: [
       refuseForeignForm(origin),
       limitWrongCodes(wrongCodes, sessionOf, audit),
@@ -95,6 +94,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
     endpoints: {
       [devicePaths.authorization]: {
         methods: ['POST'],
+        limits: limits.requests,
         steps: [
           refuseOpaqueOrigin,
           neverStore,
@@ -103,10 +103,16 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
           at(devicePaths.authorization),
         ],
       },
-      [devicePaths.code]: { methods: ['GET', 'POST'], steps: [byMethod(code)] },
-      [devicePaths.done]: { methods: ['GET'], steps: [showDeviceNote('done')] },
-      [devicePaths.denied]: { methods: ['GET'], steps: [showDeviceNote('denied')] },
+      [devicePaths.code]: { methods: ['GET', 'POST'], limits: [limits.pages], steps: [byMethod(code)] },
+      [devicePaths.done]: { methods: ['GET'], limits: [limits.pages], steps: [showDeviceNote('done')] },
+      [devicePaths.denied]: { methods: ['GET'], limits: [limits.pages], steps: [showDeviceNote('denied')] },
     },
-    resume: (path) => ({ methods: ['GET'], steps: [neverStore, resumption, at(path)] }),
+    resumption: {
+      path: '/device/<uid>',
+      pattern: /^\/device\/[\w-]{20,}$/,
+      methods: ['GET'],
+      limits: [limits.pages],
+      steps: (path) => [neverStore, resumption, at(path)],
+    },
   };
 }

@@ -1,5 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
+import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { refuseForeignForm } from '../interactions/foreign-form.ts';
@@ -20,8 +21,8 @@ export interface LogoutEndpointOptions {
   audit: AuditLog;
   /** Issuer identifier. */
   issuer: string;
-  /** In front of a page that anybody may open. */
-  limitPages: Step;
+  /** In front of what begins a logout, and of the other pages. */
+  limits: Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
@@ -68,15 +69,17 @@ const showDone: Step = async (ctx) => {
  * form on it does (T-016, T-122).
  */
 export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<Record<string, Endpoint>> {
-  const { audit, issuer, limitPages, inOneCommit, at } = options;
+  const { audit, issuer, limits, inOneCommit, at } = options;
   const action = `${issuer}${logoutPaths.confirm}`;
   return {
     [logoutPaths.page]: {
       methods: ['GET'],
-      steps: [limitPages, dropUnprovenRedirect, inOneCommit, askNobodyToo(action), at(logoutPaths.page)],
+      limits: [limits.beginnings],
+      steps: [dropUnprovenRedirect, inOneCommit, askNobodyToo(action), at(logoutPaths.page)],
     },
     [logoutPaths.confirm]: {
       methods: ['POST'],
+      limits: [limits.pages],
       steps: [
         refuseForeignForm(new URL(issuer).origin),
         concludeLogout(issuer, audit),
@@ -84,6 +87,6 @@ export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<
         at(logoutPaths.confirm),
       ],
     },
-    [logoutPaths.done]: { methods: ['GET'], steps: [showDone] },
+    [logoutPaths.done]: { methods: ['GET'], limits: [limits.pages], steps: [showDone] },
   };
 }

@@ -2,11 +2,10 @@ import type { Context } from 'koa';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { InvitationStore } from '../../storage/invitations.ts';
 import type { AuditLog } from '../audit.ts';
-import { limitRequests, neverStore, type Step } from '../endpoints/endpoint-guards.ts';
+import { neverStore, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { prepareRegistration, prepareUpdate } from '../endpoints/registration-request.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import type { Limiter } from '../limits.ts';
 import type { RegistrationPolicy } from './admission.ts';
 import { type InvitedState, refuseToken, requireInvitation } from './invitation-guard.ts';
 import type { SealedClientIds } from './sealed-client-ids.ts';
@@ -18,8 +17,6 @@ export interface RegistrationEndpointOptions {
   invitations: InvitationStore;
   /** Where clients get ids that are their registration. */
   sealedIds: SealedClientIds | undefined;
-  /** Counts the requests of an address to both endpoints. */
-  limiter: Limiter;
   audit: AuditLog;
   /** Epoch seconds. */
   now: () => number;
@@ -83,23 +80,21 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
   register: readonly Step[];
   manage: readonly Step[];
 } {
-  const { policy, artifacts, invitations, sealedIds, limiter, audit, now } = options;
+  const { policy, artifacts, invitations, sealedIds, audit, now } = options;
   const admission: Record<RegistrationPolicy, readonly Step[]> = {
     open: [],
     approval: [],
     initial_access_token: [requireInvitation(invitations, now)],
     off: [refuseAll],
   };
-  const limit = limitRequests(limiter, 'registrations');
   return {
     register: [
-      limit,
       auditRegistration(audit),
       ...admission[policy],
       prepareRegistration(sealedIds),
       inOneCommit(artifacts, now),
     ],
-    manage: [limit, neverStore, auditChange(audit), prepareUpdate, inOneCommit(artifacts, now)],
+    manage: [neverStore, auditChange(audit), prepareUpdate, inOneCommit(artifacts, now)],
   };
 }
 

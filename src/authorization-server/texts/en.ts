@@ -173,9 +173,9 @@ export const en = {
         hint: 'Wait a few seconds and load the page again.',
       },
       too_many_requests: {
-        title: 'Too many logins were begun',
+        title: 'Too many requests',
         message:
-          'Your network address has begun very many logins in a short time. Nothing was shared with the app.',
+          'Very many requests came from your network address in a short time. Nothing was done, and nothing was shared.',
         hint: 'Please try again later.',
       },
       too_many_codes: {

@@ -159,8 +159,8 @@ export const zhCn: Texts = {
         hint: '请等待几秒钟，然后重新加载页面。',
       },
       too_many_requests: {
-        title: '发起的登录过多',
-        message: '您的网络地址在短时间内发起了过多的登录。没有向应用提供任何信息。',
+        title: '请求过多',
+        message: '您的网络地址在短时间内发送了过多的请求。未执行任何操作，也未提供任何信息。',
         hint: '请稍后再试。',
       },
       too_many_codes: {

@@ -18,6 +18,16 @@ describe('the budget', () => {
     await takeForAddress('b');
   });
 
+  it('of an address that many people share is twenty times as large', async () => {
+    const { takeForAddress } = createBudgets({
+      perAddress: { times: 1, windowSeconds: 60 },
+      sharedAddresses: ['192.0.2.0/24'],
+      perTarget: { times: 1, windowSeconds: 60 },
+    });
+    for (let fetches = 0; fetches < 20; fetches++) await takeForAddress('192.0.2.7');
+    await expect(takeForAddress('192.0.2.7')).rejects.toMatchObject(refused);
+  });
+
   it('of a host counts whoever asks (T-076)', async () => {
     const { takeForHost } = budgets(100, 2);
     await takeForHost('app.example', false);

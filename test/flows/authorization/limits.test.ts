@@ -4,7 +4,7 @@ import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.t
 import { countIssued } from '../../support/issued.ts';
 import { approve, authorization, register } from '../../support/oauth.ts';
 
-// Over src/authorization-server/endpoints/authorization-limit.ts.
+// Over src/authorization-server/endpoint-limits/limit-requests.ts.
 
 async function start(options: Partial<GatehouseOptions> = {}): Promise<RunningGatehouse> {
   const gatehouse = await startGatehouse({
@@ -19,7 +19,7 @@ function begin(url: string, init: RequestInit = {}): Promise<Response> {
   return fetch(url, { redirect: 'manual', ...init, headers: { accept: 'text/html', ...init.headers } });
 }
 
-describe('authorization requests from one address', () => {
+describe('authorization requests of a client from one address', () => {
   it('are 429 beyond the limit, by GET and HEAD alike, and nothing more is stored (T-061)', async () => {
     const gatehouse = await start();
     const { client_id: id } = await register(gatehouse.url);
@@ -41,8 +41,8 @@ describe('authorization requests from one address', () => {
 
   it('count when they come at once, and when they are refused (T-061)', async () => {
     const gatehouse = await start();
-    expect((await begin(`${gatehouse.url}/authorize?client_id=nobody`)).status).toBe(400);
     const { client_id: id } = await register(gatehouse.url);
+    expect((await begin(`${gatehouse.url}/authorize?client_id=${id}`)).status).toBe(400);
     const { url } = authorization(gatehouse, id);
     const answers = await Promise.all(Array.from({ length: 30 }, () => begin(url)));
     const statuses = answers.map(({ status }) => status).sort();

@@ -1,3 +1,4 @@
+// Flows of src/authorization-server/endpoints/endpoint-guards.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';

@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoints/endpoint-guards.ts.
+// Flows of src/authorization-server/limits.ts and src/authorization-server/endpoint-limits/limit-requests.ts.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, refresh, tryAccess } from '../../support/oauth.ts';
@@ -11,7 +11,7 @@ async function start(options: Parameters<typeof startGatehouse>[0]): Promise<Run
 }
 
 describe('guessing', () => {
-  it('a thousand tokens from one address is slowed down after three hundred, and says for how long (T-055)', async () => {
+  it('a thousand tokens of a client from one address is slowed down after three hundred, and says for how long (T-055)', async () => {
     const gatehouse = await start({});
     const { clientId } = await obtainTokens(gatehouse);
     const responses: Response[] = [];
@@ -40,7 +40,7 @@ describe('guessing', () => {
     });
   });
 
-  it('does not touch who has a token already, nor an address that fails less (T-055)', async () => {
+  it('does not touch who has a token already, nor a client that fails less (T-055)', async () => {
     const gatehouse = await start({
       limits: { ...generousLimits, tokenFailures: { times: 5, windowSeconds: 60 } },
     });

@@ -1,0 +1,37 @@
+import type { Context } from 'koa';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+
+/**
+ * Answers that a limit was reached, with 429 and how long to wait (RFC 6585 section 4, RFC 9110 section 10.2.3).
+ * @param reason what there was too much of, the beginning of a sentence
+ */
+export type TooMany = (ctx: Context, waitSeconds: number, reason: string) => void;
+
+function describe(waitSeconds: number, reason: string): string {
+  return `${reason}; try again in ${waitSeconds} second${waitSeconds === 1 ? '' : 's'}`;
+}
+
+/** Any page may read it: it says how long to wait, and uses no cookies. */
+function prepare(ctx: Context, waitSeconds: number): void {
+  ctx.set('Retry-After', String(waitSeconds));
+  ctx.set('Access-Control-Allow-Origin', '*');
+  ctx.set('Access-Control-Expose-Headers', 'Retry-After');
+}
+
+/** For programs. */
+export const tellProgram: TooMany = (ctx, waitSeconds, reason) => {
+  prepare(ctx, waitSeconds);
+  answerWithOAuthError(ctx, 429, 'temporarily_unavailable', describe(waitSeconds, reason));
+};
+
+/** For people: a page; JSON where that is asked for. */
+export const tellPerson: TooMany = (ctx, waitSeconds, reason) => {
+  prepare(ctx, waitSeconds);
+  answerWithErrorPage(
+    ctx,
+    429,
+    { code: 'temporarily_unavailable', description: describe(waitSeconds, reason) },
+    { explanation: 'too_many_requests', waitSeconds },
+  );
+};

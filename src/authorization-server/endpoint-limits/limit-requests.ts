@@ -1,0 +1,94 @@
+import type { Context } from 'koa';
+import { hashSecret } from '../../crypto/secret.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { errorOf } from '../endpoints/endpoint-guards.ts';
+import type { Limiter } from '../limits.ts';
+import type { TooMany } from './answers.ts';
+import { readClaimedClient } from './claimed-client.ts';
+
+/** A limit as its steps use it. */
+export interface RequestLimit {
+  /** Counts by address. */
+  byAddress: Limiter;
+  answer: TooMany;
+  /** What there is too much of, in the plural. */
+  what: string;
+  /** Takes note that a request was refused. @param key what was counted by */
+  reached: (ctx: Context, key: string, clientId?: string) => Promise<void>;
+}
+
+/** A limit that counts by client as well. */
+export interface ClientLimit extends RequestLimit {
+  /** Counts by address and client: the tight one, so that a client keeps out itself and not its neighbours. */
+  byClient: Limiter;
+}
+
+const addressOf = (ctx: Context): string => String(ctx.state.clientAddress);
+
+/** A client id can be long, and anybody can make it up. */
+const keyOf = (ctx: Context, clientId: string): string =>
+  `${addressOf(ctx)} ${hashSecret('ClaimedClient', clientId)}`;
+
+async function refuseAddress(ctx: Context, limit: RequestLimit, waitSeconds: number): Promise<void> {
+  await limit.reached(ctx, addressOf(ctx));
+  limit.answer(ctx, waitSeconds, `too many ${limit.what} from this address`);
+}
+
+async function refuseClient(
+  ctx: Context,
+  limit: ClientLimit,
+  clientId: string,
+  waitSeconds: number,
+): Promise<void> {
+  await limit.reached(ctx, keyOf(ctx, clientId), clientId);
+  limit.answer(ctx, waitSeconds, `too many ${limit.what} of this client from this address`);
+}
+
+/** Counts every request of an address (T-061). */
+export function limitAddress(limit: RequestLimit): Step {
+  return async (ctx, next) => {
+    const wait = await limit.byAddress.take(addressOf(ctx));
+    return wait > 0 ? refuseAddress(ctx, limit, wait) : next();
+  };
+}
+
+/** Counts every request, by the client it names and by the address: what is over the limit counts nowhere. */
+export function limitClient(limit: ClientLimit): Step {
+  return async (ctx, next) => {
+    const addressWait = await limit.byAddress.wait(addressOf(ctx));
+    if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
+    const clientId = await readClaimedClient(ctx);
+    if (clientId === undefined) {
+      await limit.byAddress.take(addressOf(ctx));
+      return;
+    }
+    const key = keyOf(ctx, clientId);
+    const clientWait = await limit.byClient.take(key);
+    if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
+    const wait = await limit.byAddress.take(addressOf(ctx));
+    if (wait === 0) return next();
+    await limit.byClient.giveBack(key);
+    return refuseAddress(ctx, limit, wait);
+  };
+}
+
+/**
+ * Counts the requests that were refused, by the client they name and by the address: guessing is slow whatever names are
+ * made up for it, working clients are not, also beside one that guesses (T-055). A device that polls at its pace is a
+ * working client (RFC 8628 section 3.5).
+ */
+export function limitFailures(limit: ClientLimit): Step {
+  return async (ctx, next) => {
+    const addressWait = await limit.byAddress.wait(addressOf(ctx));
+    if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
+    const clientId = await readClaimedClient(ctx);
+    if (clientId !== undefined) {
+      const clientWait = await limit.byClient.wait(keyOf(ctx, clientId));
+      if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
+      await next();
+    }
+    if ([undefined, 'authorization_pending'].includes(errorOf(ctx))) return;
+    await limit.byClient.take(keyOf(ctx, clientId ?? ''));
+    await limit.byAddress.take(addressOf(ctx));
+  };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { createAddressLimiter } from '../../../src/authorization-server/endpoint-limits/address-limiter.ts';
+import type { Limiter } from '../../../src/authorization-server/limits.ts';
+
+const create = (): Limiter =>
+  createAddressLimiter({ times: 2, windowSeconds: 60 }, (address) => address === '192.0.2.1');
+
+/** How many are let through before one waits. */
+async function countRoom(limiter: Limiter, key: string): Promise<number> {
+  let taken = 0;
+  while (taken < 100 && (await limiter.take(key)) === 0) taken++;
+  return taken;
+}
+
+describe('a limiter of addresses', () => {
+  it('allows a shared address twenty times as much', async () => {
+    const limiter = create();
+    expect(await countRoom(limiter, '192.0.2.2')).toBe(2);
+    expect(await countRoom(limiter, '192.0.2.1')).toBe(40);
+    expect(await limiter.wait('192.0.2.1')).toBeGreaterThan(0);
+  });
+
+  it('reads the address at the beginning of a longer key', async () => {
+    const limiter = create();
+    expect(await countRoom(limiter, '192.0.2.1 client')).toBe(40);
+    expect(await countRoom(limiter, '192.0.2.2 192.0.2.1')).toBe(2);
+  });
+
+  it('gives back and forgets where it counted', async () => {
+    const limiter = create();
+    await countRoom(limiter, '192.0.2.1');
+    await limiter.giveBack('192.0.2.1');
+    expect(await countRoom(limiter, '192.0.2.1')).toBe(1);
+    await limiter.reset('192.0.2.1');
+    expect(await countRoom(limiter, '192.0.2.1')).toBe(40);
+  });
+});

@@ -1,0 +1,156 @@
+// Flows of src/authorization-server/endpoint-limits/limit-requests.ts.
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GatehouseOptions } from '../../../src/index.ts';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { authorization, obtainTokens, post, refresh, register } from '../../support/oauth.ts';
+import { countStatuses, expectTokens, generousLimits } from '../token/subject.ts';
+
+async function start(
+  limits: GatehouseOptions['limits'],
+  options: Partial<GatehouseOptions> = {},
+): Promise<RunningGatehouse> {
+  const gatehouse = await startGatehouse({ ...options, limits: { ...generousLimits, ...limits } });
+  onTestFinished(() => gatehouse.stop());
+  return gatehouse;
+}
+
+const few = { times: 5, windowSeconds: 600 };
+
+/** Refreshes with tokens that are none, one after the other; gives the statuses. */
+async function guess(url: string, clientIds: readonly string[]): Promise<number[]> {
+  const statuses = [];
+  for (const clientId of clientIds) {
+    const response = await refresh(url, clientId, 'a guess');
+    await response.arrayBuffer();
+    statuses.push(response.status);
+  }
+  return statuses;
+}
+
+/** Serves a listener on loopback until the test ends; gives its URL. */
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('behind one address', () => {
+  it('nineteen clients go on to work beside one that fails without end (T-055)', async () => {
+    const gatehouse = await start({ tokenFailures: few });
+    const good = [];
+    for (let client = 0; client < 19; client++) good.push(await obtainTokens(gatehouse));
+    const { client_id: hostile } = await register(gatehouse.url);
+    const hostileStatuses: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const flood = guess(gatehouse.url, Array<string>(40).fill(hostile));
+      const answers = await Promise.all(
+        good.map(({ clientId, tokens }) => refresh(gatehouse.url, clientId, tokens.refresh_token)),
+      );
+      for (const [index, answer] of answers.entries()) {
+        const client = good[index];
+        if (client) client.tokens = await expectTokens(answer);
+      }
+      hostileStatuses.push(...(await flood));
+    }
+    expect(hostileStatuses.filter((status) => status === 400)).toHaveLength(few.times);
+    expect(hostileStatuses.filter((status) => status === 429)).toHaveLength(120 - few.times);
+  });
+
+  it('nobody begins more authorizations for one client than its limit; its neighbours begin theirs', async () => {
+    const gatehouse = await start({ authorizations: few });
+    const { client_id: hostile } = await register(gatehouse.url);
+    const { client_id: good } = await register(gatehouse.url);
+    const begin = (clientId: string) =>
+      fetch(authorization(gatehouse, clientId).url, { redirect: 'manual', headers: { accept: 'text/html' } });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => begin(hostile)));
+    expect(countStatuses(answers)).toEqual({ 303: 5, 429: 55 });
+    expect((await begin(good)).status).toBe(303);
+    const push = (clientId: string) =>
+      post(
+        `${gatehouse.url}/par`,
+        Object.fromEntries(new URL(authorization(gatehouse, clientId).url).searchParams),
+      );
+    const pushed = await Promise.all(Array.from({ length: 20 }, () => push(hostile)));
+    expect(countStatuses(pushed)).toEqual({ 201: 5, 429: 15 });
+    expect((await push(good)).status).toBe(201);
+  });
+
+  it('made-up names do not help: the address is at its limit after ten times as many (T-055)', async () => {
+    const gatehouse = await start({ tokenFailures: few });
+    const statuses = await guess(
+      gatehouse.url,
+      Array.from({ length: 60 }, (_, at) => `made-up-${at}`),
+    );
+    expect(statuses.slice(0, 50)).toEqual(Array<number>(50).fill(401));
+    expect(statuses.slice(50)).toEqual(Array<number>(10).fill(429));
+  });
+
+  it('a client counts as the same one however it says who it is (T-055)', async () => {
+    const gatehouse = await start({ tokenFailures: few });
+    const url = `${gatehouse.url}/token`;
+    const fields = { grant_type: 'refresh_token', refresh_token: 'a guess' };
+    const basic = { authorization: `Basic ${Buffer.from('some%2Done:secret').toString('base64')}` };
+    for (let failure = 0; failure < 5; failure++)
+      expect((await post(url, { ...fields, client_id: 'some-one' })).status).toBe(401);
+    expect((await post(url, fields, basic)).status).toBe(429);
+    expect((await post(url, { ...fields, client_id: 'another' })).status).toBe(401);
+  });
+});
+
+describe('an address that many people share', () => {
+  const shared = { limits: { sharedAddresses: ['198.51.100.0/24'], registrations: few, tokenFailures: few } };
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+  const tryRegister = async (url: string, address: string): Promise<number> => {
+    const response = await fetch(`${url}/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...from(address) },
+      body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/cb'] }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  it('has twenty times as much, each by itself; another has not', async () => {
+    const gatehouse = await start(shared.limits, { trustedProxies: ['loopback'] });
+    const statuses = await Promise.all(
+      Array.from({ length: 110 }, () => tryRegister(gatehouse.url, '198.51.100.7')),
+    );
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect(await tryRegister(gatehouse.url, '198.51.100.8')).toBe(201);
+    const others = await Promise.all(
+      Array.from({ length: 7 }, () => tryRegister(gatehouse.url, '203.0.113.7')),
+    );
+    expect(others.filter((status) => status === 429)).toHaveLength(2);
+  });
+
+  it('is one by the proxy’s word alone: nobody becomes one by a header (T-109)', async () => {
+    const gatehouse = await start(shared.limits);
+    const statuses = await Promise.all(
+      Array.from({ length: 7 }, () => tryRegister(gatehouse.url, '198.51.100.7')),
+    );
+    expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  });
+});
+
+describe('a limit that is reached', () => {
+  it('stands in the audit log once for a client and window, with its name, and is counted each time', async () => {
+    const gatehouse = await start({ tokenFailures: few });
+    await guess(gatehouse.url, [...Array<string>(40).fill('first'), ...Array<string>(40).fill('second')]);
+    const lines = gatehouse.log
+      .filter((line) => line.includes('limit.reached'))
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { audit: 'limit.reached', limit: 'tokenFailures', claimedClientId: 'first', address: '127.0.0.1' },
+      { audit: 'limit.reached', limit: 'tokenFailures', claimedClientId: 'second' },
+    ]);
+    const metrics = await fetch(`${await listen(gatehouse.serveMetrics)}/metrics`);
+    expect(await metrics.text()).toContain('gatehouse_limited_requests_total{limit="tokenFailures"} 70');
+  });
+});
