@@ -51,7 +51,8 @@ beforeEach(() => {
     const place = ['/usr/bin', '/bin'].find((folder) => existsSync(join(folder, tool))) ?? '/usr/bin';
     symlinkSync(join(place, tool), join(machine, tool));
   }
-  for (const proxy of ['nginx', 'apache2', 'haproxy', 'caddy']) program(join(machine, proxy), '');
+  for (const tool of ['nginx', 'apache2', 'haproxy', 'caddy', 'strace', 'faketime'])
+    program(join(machine, tool), '');
   mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
   writeFileSync(join(clone, 'package-lock.json'), '{}');
   writeFileSync(join(clone, 'node_modules/.installed-package-lock.json'), '{}');
@@ -131,7 +132,7 @@ describe('scripts/test', () => {
     expect(stderr).toContain('there is no Chromium');
   });
 
-  it('names the proxies that tests did without, and fails in CI', async () => {
+  it('names the tools that tests did without, and fails in CI', async () => {
     program(join(machine, 'chromium'), '');
     rmSync(join(machine, 'caddy'));
     const { code, stdout } = await script('test');

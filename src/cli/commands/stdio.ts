@@ -30,8 +30,8 @@ async function serve(options: StdioOptions): Promise<void> {
   try {
     const accounts = await createAdministration(folder).accounts.list();
     const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);
-    const { keys: _keys, ...data } = folder;
-    const serving = createLocalGatehouse({ ...settings, ...data, accountId, stdin, stdout });
+    const { storage } = folder;
+    const serving = createLocalGatehouse({ ...settings, storage, accountId, stdin, stdout });
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void serving.close());
     await serving.ended;
   } finally {

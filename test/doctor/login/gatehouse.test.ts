@@ -37,7 +37,6 @@ describe('Gatehouse itself, examined with a person who logs in twice', () => {
       'skip TOKEN-AUDIENCE',
       'skip TOKEN-SCOPE-CHALLENGE',
       'skip TOKEN-STEP-UP',
-      'skip TOKEN-DPOP',
       'skip TOKEN-OTHER-AUDIENCE',
       'unknown LOGIN-CODE-REVOKES',
     ]);
