@@ -64,6 +64,7 @@ export async function turnCodesOn(request: PersonalRequest, options: CodesPageOp
   const wait = await wrongCodes.take(accountId);
   if (wait > 0) {
     ctx.status = 429;
+    ctx.set('Retry-After', String(wait));
     return showCodes(request, options, texts.login.throttled(wait));
   }
   const secret = openEnrolment(request, box);

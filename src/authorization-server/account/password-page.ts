@@ -49,11 +49,17 @@ export async function submitPasswordChange(
   if ('problem' in typed) return refuse(400, typed.problem);
   const address = String(ctx.state.clientAddress);
   const checked = await login(email, form.get('current') ?? '', address, devices.find(ctx, email));
-  if (checked.outcome === 'refused') return refuse(403, texts.account.password.wrong);
-  if (checked.outcome !== 'accepted')
+  if (checked.outcome === 'refused') {
+    audit('login.failed', ctx, { accountId: id, reason: 'password_change' });
+    return refuse(403, texts.account.password.wrong);
+  }
+  if (checked.outcome !== 'accepted') {
+    audit('login.throttled', ctx, { accountId: id, reason: checked.outcome });
+    ctx.set('Retry-After', String(checked.retryAfterSeconds));
     return checked.outcome === 'busy'
       ? refuse(503, texts.login.busy)
       : refuse(429, texts.login.throttled(checked.retryAfterSeconds));
+  }
 
   const passwordHash = await hasher.hash(typed.password).catch((error) => {
     if (error instanceof PasswordQueueFull) return undefined;

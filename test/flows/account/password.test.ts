@@ -89,6 +89,11 @@ describe('a person who changes their password', () => {
       );
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(403));
     expect(statuses.slice(10)).toEqual([429, 429]);
+    const last = await visitor.submit(page, '/account/password', [['current', 'guess'], ...twice(fresh)]);
+    expect(Number(last.response.headers.get('retry-after'))).toBeGreaterThan(0);
+    const noted = await gatehouse.storage.audit.read({ event: 'login.', limit: 100, newestFirst: true });
+    const attempts = noted.filter(({ details }) => details.includes('"password_change"'));
+    expect(attempts.length).toBeGreaterThanOrEqual(10);
   });
 });
 
