@@ -21,3 +21,22 @@ test('another context, another key, a changed character and anything else give n
   for (const wrong of [changed, other, '', 'v1.abc.def', '____', 'A'.repeat(10_000)])
     expect(seal.open(wrong, 'of ann')).toBeUndefined();
 });
+
+test('another spelling of the same bytes gives nothing: what is sealed has one name', () => {
+  const texts = Array.from({ length: 8 }, (_, length) => seal.seal('x'.repeat(length), 'of ann'));
+  const spellings = texts.flatMap((sealed) => {
+    const last = sealed.at(-1) ?? '';
+    const others = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].filter(
+      (c) => c !== last,
+    );
+    return [
+      `${sealed}=`,
+      `${sealed}!`,
+      `.${sealed}`,
+      `${sealed} `,
+      ...others.map((c) => sealed.slice(0, -1) + c),
+    ];
+  });
+  for (const spelling of spellings) expect(seal.open(spelling, 'of ann')).toBeUndefined();
+  for (const sealed of texts) expect(seal.open(sealed, 'of ann')).toBeDefined();
+});

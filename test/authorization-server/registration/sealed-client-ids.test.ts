@@ -56,13 +56,15 @@ describe('an id that holds its registration', () => {
   it('is good for nothing when any character of it is another, missing or more', () => {
     const sealed = ids(oldKey);
     const id = sealed.make(cursor, undefined);
-    for (let at = 0; at < id.length - 1; at++) {
+    for (let at = 0; at < id.length; at++) {
       const other = id[at] === 'A' ? 'B' : 'A';
       expect(sealed.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBeUndefined();
     }
     for (const wrong of [
       id.slice(0, -4),
       `${id}AAAA`,
+      `${id}.`,
+      `${id}=`,
       'sealed_',
       `sealed_${'A'.repeat(100_000)}`,
       id.slice(7),

@@ -92,10 +92,11 @@ describe('with sealed ids', () => {
     const { tokens } = await obtainTokens(gatehouse, { clientId: used.client_id });
     for (const { client_id: id } of [fresh, used]) {
       await gatehouse.administration.clients.remove(id);
-      await expectErrorPage(
-        await createVisitor().request(authorization(gatehouse, id).url),
-        'invalid_client',
-      );
+      for (const spelling of [id, `${id}.`, `${id}=`])
+        await expectErrorPage(
+          await createVisitor().request(authorization(gatehouse, spelling).url),
+          'invalid_client',
+        );
     }
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
   });
