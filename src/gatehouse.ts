@@ -8,6 +8,7 @@ import {
   buildHomePage,
   createAuditTrail,
   createAuthorizationServer,
+  createPrincipalLimit,
   createSealAnew,
   createTolerances,
   keepSettingsClients,
@@ -188,6 +189,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       authorizations: settings.limits.authorizations,
       deviceCodes: settings.limits.deviceCodes,
       tokenFailures: settings.limits.tokenFailures,
+      tokensPerGrant: settings.limits.tokensPerGrant,
       requests: settings.limits.requests,
       sharedAddresses: settings.limits.sharedAddresses,
       documents: {
@@ -228,6 +230,16 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       maxBytes: settings.mcp.maxEventBytesPerSession,
     },
     principalLimits: settings.mcp,
+    ...(settings.limits.mcpRequests && {
+      requestLimit: createPrincipalLimit({
+        name: 'mcpRequests',
+        limit: settings.limits.mcpRequests,
+        auditTrail,
+        logger,
+        countEvent: metrics.countEvent,
+        countLimited: metrics.countLimited,
+      }),
+    }),
     store: storage.mcpSessions,
     access: accessWatch,
     seal: createTextSeal(box),

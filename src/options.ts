@@ -262,6 +262,16 @@ const settings = z.strictObject({
         60,
         'refused requests of a client from an address to the token endpoint and its like; of all its clients together ten times as many',
       ),
+      tokensPerGrant: limit(1000, 60, 'answers with tokens to a client for an account'),
+      mcpRequests: z
+        .strictObject({
+          times: z.int().min(1).describe('times in a window'),
+          windowSeconds: seconds(60, day, 'length of the window'),
+        })
+        .optional()
+        .describe(
+          'MCP requests of a client for an account, over all its transports; no limit where it is left out',
+        ),
       requests: limit(3000, 60, 'requests of an address to pages and endpoints that have no tighter limit'),
       sharedAddresses: z
         .array(addressRange)

@@ -27,6 +27,7 @@ import { tellPerson } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
 import { createSharedAddresses } from './endpoint-limits/shared-addresses.ts';
+import { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
   createAuthorizationEndpoint,
@@ -107,6 +108,8 @@ export interface AuthorizationServerOptions {
     registrations: Limit;
     authorizations: Limit;
     tokenFailures: Limit;
+    /** Tokens issued to a client for an account. */
+    tokensPerGrant: Limit;
     /** Requests of an address to endpoints that have no tighter limit. */
     requests: Limit;
     /** Addresses and ranges behind which many people stand. */
@@ -243,6 +246,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audit,
     countLimited: options.countLimited,
   });
+  const tokenLimit = createTokenLimit(limits.tokensPerGrant, audit, options.countLimited);
   const requestLimits = (what: string) =>
     [limitOf.authorizations(what), limitOf.failures(what)] as const satisfies EndpointLimit[];
   const beginnings = (what: string) => limitOf.authorizations(what, tellPerson);
@@ -315,7 +319,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
-        createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds }),
+        createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
         createDevicePolling({ artifacts, box }),
         at(enginePaths.token),
       ],

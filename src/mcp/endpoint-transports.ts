@@ -8,7 +8,7 @@ import { checkAccept } from './checks/accept.ts';
 import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
-import { closing } from './refusal.ts';
+import { closing, tooManyRequests } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
@@ -36,6 +36,12 @@ export interface PrincipalLimits {
   maxStreamsPerPrincipal: number;
 }
 
+/** Counts the requests of callers. */
+export interface RequestLimit {
+  /** Counts one and gives 0; over the limit gives the seconds until there is room again. */
+  take(caller: AuthInfo): Promise<number>;
+}
+
 /** What the transports of an endpoint are made of. */
 export interface McpTransportsOptions {
   /** Where MCP servers come from. */
@@ -49,6 +55,8 @@ export interface McpTransportsOptions {
   sessions: 'stored' | 'none';
   sessionLimits: SessionLimits;
   principalLimits: PrincipalLimits;
+  /** Bounds how many requests one principal sends, over all transports; nothing is counted without it. */
+  requestLimit?: RequestLimit;
   store: McpSessionStore;
   access: AccessWatch;
   seal: Seal;
@@ -159,8 +167,17 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   );
   let isClosing = false;
 
+  const { requestLimit } = options;
+  const counted = (serve: Serve): Serve => {
+    if (!requestLimit) return serve;
+    return async (exchange) => {
+      const waitSeconds = await requestLimit.take(exchange.authInfo);
+      return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
+    };
+  };
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
-  const enter = (serve: Serve): Serve => {
+  const enter = (uncounted: Serve): Serve => {
+    const serve = counted(uncounted);
     return (exchange) => {
       if (isClosing) return Promise.resolve(closing);
       exchange.authInfo = gate.effective(exchange.authInfo);
@@ -171,6 +188,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const untilStopped = (serve: Serve): Serve => {
     return (...asked) => (stopping.signal.aborted ? Promise.resolve(closing) : serve(...asked));
   };
+  const enterRest = enter(serveRest);
   return {
     streamableHttp: enter(
       createDispatch(
@@ -183,10 +201,10 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     ),
     sse: enter(withPreflight({ ...only('GET'), maxBodyBytes }, sse.open)),
     messages: enter(withPreflight({ ...only('POST'), maxBodyBytes }, sse.post)),
-    rest: enter(async (exchange) => {
-      const refusal = await serveRest(exchange);
+    async rest(exchange) {
+      const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);
-    }),
+    },
     load: () => ({ sessions: registry.held(), calls: calls.total() }),
     toolsOf: createScopeTools({
       list: modern.listTools,

@@ -29,6 +29,7 @@ export type RefusalReason =
   | 'too_many_sessions'
   | 'too_many_calls'
   | 'too_many_streams'
+  | 'too_many_requests'
   | 'sessions_exhausted'
   | 'request_id_in_use'
   | 'insufficient_scope'
@@ -48,6 +49,15 @@ export const closing: Refusal = { reason: 'closing', headers: { 'Retry-After': '
 
 /** The refusal of calls beyond those a principal may have running. */
 export const tooManyCalls: Refusal = { reason: 'too_many_calls', headers: { 'Retry-After': '1' } };
+
+/** The refusal of requests beyond those a principal may send. @param waitSeconds until there is room again */
+export function tooManyRequests(waitSeconds: number): Refusal {
+  return {
+    reason: 'too_many_requests',
+    headers: { 'Retry-After': String(waitSeconds) },
+    data: { retryAfterSeconds: waitSeconds },
+  };
+}
 
 /** Tells a refusal from what a check gives when all is well. */
 export function isRefusal(value: unknown): value is Refusal {
@@ -149,6 +159,12 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 429,
     code: -32000,
     message: 'Too many streams of this client are open. Close one, or try again later.',
+  },
+  too_many_requests: {
+    status: 429,
+    code: -32000,
+    message:
+      'Too many requests of this client for this account. Wait as long as Retry-After says, then send it again.',
   },
   sessions_exhausted: {
     status: 503,

@@ -61,6 +61,16 @@ export function keepAnswer(
   };
 }
 
+/** Says whether an answer is kept for a refresh token: it was used a moment ago. @param id hashed refresh token */
+export async function isAnswerKept(
+  artifacts: ArtifactStore,
+  id: string,
+  nowSeconds: number,
+): Promise<boolean> {
+  const row = await artifacts.find(kind, id);
+  return row !== undefined && row.expiresAt > nowSeconds;
+}
+
 /**
  * Gives the kept answer to a refresh token that was used a moment ago.
  * @param attempt the answer this attempt would have got, and the key it proved to hold: the kept one is given only where

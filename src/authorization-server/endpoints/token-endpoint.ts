@@ -5,6 +5,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
+import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { grantKey, payloadContext } from '../engine/adapter.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
@@ -15,7 +16,7 @@ import { answerRepeatedAssertion, isAsserting } from './client-assertion.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
-import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { findAnswer, isAnswerKept, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
 
 /** What the token endpoint works with. */
 export interface TokenEndpointOptions {
@@ -26,6 +27,7 @@ export interface TokenEndpointOptions {
   /** Epoch seconds. */
   now: () => number;
   refreshGraceSeconds: number;
+  tokenLimit: TokenLimit;
 }
 
 /** The key that the access token of an answer is bound to; undefined for a bearer token. */
@@ -55,10 +57,11 @@ const maxCodeFailures = 5;
  *   the token has expired since (T-040, T-043, T-044);
  * - a code that keeps failing dies (T-035);
  * - a client assertion counts once, whatever becomes of the request, and however close together two came (T-049);
- * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042).
+ * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042), and a client
+ *   over its limit tries again with what it has.
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
-  const { artifacts, box, resources, audit, now, refreshGraceSeconds } = options;
+  const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit } = options;
 
   function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
     const id = hashSecret('RefreshToken', refreshToken);
@@ -140,6 +143,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     if (ended) audit('token.reuse_detected', ctx, { kind: 'RefreshToken', accountId: ended.accountId });
   }
 
+  /** A refresh that was answered a moment ago and asks for the same answer issues nothing. */
+  async function isRepeated(refreshToken: string | null): Promise<boolean> {
+    return refreshToken !== null && isAnswerKept(artifacts, hashSecret('RefreshToken', refreshToken), now());
+  }
+
   async function openCode(code: string): Promise<IssuedCode | undefined> {
     const id = hashSecret(codeKind, code);
     const row = await artifacts.find(codeKind, id);
@@ -158,6 +166,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
       refuseUnboundToken(ctx, resources);
+      if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, code);
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();
@@ -165,7 +174,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       return ctx.status < 500;
     });
 
-    if (!result.committed) await resolveConflict(ctx, result.conflict, writes);
+    if (!result.committed) {
+      await tokenLimit.giveBack(ctx);
+      await resolveConflict(ctx, result.conflict, writes);
+    }
     if (code !== null && ctx.status === 400) await noteFailedCode(ctx, code, form);
     if (refreshToken !== null && ctx.status === 400) await noteExpiredRefresh(ctx, refreshToken);
   };
