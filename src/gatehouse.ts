@@ -287,7 +287,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     storage,
     logger,
     protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
-    renderHomePage: (acceptLanguage) => buildHomePage({ name: protectedServer.name, mcpUrl }, acceptLanguage),
+    renderHomePage: (acceptLanguage) =>
+      buildHomePage({ name: protectedServer.name, mcpUrl, accountUrl: `${issuer}/account` }, acceptLanguage),
     renderErrorPage: buildFailurePage,
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,

@@ -113,7 +113,7 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}/`, serveHome(options.renderHomePage)),
     options.authorizationServer,
     below('/.well-known/', documentCors),
-    answerNotFound,
+    answerNotFound({ renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
   ];
   app.use(sequence(steps));
   return app;

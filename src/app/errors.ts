@@ -90,8 +90,21 @@ export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOpt
   };
 }
 
-/** Last in the list: no path of ours. JSON, because discovery probes come by here. */
-export function answerNotFound(ctx: Context): void {
-  ctx.status = 404;
-  ctx.body = { error: 'not_found', error_description: 'There is nothing at this path.' };
+/**
+ * Middleware, last in the list: no path of ours. A browser that opens it gets a page; JSON is for everybody else, and for
+ * discovery probes whatever they accept.
+ */
+export function answerNotFound({ renderErrorPage, programPaths }: Omit<ErrorOptions, 'logger'>) {
+  return (ctx: Context): void => {
+    ctx.status = 404;
+    const isOpened = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const isForPrograms = programPaths.includes(ctx.path) || ctx.path.includes('/.well-known/');
+    if (isOpened && !isForPrograms && wantsPage(ctx)) {
+      const requestId = String(ctx.state.requestId);
+      const acceptLanguage = ctx.get('Accept-Language');
+      sendPage(ctx, renderErrorPage({ status: 404, code: 'not_found', requestId, acceptLanguage }));
+      return;
+    }
+    ctx.body = { error: 'not_found', error_description: 'There is nothing at this path.' };
+  };
 }

@@ -3,7 +3,7 @@ import { contentSecurityPolicy, pageHeaders } from './views/content-security-pol
 import { renderError } from './views/error.ts';
 import { type HomePage, renderHome } from './views/home.ts';
 
-/** A failure outside of any login, as a person is told about it. */
+/** A failure outside of any login, or a path that is not ours, as a person is told about it. */
 export interface Failure {
   status: number;
   /** The failure's name on the wire. */
@@ -27,10 +27,10 @@ export function buildHomePage(page: HomePage, acceptLanguage: string) {
   return withHeaders(renderHome(chooseTexts({ acceptLanguage }), page));
 }
 
-/** Builds the page for a failure of the server, with its headers. Tells no cause (T-196). */
+/** Builds the page for a failure of the server or a path that is not ours, with its headers. Tells no cause (T-196). */
 export function buildFailurePage({ status, code, requestId, acceptLanguage }: Failure) {
   const texts = chooseTexts({ acceptLanguage });
-  const { temporarily_unavailable, server_error } = texts.error.explanations;
-  const words = status === 503 ? temporarily_unavailable : server_error;
+  const { temporarily_unavailable, server_error, not_found } = texts.error.explanations;
+  const words = status === 404 ? not_found : status === 503 ? temporarily_unavailable : server_error;
   return withHeaders(renderError(texts, { ...words, code, requestId }));
 }

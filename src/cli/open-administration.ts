@@ -5,6 +5,7 @@ import { createAdministration } from '../index.ts';
 import { openDataFolder } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
+import { printableLine } from './output.ts';
 
 /** Where the commands of an operator find the installation. */
 export interface InstallationOptions {
@@ -24,9 +25,9 @@ export function requireDatabase(folder: string): void {
     );
   }
   throw new CliError(
-    'There is no Gatehouse database in the data folder.',
+    `There is no Gatehouse database in ${printableLine(folder)}.`,
     exitCodes.cannotServe,
-    'Name the folder with --data, or start the server once to make it.',
+    'Name the data folder with --data or the config file with --config, or start the server once to make it.',
   );
 }
 

@@ -7,6 +7,9 @@ import { buildFailurePage } from '../../src/authorization-server/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 
+/** What a browser accepts that opens a page. */
+const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
 /** Serves one handler behind the error step; gives what a client sees and what is logged. */
 async function serve(
   handler: (ctx: Context) => unknown,
@@ -97,8 +100,6 @@ describe('an error', () => {
     expect(response.headers.getSetCookie()).toEqual([]);
   });
 
-  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-
   it.each([
     [500, new Error('inner'), null],
     [503, new StorageUnavailable('inner'), '2'],
@@ -134,8 +135,24 @@ describe('an error', () => {
 });
 
 describe('a path that is not ours', () => {
-  it('is 404 in JSON', async () => {
-    const { response, text } = await serve(answerNotFound);
+  const notFound = answerNotFound({ renderErrorPage: buildFailurePage, programPaths: ['/mcp'] });
+
+  it.each([
+    ['for programs', {}],
+    ['for discovery probes, whatever they accept', { path: '/.well-known/nothing', accept: browser }],
+    ['for discovery below a path', { path: '/base/.well-known/nothing', accept: browser }],
+  ])('is 404 in JSON %s', async (_who, request) => {
+    const { response, text } = await serve(notFound, request);
     expect([response.status, JSON.parse(text)]).toMatchObject([404, { error: 'not_found' }]);
+  });
+
+  it('is a page with 404 for a person’s browser', async () => {
+    const { response, text } = await serve(notFound, { path: '/acount', accept: browser });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+    ]);
+    expect(text).toContain('There is no such page');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 });

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { buildFailurePage, buildHomePage } from '../../src/authorization-server/plain-pages.ts';
 
 const pages = [
-  buildHomePage({ name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp' }, ''),
+  buildHomePage(
+    { name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp', accountUrl: 'https://mcp.example.com/account' },
+    '',
+  ),
   buildFailurePage({ status: 500, code: 'server_error', requestId: 'request-1', acceptLanguage: '' }),
   buildFailurePage({
     status: 503,
@@ -10,6 +13,7 @@ const pages = [
     requestId: 'request-1',
     acceptLanguage: '',
   }),
+  buildFailurePage({ status: 404, code: 'not_found', requestId: 'request-1', acceptLanguage: 'zh-CN' }),
 ];
 
 describe('pages outside of a login', () => {
@@ -26,5 +30,9 @@ describe('pages outside of a login', () => {
     expect(busy?.html).toContain('Wait a few seconds');
     expect(failed?.html).not.toContain('Wait a few seconds');
     for (const page of [failed, busy]) expect(page?.html).toContain('request-1');
+  });
+
+  it('of paths that are not ours say so in the language of the browser', () => {
+    expect(pages[3]?.html).toContain('页面不存在');
   });
 });

@@ -63,7 +63,7 @@ describe('the command line', () => {
       code: 7,
       stdout: '',
       stderr: expect.stringMatching(
-        /^There is no Gatehouse database in the data folder\.\nName the folder with --data/,
+        /^There is no Gatehouse database in \/.*\.\nName the data folder with --data/,
       ),
     });
     const short = await gatehouse(

@@ -38,7 +38,7 @@ export function administerClients(
       throw new AdministrationRefused(
         'This client is known by its document: name its host in clients.metadataDocuments.allowedHosts or deniedHosts.',
       );
-    throw new AdministrationRefused('There is no client with this id.');
+    throw new AdministrationRefused('There is no client with this id. The list of clients has their ids.');
   }
 
   return {
@@ -51,7 +51,10 @@ export function administerClients(
     /** Gives a client with all it says about itself. @throws AdministrationRefused where there is none */
     async show(clientId: string): Promise<ShownClient> {
       const client = (await showAll()).find((one) => one.clientId === clientId);
-      if (!client) throw new AdministrationRefused('There is no client with this id.');
+      if (!client)
+        throw new AdministrationRefused(
+          'There is no client with this id. The list of clients has their ids.',
+        );
       return client;
     },
     /** Lets a client in that waits, or was denied. @throws AdministrationRefused where there is none to decide about */
@@ -70,7 +73,9 @@ export function administerClients(
       // An id that holds its registration is good by itself: it has to be remembered that it is not.
       const rememberAt = sealedIds.open(clientId) === undefined ? undefined : now();
       if (!(await clients.remove(clientId, rememberAt)))
-        throw new AdministrationRefused('There is no client with this id.');
+        throw new AdministrationRefused(
+          'There is no client with this id. The list of clients has their ids.',
+        );
     },
   };
 }

@@ -35,7 +35,8 @@ export function recorded<Section extends object>(
       name,
       async (...args: unknown[]) => {
         const result = await action(...args);
-        await record(event, { target: targetOf(args[0], result) });
+        const target = targetOf(args[0], result);
+        await record(event, target === '' ? {} : { target });
         return result;
       },
     ];

@@ -93,7 +93,9 @@ export function administerSessions(
       const id = name.replace(prefix, '');
       const removed = await artifacts.commit([{ type: 'remove', kind, id, mustExist: true }]);
       if (removed.committed || (await mcpSessions.end(id))) return;
-      throw new AdministrationRefused('There is no session with this id.');
+      throw new AdministrationRefused(
+        'There is no session with this id. The list of sessions has their ids.',
+      );
     },
   };
 }

@@ -63,7 +63,7 @@ export const accountEn = {
     heading: 'One-time code',
     explanation: 'Enter the code your authenticator app shows now, or one of your recovery codes.',
     label: 'Code',
-    submit: 'Go on',
+    submit: 'Continue',
     refused: 'That code is not right, or it was used before.',
     expired: 'That took too long. Please log in again.',
   },

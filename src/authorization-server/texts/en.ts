@@ -197,7 +197,7 @@ export const en = {
       not_found: {
         title: 'There is no such page',
         message: 'Nothing is served at this address.',
-        hint: 'Please begin again from the app.',
+        hint: 'Please compare the address, or begin again from the app.',
       },
       other: {
         title: 'The app sent a request that cannot be carried out',
@@ -212,6 +212,7 @@ export const en = {
     introduction: (name: Markup) =>
       markup`${name} is for apps that speak the Model Context Protocol. There is nothing to do on this page: your app opens the login when it needs one.`,
     mcpUrl: 'MCP URL',
+    account: 'Your account: apps you allowed, passwords and passkeys',
     connect: 'To connect, add the URL to your app as a remote MCP server (Streamable HTTP). In Claude Code:',
   },
 

@@ -181,7 +181,7 @@ export const zhCn: Texts = {
       not_found: {
         title: '页面不存在',
         message: '此地址没有任何内容。',
-        hint: '请从应用中重新开始。',
+        hint: '请核对地址，或从应用中重新开始。',
       },
       other: {
         title: '应用发送的请求无法处理',
@@ -196,6 +196,7 @@ export const zhCn: Texts = {
     introduction: (name) =>
       markup`${name} 供支持模型上下文协议（MCP）的应用使用。您无需在此页面上做任何操作：应用需要登录时会自动打开登录页面。`,
     mcpUrl: 'MCP 地址',
+    account: '您的账号：已授权的应用、密码和通行密钥',
     connect: '要连接，请在应用中将此地址添加为远程 MCP 服务器（Streamable HTTP）。在 Claude Code 中：',
   },
 

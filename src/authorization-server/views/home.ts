@@ -8,6 +8,8 @@ export interface HomePage {
   /** The name of the MCP server. */
   name: string;
   mcpUrl: string;
+  /** URL of the account page. */
+  accountUrl: string;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface HomePage {
  * @param page its content; every text is escaped
  * @returns a complete HTML document that needs no script
  */
-export function renderHome(texts: Texts, { name, mcpUrl }: HomePage): string {
+export function renderHome(texts: Texts, { name, mcpUrl, accountUrl }: HomePage): string {
   const words = texts.home;
   return renderLayout(
     texts,
@@ -28,6 +30,7 @@ export function renderHome(texts: Texts, { name, mcpUrl }: HomePage): string {
 <dd><span class="detail">${mcpUrl}</span></dd>
 <dt>${words.connect}</dt>
 <dd><span class="detail">${`claude mcp add --transport http gatehouse ${mcpUrl}`}</span></dd>
-</dl>`,
+</dl>
+<p><a href="${accountUrl}">${words.account}</a></p>`,
   );
 }

@@ -6,16 +6,23 @@ import { type CommandIo, formatJson, formatTable, printableLine } from '../outpu
 interface AccessOptions extends InstallationOptions {
   json?: boolean;
   end?: boolean;
+  publicUrl?: string;
 }
 
 function isoTime(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString();
 }
 
-/** The link a person is given: below the public URL of the settings, whatever anybody's request says (T-106). */
-function linkOf({ config, data }: AccessOptions, path: string): string {
-  const { publicUrl, listen } = loadSettings(config, { data });
-  return `${publicUrl ?? `http://localhost:${listen.port}`}${path}`;
+/** What the link a person is given begins with: the public URL of the command or the settings, whatever anybody's request says (T-106). */
+function baseOf(options: AccessOptions): { base: string; isGuessed: boolean } {
+  const { publicUrl, listen } = loadSettings(options.config, {
+    data: options.data,
+    publicUrl: options.publicUrl,
+  });
+  return {
+    base: publicUrl ?? `http://localhost:${listen.port}`,
+    isGuessed: publicUrl === undefined,
+  };
 }
 
 /**
@@ -26,25 +33,29 @@ export function registerAccountAccess(
   command: (name: string, description: string) => Command,
   io: CommandIo,
 ): void {
-  command(
-    'reset <email>',
-    'print a link with which a person sets a new password; it works once, for an hour',
-  ).action(async (email: string, options: AccessOptions) => {
-    const reset = await withAdministration(options, false, ({ accounts }) =>
-      accounts.startPasswordReset(email),
-    );
-    const link = { link: linkOf(options, reset.path), expiresAt: reset.expiresAt };
-    io.stdout.write(options.json ? formatJson(link) : `${link.link}\n`);
-    if (!options.json)
+  command('reset <email>', 'print a link with which a person sets a new password; it works once, for an hour')
+    .option('--public-url <url>', 'where people reach the server, where the settings do not say it')
+    .action(async (email: string, options: AccessOptions) => {
+      const { base, isGuessed } = baseOf(options);
+      const reset = await withAdministration(options, false, ({ accounts }) =>
+        accounts.startPasswordReset(email),
+      );
+      const link = `${base}${reset.path}`;
+      io.stdout.write(options.json ? formatJson({ link, expiresAt: reset.expiresAt }) : `${link}\n`);
+      if (options.json) return;
       io.stderr.write(`Works once, until ${isoTime(reset.expiresAt)}. Give it to nobody but that person.\n`);
-  });
+      if (isGuessed)
+        io.stderr.write(
+          'The settings name no publicUrl: where the server is reached elsewhere, give --config or --public-url.\n',
+        );
+    });
 
   command('sessions <email>', 'list the logins of an account in browsers, or end them')
     .option('--end', 'end all of them; apps go on')
     .action(async (email: string, options: AccessOptions) => {
       if (options.end) {
         const ended = await withAdministration(options, false, ({ accounts }) => accounts.endSessions(email));
-        const sentence = `Ended ${ended} of ${printableLine(email)}.\n`;
+        const sentence = `Ended ${ended} login${ended === 1 ? '' : 's'} of ${printableLine(email)} in browsers.\n`;
         io.stdout.write(options.json ? formatJson({ ended }) : sentence);
         return;
       }
@@ -61,7 +72,7 @@ export function registerAccountAccess(
   ).action(async (email: string, options: AccessOptions) => {
     const removed = await withAdministration(options, false, ({ accounts }) => accounts.removeFactors(email));
     const codes = removed.oneTimeCodes ? 'one-time codes are off' : 'one-time codes were off';
-    const sentence = `Removed ${removed.passkeys} passkeys of ${printableLine(email)}; ${codes}.\n`;
+    const sentence = `Removed ${removed.passkeys} passkey${removed.passkeys === 1 ? '' : 's'} of ${printableLine(email)}; ${codes}.\n`;
     io.stdout.write(options.json ? formatJson(removed) : sentence);
   });
 }

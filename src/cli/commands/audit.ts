@@ -113,7 +113,7 @@ export function registerAudit(program: Command, io: CommandIo = processIo()): vo
       const head = verdict.head ? `${verdict.head.seq}:${verdict.head.hash}` : 'none';
       const faults = verdict.faults.map(({ seq, fault }) => `event ${seq}: ${fault.replaceAll('_', ' ')}`);
       const text = verdict.isWhole
-        ? `Whole: ${verdict.rows} events.\nHead: ${head}\nKeep the head elsewhere, and check against it later with --head.`
+        ? `Whole: ${verdict.rows} event${verdict.rows === 1 ? '' : 's'}.\nHead: ${head}\nKeep the head elsewhere, and check against it later with --head.`
         : `Not whole:\n${faults.join('\n')}`;
       io.stdout.write(options.json ? formatJson({ ...verdict, head }) : `${text}\n`);
       if (!verdict.isWhole)

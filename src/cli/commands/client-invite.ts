@@ -1,3 +1,4 @@
+import { loadSettings } from '../../config/load.ts';
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
 import { parseWhole } from '../whole-number.ts';
@@ -24,6 +25,11 @@ export function registerClientInvite(command: AddClientCommand, io: CommandIo): 
       if (!options.json)
         io.stderr.write(
           `Shown once. For ${uses} client${uses === 1 ? '' : 's'}, until ${until}. Clients send it as Authorization: Bearer to /register.\n`,
+        );
+      const { registration } = loadSettings(options.config, { data: options.data }).clients;
+      if (registration !== 'initial_access_token')
+        io.stderr.write(
+          `It is of no use while clients.registration is ${registration}: only initial_access_token asks for one.\n`,
         );
     });
 }

@@ -4,9 +4,22 @@ import { renderHome } from '../../../src/authorization-server/views/home.ts';
 
 describe('the page at the public URL', () => {
   it('shows the MCP URL as it is, and the name as text (T-059)', () => {
-    const html = renderHome(en, { name: '<b>Notes</b>', mcpUrl: 'https://mcp.example.com/mcp' });
+    const html = renderHome(en, {
+      name: '<b>Notes</b>',
+      mcpUrl: 'https://mcp.example.com/mcp',
+      accountUrl: 'https://mcp.example.com/account',
+    });
     expect(html).toContain('https://mcp.example.com/mcp');
     expect(html).toContain('&lt;b&gt;Notes&lt;/b&gt;');
     expect(html).not.toContain('<script');
+  });
+
+  it('leads people to their account', () => {
+    const html = renderHome(en, {
+      name: 'Notes',
+      mcpUrl: 'https://mcp.example.com/mcp',
+      accountUrl: 'https://mcp.example.com/account',
+    });
+    expect(html).toContain('<a href="https://mcp.example.com/account">Your account');
   });
 });

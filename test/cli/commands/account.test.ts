@@ -124,7 +124,7 @@ describe('gatehouse account', () => {
     async (...command) => {
       const data = join(testFolder(), 'nothing');
       await expect(operate(['account', ...command, '--data', data])).rejects.toMatchObject({
-        message: 'There is no Gatehouse database in the data folder.',
+        message: `There is no Gatehouse database in ${data}.`,
         exitCode: 7,
         hint: expect.stringContaining('--data'),
       });

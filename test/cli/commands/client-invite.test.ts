@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { invitationId } from '../../../src/authorization-server/registration/invitation-guard.ts';
 import { newInstallation, operate, withInstallation } from '../support/installation.ts';
@@ -15,6 +17,15 @@ describe('gatehouse client invite', () => {
       storage.invitations.find(invitationId(stdout.trim())),
     );
     expect(kept?.usesLeft).toBe(1);
+  });
+
+  it('says where the settings ask nobody for an invitation', async () => {
+    const data = await newInstallation();
+    const args = ['client', 'invite', '--data', data];
+    expect((await operate(args)).stderr).toContain('of no use while clients.registration is open');
+    const config = join(data, 'gatehouse.json');
+    writeFileSync(config, JSON.stringify({ clients: { registration: 'initial_access_token' } }));
+    expect((await operate([...args, '--config', config])).stderr).not.toContain('of no use');
   });
 
   it('takes whole numbers within bounds', async () => {

@@ -122,6 +122,15 @@ describe('a reset link', () => {
     expect(JSON.stringify(rows)).not.toContain(key);
   });
 
+  it('begins with the public URL the command is told, and says where it had to guess one', async () => {
+    const args = ['account', 'reset', person.email, '--data', gatehouse.folder];
+    expect((await operate(args)).stderr).toContain('The settings name no publicUrl');
+    const told = await operate([...args, '--public-url', 'https://mcp.example.com/']);
+    expect(told.stdout).toMatch(/^https:\/\/mcp\.example\.com\/account\/reset\?key=/);
+    expect(told.stderr).not.toContain('publicUrl');
+    await expect(operate([...args, '--public-url', 'mcp.example.com'])).rejects.toThrow('publicUrl');
+  });
+
   it('keeps to the public URL whatever Host the browser sends (T-123, T-106)', async () => {
     const link = await makeLink();
     const { html } = await createVisitor().open(link);
@@ -216,7 +225,9 @@ describe('the operator', () => {
       (await operate(['account', ...args, '--data', gatehouse.folder])).stdout;
     expect(await run('sessions', person.email)).toMatch(/^LOGGED IN +ID\n\d{4}-\S+ +[\w-]{43}\n$/);
     expect(JSON.parse(await run('sessions', person.email, '--json'))).toHaveLength(1);
-    expect(await run('sessions', person.email, '--end')).toBe(`Ended 1 of ${person.email}.\n`);
+    expect(await run('sessions', person.email, '--end')).toBe(
+      `Ended 1 login of ${person.email} in browsers.\n`,
+    );
     expect((await visitor.open(`${gatehouse.url}/account`)).url).toContain('/account/login');
     expect(await run('remove-factors', person.email)).toBe(
       `Removed 0 passkeys of ${person.email}; one-time codes were off.\n`,

@@ -87,7 +87,10 @@ describe('an operator, beside a running server', () => {
     expect(await delayOf(ended)).toBeLessThan(1000);
     expect(await tryAccess(served.mcpUrl, tokens.access_token)).toBe(401);
     const again = await runGatehouse(['grant', 'revoke', grant?.id ?? '', '--data', served.folder]);
-    expect([again.code, again.stderr]).toEqual([2, 'There is no grant with this id.\n']);
+    expect([again.code, again.stderr]).toEqual([
+      2,
+      'There is no grant with this id. The list of grants has their ids.\n',
+    ]);
     const [row] = await operate<object[]>('audit', 'list', '--event', 'grant.revoked');
     expect(row).toMatchObject({
       details: { target: grant?.id, operator: expect.stringMatching(/ \(\d+\)$/) },
