@@ -1,6 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import type { AccountStore } from '../../storage/accounts.ts';
+import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { payloadContext } from '../engine/adapter.ts';
 import { AdministrationRefused } from './administration-refused.ts';
@@ -47,7 +47,7 @@ export function administerGrants(
   const list = async ({ email, clientId }: OfWhom = {}): Promise<ListedGrant[]> => {
     const found: ListedGrant[] = [];
     for (const account of await accounts.list()) {
-      if (email !== undefined && account.email !== email.trim().toLowerCase()) continue;
+      if (email !== undefined && account.email !== normalizeEmail(email)) continue;
       for (const { payload, ...grant } of await artifacts.listGrants(account.id)) {
         if (grant.expiresAt <= now() || (clientId !== undefined && grant.clientId !== clientId)) continue;
         found.push({

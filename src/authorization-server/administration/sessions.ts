@@ -1,8 +1,8 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import type { AccountStore } from '../../storage/accounts.ts';
+import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { McpSessionStore } from '../../storage/mcp-sessions.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { createBrowserLogins } from '../account/browser-logins.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { OfWhom } from './grants.ts';
 
@@ -39,27 +39,18 @@ export function administerSessions(
   box: SealedBox,
   now: () => number,
 ) {
-  async function browserLogins(accountId: string): Promise<{ id: string; since: number }[]> {
-    const rows = (await artifacts.listOf(kind, accountId)).filter(({ expiresAt }) => expiresAt > now());
-    return rows.map(({ id, payload }) => {
-      const { loginTs, iat } = JSON.parse(box.open(payload, payloadContext(kind, id))) as Record<
-        string,
-        number
-      >;
-      return { id, since: loginTs ?? iat ?? 0 };
-    });
-  }
+  const browsers = createBrowserLogins(artifacts, box, now);
 
   return {
     /** Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first. */
     async list({ email, clientId }: OfWhom = {}): Promise<ListedSession[]> {
       const all = await accounts.list();
       const emails = new Map(all.map((account) => [account.id, account.email]));
-      const wanted = email?.trim().toLowerCase();
+      const wanted = email === undefined ? undefined : normalizeEmail(email);
       const found: ListedSession[] = [];
       for (const account of clientId === undefined ? all : [])
         if (wanted === undefined || account.email === wanted)
-          for (const { id, since } of await browserLogins(account.id))
+          for (const { id, loggedInAt: since } of await browsers.list(account.id))
             found.push({
               kind: 'browser',
               id: `${prefix}${id}`,
