@@ -6,6 +6,8 @@ import { paths } from './app/paths.ts';
 import {
   buildFailurePage,
   buildHomePage,
+  checkExchangeRules,
+  checkTrustedIssuers,
   createAuditTrail,
   createAuthorizationServer,
   createPrincipalLimit,
@@ -15,6 +17,7 @@ import {
   keyTimes,
   readSettingsClients,
   startKeyCare,
+  type TrustedIssuer,
 } from './authorization-server/index.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
@@ -131,24 +134,37 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       ...new Set([protectedServer, ...settings.resources].flatMap(({ scopes }) => Object.keys(scopes))),
     ],
     clientCredentials: settings.clients.clientCredentials,
+    trustedIssuers: settings.trustedIssuers.length > 0,
+    tokenExchange: settings.tokenExchange.length > 0,
   });
   if (preRegistered.problems.length > 0) throw new SettingsRefused(preRegistered.problems);
   for (const clientId of await keepSettingsClients(storage.clients, box, preRegistered.clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
+  const resources = [
+    ...own.map((resource) => ({
+      ...protectedServer,
+      resource,
+      dpopRequired: settings.tokens.dpop.required,
+      accessTokenFormat: settings.tokens.format,
+    })),
+    ...completeResources(settings.resources),
+  ];
+  const ownGrants = {
+    trustedIssuers: settings.trustedIssuers as readonly TrustedIssuer[],
+    tokenExchange: settings.tokenExchange,
+  };
+  const misfits = [
+    ...checkTrustedIssuers(ownGrants.trustedIssuers, resources),
+    ...checkExchangeRules(ownGrants.tokenExchange, resources),
+  ];
+  if (misfits.length > 0) throw new SettingsRefused(misfits);
   const authorizationServer = createAuthorizationServer({
     issuer,
     tolerances,
     storage,
     keys,
-    resources: [
-      ...own.map((resource) => ({
-        ...protectedServer,
-        resource,
-        dpopRequired: settings.tokens.dpop.required,
-        accessTokenFormat: settings.tokens.format,
-      })),
-      ...completeResources(settings.resources),
-    ],
+    resources,
+    ownGrants,
     toolsOf: async ({ accountId, clientId, resource, scopes }) =>
       own.includes(resource)
         ? mcp.toolsOf({

@@ -8,6 +8,7 @@ import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { type ToleranceName, toleranceNames, tolerances } from './oauth/tolerances.ts';
 import { logLevels } from './observability/logger.ts';
 import { resourceSettings } from './resource-settings.ts';
+import { tokenExchangeSettings, trustedIssuerSettings } from './trusted-issuer-settings.ts';
 
 const seconds = (defaultValue: number, maximum: number, description: string) =>
   z.int().min(1).max(maximum).default(defaultValue).describe(description);
@@ -107,7 +108,15 @@ const preRegisteredClient = z.strictObject({
     .describe('its public keys, for private_key_jwt'),
   jwksUri: z.string().optional().describe('or the https URL they are fetched from'),
   grantTypes: z
-    .array(z.enum(['authorization_code', 'refresh_token', 'client_credentials']))
+    .array(
+      z.enum([
+        'authorization_code',
+        'refresh_token',
+        'client_credentials',
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        'urn:ietf:params:oauth:grant-type:token-exchange',
+      ]),
+    )
     .default(['authorization_code', 'refresh_token'])
     .describe('what it may ask for'),
   scopes: z
@@ -179,6 +188,8 @@ const settings = z.strictObject({
     .prefault({})
     .describe('Lifetimes of what is issued.'),
   resources: resourceSettings,
+  trustedIssuers: trustedIssuerSettings,
+  tokenExchange: tokenExchangeSettings,
   clients: z
     .strictObject({
       preRegistered: z

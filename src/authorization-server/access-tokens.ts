@@ -4,6 +4,7 @@ import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow, ArtifactStore } from '../storage/artifacts.ts';
 import { payloadContext } from './engine/adapter.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
+import type { Actor } from './token-exchange/actor.ts';
 
 /** An access token as this installation issued it. */
 export interface IssuedAccessToken {
@@ -20,6 +21,8 @@ export interface IssuedAccessToken {
   grantId?: string;
   /** The name under which it is stored; never the token. */
   tokenId: string;
+  /** Who acts by it for the subject; absent where nobody else does (RFC 8693 section 4.1). */
+  actor?: Actor;
   /** The key it is bound to, by its JWK thumbprint; absent for a bearer token. */
   keyThumbprint?: string;
 }
@@ -70,6 +73,7 @@ export function createAccessTokenSource(
       expiresAt: Number(payload.exp),
       ...(payload.grantId === undefined ? undefined : { grantId: String(payload.grantId) }),
       tokenId: row.id,
+      ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act as Actor }),
       ...(typeof payload.jkt === 'string' ? { keyThumbprint: payload.jkt } : undefined),
     };
   }

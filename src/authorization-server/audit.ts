@@ -33,6 +33,11 @@ export type AuditEvent =
   | 'token.reuse_detected'
   | 'token.refused'
   | 'limit.reached'
+  | 'token.exchanged'
+  | 'identity.accepted'
+  | 'workload.accepted'
+  | 'account.linked'
+  | 'account.created'
   | 'grant.revoked';
 
 /** Takes note of one event. Details hold names and reasons, never a secret. */

@@ -19,3 +19,5 @@ export {
   createAuthorizationServer,
 } from './server.ts';
 export { createTolerances } from './tolerances/tolerances.ts';
+export { checkExchangeRules, checkTrustedIssuers } from './trusted-issuers/check-issuers.ts';
+export type { TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';

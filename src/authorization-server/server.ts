@@ -53,6 +53,7 @@ import type { LoginLimits } from './login.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { createLogoutEndpoints, logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
+import { createOwnGrants, describeOwnGrants, type OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import {
   concealRegistration,
@@ -91,6 +92,8 @@ export interface AuthorizationServerOptions {
   deviceLogin: boolean;
   /** Whether clients of the operator may act for themselves (RFC 6749 section 4.4). */
   clientCredentials: boolean;
+  /** Whom the operator lets in by assertions, and who may exchange tokens. */
+  ownGrants: OwnGrantRules;
   /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
   clientKeys?: {
     /** Also fetches from this very machine: for development. */
@@ -185,17 +188,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     resources,
     now,
   );
-  const clientKeys = createClientKeys({
-    fetch: options.clientKeys && createGuardedFetch({ ...keyBounds, mayConnect: reach(options.clientKeys) }),
-    limits: limits.documents,
-    now,
-  });
+  const createKeySets = () =>
+    createClientKeys({
+      fetch:
+        options.clientKeys && createGuardedFetch({ ...keyBounds, mayConnect: reach(options.clientKeys) }),
+      limits: limits.documents,
+      now,
+    });
   const adapter = {
     artifacts,
     clients,
     sealedIds,
     newClientStatus: policy === 'approval' ? ('pending' as const) : ('approved' as const),
-    clientSources: { findDocument: documents && createDocumentLookup(documents, audit), keys: clientKeys },
+    clientSources: {
+      findDocument: documents && createDocumentLookup(documents, audit),
+      keys: createKeySets(),
+    },
     box,
     now,
     refreshGraceSeconds,
@@ -213,12 +221,23 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
       clientCredentials: options.clientCredentials,
+      metadata: describeOwnGrants(options.ownGrants),
       logout: buildLogout(`${issuer}${logoutPaths.confirm}`, accounts),
       renderError,
       now,
       adapter,
     });
-  const engine = createEngine({ issuer, configure, keys, logger });
+  const grants = createOwnGrants(options.ownGrants, {
+    issuer,
+    storage,
+    keys: createKeySets(),
+    resources,
+    accessTokens,
+    accessTokenSeconds: lifetimes.accessTokenSeconds,
+    audit,
+    now,
+  });
+  const engine = createEngine({ issuer, configure, grants, keys, logger });
   const at =
     (path: string): Step =>
     (ctx) =>

@@ -104,10 +104,20 @@ export function formatReference(): string {
   ].join('\n');
 }
 
-/** JSON as the house formats it: lists of plain values on one line. */
+/** Longest line of a list, in characters. */
+const lineWidth = 110;
+
+/** JSON as the house formats it: lists of plain values on one line, where they fit. */
 function formatSchema(schema: SettingSchema): string {
   const text = JSON.stringify(schema, null, 2);
-  return `${text.replace(/\[\s+([^[\]{}]+?)\s+\]/g, (_list, values: string) => `[${values.replace(/,\s+/g, ', ')}]`)}\n`;
+  const joined = text.replace(
+    /( *"[^"\n]*": )\[\s+([^[\]{}]+?)\s+\]/g,
+    (list, name: string, values: string) => {
+      const line = `${name}[${values.replace(/,\s+/g, ', ')}]`;
+      return line.length > lineWidth ? list : line;
+    },
+  );
+  return `${joined}\n`;
 }
 
 /** The files that are made from the settings, by their path from the repository's root, with their content. */

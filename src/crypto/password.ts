@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 
 /** Passwords are refused outside these lengths: characters below, bytes above (T-118, T-120). */
@@ -25,6 +25,15 @@ export interface PasswordHasher {
 /** More hashes are waiting than the queue holds: the caller should answer 503 and ask for a retry. */
 export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull';
+}
+
+/**
+ * Makes the stored form of a password that nobody knows, and nobody ever did: no password gives these bytes, and finding
+ * that out takes as long as with any other account (T-116).
+ */
+export function unknownPasswordHash(): string {
+  const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
+  return `${currentPrefix}${part(16)}$${part(32)}`;
 }
 
 /** Why a password cannot be taken, in a sentence for the person; undefined where it can. */

@@ -1,5 +1,6 @@
 import type { AuditEntry } from './audit.ts';
 import type { ClientChange } from './clients.ts';
+import type { IdentityChange } from './identities.ts';
 
 /**
  * What the authorization server hands out and takes back: grants, codes, tokens, sessions, interactions. An id here
@@ -65,6 +66,7 @@ export interface PutArtifact {
 /** One step of a commit. */
 export type Change =
   | ClientChange
+  | IdentityChange
   | PutGrant
   | PutArtifact
   /**

@@ -3,6 +3,7 @@ import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
+import type { IdentityStore } from './identities.ts';
 import type { InvitationStore } from './invitations.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
 import type { NoteStore } from './notes.ts';
@@ -17,6 +18,7 @@ export interface Storage {
   audit: AuditStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
+  identities: IdentityStore;
   invitations: InvitationStore;
   mcpSessions: McpSessionStore;
   notes: NoteStore;

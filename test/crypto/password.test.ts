@@ -5,6 +5,7 @@ import {
   createPasswordHasher,
   PasswordQueueFull,
   randomPassword,
+  unknownPasswordHash,
 } from '../../src/crypto/password.ts';
 
 const hasher = createPasswordHasher();
@@ -104,5 +105,14 @@ describe('a password', () => {
     );
     expect(new Set(made).size).toBe(200);
     expect(checkPassword(made[0] ?? '')).toBeUndefined();
+  });
+
+  it('that nobody knows is stored as one like any other, and never the same', async () => {
+    const hasher = createPasswordHasher();
+    const stored = unknownPasswordHash();
+    expect(stored).not.toBe(unknownPasswordHash());
+    expect(hasher.isOutdated(stored)).toBe(false);
+    for (const password of ['', 'password', stored])
+      expect(await hasher.verify(password, stored)).toBe(false);
   });
 });

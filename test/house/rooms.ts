@@ -88,11 +88,12 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'options.ts',
-    may: ['oauth', 'observability', 'resource-settings.ts'],
+    may: ['oauth', 'observability', 'resource-settings.ts', 'trusted-issuer-settings.ts'],
     mayTypesOf: ['crypto', 'net', 'storage', 'upstream', 'app', ...doors],
     neverPackages: nativePackages,
   },
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'trusted-issuer-settings.ts', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'resource-settings.ts', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',

@@ -1,6 +1,6 @@
 import { formatScope } from '../../oauth/scope.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
-import { declinedJwt } from '../jwt/structured-token.ts';
+import { tokenLeftToUs } from '../jwt/structured-token.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { Step } from './endpoint-guards.ts';
 
@@ -34,17 +34,18 @@ export function mayIntrospect(
 }
 
 /**
- * Creates the step around the engine's introspection endpoint: access tokens that are JWTs, which the engine declines,
- * are answered from the rows that were written when they were issued, so that a revoked one is not active.
+ * Creates the step around the engine's introspection endpoint: access tokens that it declines, because they are JWTs, or
+ * does not know, because it knows neither exchanged tokens nor the grant they came by, are answered from the rows that were
+ * written when they were issued, so that a revoked one is not active.
  * @see RFC 7662 section 2
  */
 export function createIntrospectionEndpoint(options: IntrospectionEndpointOptions): Step {
   const { issuer, accessTokens, resources, now } = options;
   return async (ctx, next) => {
     await next();
-    const declined = declinedJwt(ctx);
-    if (!declined) return;
-    const { clientId, method, token } = declined;
+    const left = tokenLeftToUs(ctx);
+    if (!left) return;
+    const { clientId, method, token } = left;
     const issued = await accessTokens.find(token);
     const isActive =
       issued && issued.expiresAt > now() && mayIntrospect({ clientId, method }, issued.audience, resources);
@@ -53,9 +54,9 @@ export function createIntrospectionEndpoint(options: IntrospectionEndpointOption
   };
 }
 
-/** @see RFC 7662 section 2.2; RFC 9449 section 6.2 (`cnf`) */
+/** @see RFC 7662 section 2.2; RFC 9449 section 6.2 (`cnf`); RFC 8693 section 4.1 (`act`) */
 function describeToken(issued: IssuedAccessToken, issuer: string): Record<string, unknown> {
-  const { subject, clientId, audience, scopes, issuedAt, expiresAt, keyThumbprint } = issued;
+  const { subject, clientId, audience, scopes, issuedAt, expiresAt, keyThumbprint, actor } = issued;
   return {
     active: true,
     iss: issuer,
@@ -65,6 +66,7 @@ function describeToken(issued: IssuedAccessToken, issuer: string): Record<string
     scope: formatScope(scopes),
     iat: issuedAt,
     exp: expiresAt,
+    ...(actor === undefined ? undefined : { act: actor }),
     token_type: keyThumbprint === undefined ? 'Bearer' : 'DPoP',
     ...(keyThumbprint === undefined ? undefined : { cnf: { jkt: keyThumbprint } }),
   };

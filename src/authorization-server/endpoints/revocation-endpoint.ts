@@ -3,25 +3,25 @@ import type { IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { grantKey } from '../engine/adapter.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
-import { declinedJwt } from '../jwt/structured-token.ts';
+import { tokenLeftToUs } from '../jwt/structured-token.ts';
 import { answerRepeatedAssertion } from './client-assertion.ts';
 import type { Step } from './endpoint-guards.ts';
 
 /**
  * Creates the step around the engine's revocation endpoint (RFC 7009): one commit, a line in the audit log, and access
- * tokens that are JWTs, which the engine declines. One of another client, or of nobody, is answered the same (T-051).
+ * tokens that the engine declines or does not know. One of another client, or of nobody, is answered the same (T-051).
  */
 export function createRevocationEndpoint(
   artifacts: ArtifactStore,
   accessTokens: IssuedAccessTokens,
   audit: AuditLog,
 ): Step {
-  /** Gives the account whose grant it ends; undefined where it ends none. */
-  async function revokeJwt(token: string, clientId: string, writes: WriteSet): Promise<string | undefined> {
+  /** Gives the account whose grant it ends; undefined where it ends none, as with a token that was exchanged: the grant is another's. */
+  async function revokeToken(token: string, clientId: string, writes: WriteSet): Promise<string | undefined> {
     const issued = await accessTokens.find(token);
     if (issued?.clientId !== clientId) return undefined;
     writes.remove('AccessToken', issued.tokenId, 'none');
-    if (issued.grantId === undefined) return undefined;
+    if (issued.grantId === undefined || issued.actor !== undefined) return undefined;
     writes.add({ type: 'removeGrant', id: grantKey(issued.grantId) });
     return issued.subject;
   }
@@ -29,10 +29,10 @@ export function createRevocationEndpoint(
   return async (ctx, next) => {
     const { result } = await commitWrites(artifacts, async (writes) => {
       await next();
-      const declined = declinedJwt(ctx);
+      const left = tokenLeftToUs(ctx);
       let details = {};
-      if (declined) {
-        const accountId = await revokeJwt(declined.token, declined.clientId, writes);
+      if (left) {
+        const accountId = await revokeToken(left.token, left.clientId, writes);
         if (accountId !== undefined) details = { accountId };
         ctx.status = 200;
         ctx.body = '';

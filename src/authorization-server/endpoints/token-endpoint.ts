@@ -35,6 +35,20 @@ function issuedKey(ctx: Context): string | undefined {
   return (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.AccessToken?.jkt;
 }
 
+/** What the first of several who come in as the same new person writes. */
+const entryKinds = new Set(['Account', 'Identity']);
+
+/** Answers who came in as the same new person at the same moment: nothing was used up. */
+function answerEntryRace(ctx: Context): void {
+  ctx.set('Retry-After', '1');
+  answerWithOAuthError(
+    ctx,
+    503,
+    'temporarily_unavailable',
+    'this person was let in for the first time at the same moment; send the assertion again',
+  );
+}
+
 const codeKind = 'AuthorizationCode';
 
 /** What the engine keeps of a code, and whether it was redeemed. */
@@ -103,7 +117,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         return;
       }
     }
-    if (conflict.reason === 'present' && isAsserting(ctx)) return answerRepeatedAssertion(ctx);
+    if (conflict.reason === 'present' && conflict.kind === 'ReplayDetection' && isAsserting(ctx))
+      return answerRepeatedAssertion(ctx);
+    if (conflict.reason === 'present' && entryKinds.has(conflict.kind)) return answerEntryRace(ctx);
     if (conflict.reason === 'consumed') {
       const grantId = writes.grantOf(conflict.kind, conflict.id);
       if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));

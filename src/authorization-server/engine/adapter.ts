@@ -1,6 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactRow, Change } from '../../storage/artifacts.ts';
+import { isExchanged } from '../token-exchange/actor.ts';
 import {
   type ClientAdapterOptions,
   changeOfFirstConsent,
@@ -165,10 +166,11 @@ function accountOfInteraction({ session, result }: AdapterPayload): string | und
   return session?.accountId ?? result?.login?.accountId;
 }
 
-/** The client an artifact without a grant dies with: the one that asks, or the one that acts for itself. */
-function clientOfArtifact({ params, kind, clientId }: AdapterPayload): string | undefined {
+/** The client an artifact dies with beside its grant: the one that asks, acts for itself, or acts for somebody else. */
+function clientOfArtifact(payload: AdapterPayload): string | undefined {
+  const { params, kind, clientId } = payload;
   if (typeof params?.client_id === 'string') return params.client_id;
-  return kind === 'ClientCredentials' ? clientId : undefined;
+  return kind === 'ClientCredentials' || isExchanged(payload) ? clientId : undefined;
 }
 
 function grantAdapter(options: AdapterOptions): Adapter {

@@ -13,6 +13,7 @@ import { logoutPaths } from '../logout/logout-endpoints.ts';
 import type { buildRegistrationFeature } from '../registration/registration-feature.ts';
 import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
+import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
@@ -49,6 +50,8 @@ export interface ConfigurationOptions {
   deviceFlow: ReturnType<typeof buildDeviceFlow>;
   /** Whether clients of the operator may act for themselves. */
   clientCredentials: boolean;
+  /** What the metadata says beside. */
+  metadata: Readonly<Record<string, unknown>>;
   /** The logout, with its page. */
   logout: ReturnType<typeof buildLogout>;
   /** How clients register, and change their registrations. */
@@ -111,6 +114,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     formats: { customizers: { jwt: createJwtRecorder(options.adapter.box) } },
     fetch: refuseToFetch,
     discovery: {
+      ...options.metadata,
       ui_locales_supported: languages.map(({ texts }) => texts.language),
       ...(options.adapter.clientSources.findDocument ? { client_id_metadata_document_supported: true } : {}),
     },
@@ -169,6 +173,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       RefreshToken: (ctx) => withinGrant(ctx, lifetimes.refreshTokenSeconds),
     },
 
+    extraTokenClaims: (ctx) => actorClaim(ctx),
+
     findAccount: async (_ctx, id): Promise<Account | undefined> => {
       const account = await accounts.find(id);
       if (account?.disabledAt !== undefined) return undefined;
@@ -198,7 +204,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       clientCredentials: { enabled: options.clientCredentials },
       revocation: {
         enabled: true,
-        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId && !isExchanged(token),
       },
       introspection: {
         enabled: resources.hasIntrospection,

@@ -8,6 +8,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 import { compareSecretsAsRegistered } from './client-secrets.ts';
+import { addGrant, type OwnGrant } from './grant-parts.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {
@@ -30,6 +31,8 @@ export interface EngineOptions {
   issuer: string;
   /** Builds the configuration for this issuer; once for each set of signing keys, and for each first cookie key. */
   configure: () => Configuration;
+  /** Grants of ours, beside those that the engine knows. */
+  grants: readonly OwnGrant[];
   keys: Pick<KeySet, 'signing' | 'cookies'>;
   logger: Logger;
 }
@@ -38,11 +41,12 @@ export interface EngineOptions {
  * Makes a provider. What it would keep to itself is taken from its events: the error of an authorization request for the
  * page that shows it, and a failing database, which it would call a server error, for `app/errors` to answer.
  */
-function createProvider({ issuer, configure, keys, logger }: EngineOptions): Provider {
+function createProvider({ issuer, configure, grants, keys, logger }: EngineOptions): Provider {
   const provider = new Provider(issuer, configure());
   provider.proxy = true;
   // Read for each request: a list that changes in place is enough.
   provider.keys = createCookieSigner(keys.cookies) as typeof provider.keys;
+  for (const grant of grants) addGrant(provider, grant);
   compareLocalhostPorts(provider);
   compareSecretsAsRegistered(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {

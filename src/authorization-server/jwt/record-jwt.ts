@@ -2,6 +2,7 @@ import type { AccessToken, ClientCredentials, Configuration, KoaContextWithOIDC 
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { grantKey, payloadContext } from '../engine/adapter.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
+import { isExchanged } from '../token-exchange/actor.ts';
 import { jwtTokenId } from './own-jwt.ts';
 
 type Customizer = NonNullable<NonNullable<NonNullable<Configuration['formats']>['customizers']>['jwt']>;
@@ -18,11 +19,23 @@ export function createJwtRecorder(box: SealedBox): Customizer {
   return (ctx, token, { payload }) => {
     const writes = currentWriteSet();
     if (!writes) throw new Error('a JWT was issued outside of a request');
-    const { jti, iat, exp, scope, aud } = payload;
+    const { jti, iat, exp, scope, aud, act } = payload;
     if (typeof jti !== 'string' || typeof exp !== 'number') throw new TypeError('a JWT has an id and an end');
     const id = jwtTokenId(jti);
     const { accountId, grantId, jkt, clientId } = token as Partial<AccessToken & ClientCredentials>;
-    const record = { format: 'jwt', jti, iat, exp, scope, aud, clientId, accountId, grantId, jkt };
+    const record = {
+      format: 'jwt',
+      jti,
+      iat,
+      exp,
+      scope,
+      aud,
+      clientId,
+      accountId,
+      grantId,
+      jkt,
+      extra: { act },
+    };
     writes.put(
       {
         type: 'put',
@@ -31,7 +44,9 @@ export function createJwtRecorder(box: SealedBox): Customizer {
         payload: box.seal(JSON.stringify(record), payloadContext(kind, id)),
         expiresAt: exp,
         ...(grantId === undefined ? undefined : { grantId: grantKey(grantId) }),
-        ...(grantId === undefined && clientId !== undefined ? { clientId } : undefined),
+        ...(clientId !== undefined && (grantId === undefined || isExchanged(token))
+          ? { clientId }
+          : undefined),
       },
       'none',
     );

@@ -2,6 +2,8 @@ import { checkRedirectUri } from '../../oauth/redirect-uri.ts';
 import { isScopeToken } from '../../oauth/scope.ts';
 import { type ClientKeySet, checkKeySet, checkKeySetUrl } from '../client-keys/key-set.ts';
 import { inferApplicationType, type Metadata } from '../client-metadata.ts';
+import { tokenExchangeGrant } from '../token-exchange/exchange-rule.ts';
+import { jwtBearerGrant } from '../trusted-issuers/trusted-issuer.ts';
 import { isClientSecretHash } from './client-secret.ts';
 
 /** How a client of the operator may authenticate. */
@@ -13,7 +15,13 @@ export const operatorAuthMethods = [
 ] as const;
 
 /** What a client of the operator may ask for. */
-export const operatorGrantTypes = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+export const operatorGrantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  jwtBearerGrant,
+  tokenExchangeGrant,
+] as const;
 
 /** A client that the operator registered, in the settings or by a command (A5-03, A13-02). */
 export interface OperatorClient {
@@ -102,6 +110,10 @@ const rules: readonly Rule[] = [
     actsForItself(client) &&
     client.authMethod === 'none' &&
     'authMethod: client_credentials is for clients that authenticate (RFC 6749 section 4.4)',
+  ({ grantTypes, authMethod }) =>
+    grantTypes.includes(tokenExchangeGrant) &&
+    authMethod === 'none' &&
+    'authMethod: token exchange is for clients that authenticate (RFC 8693 section 2.1)',
   (client) =>
     actsForItself(client) &&
     (client.scopes ?? []).length === 0 &&

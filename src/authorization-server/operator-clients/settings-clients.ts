@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ClientStore } from '../../storage/clients.ts';
 import { payloadContext } from '../engine/adapter.ts';
+import { tokenExchangeGrant } from '../token-exchange/exchange-rule.ts';
+import { jwtBearerGrant } from '../trusted-issuers/trusted-issuer.ts';
 import { checkChosenSecret, hashClientSecret } from './client-secret.ts';
 import { checkOperatorClient, type OperatorClient, toMetadata } from './operator-client.ts';
 
@@ -21,6 +23,9 @@ export interface InstallationFacts {
   scopes: readonly string[];
   /** Whether clients may act for themselves here. */
   clientCredentials: boolean;
+  /** Whether anybody's assertions are taken, and whether tokens are exchanged. */
+  trustedIssuers: boolean;
+  tokenExchange: boolean;
 }
 
 /** What was read: clients, or what is wrong with them. */
@@ -49,6 +54,12 @@ function checkFit({ grantTypes, scopes = [] }: OperatorClient, facts: Installati
       ? [`scopes: there is no ${unknown.join(', ')} here; there are ${facts.scopes.join(', ')}`]
       : []),
     ...(needless ? ['grantTypes: client_credentials needs clients.clientCredentials to be true'] : []),
+    ...(grantTypes.includes(jwtBearerGrant) && !facts.trustedIssuers
+      ? [`grantTypes: ${jwtBearerGrant} needs trustedIssuers`]
+      : []),
+    ...(grantTypes.includes(tokenExchangeGrant) && !facts.tokenExchange
+      ? [`grantTypes: ${tokenExchangeGrant} needs tokenExchange`]
+      : []),
   ];
 }
 

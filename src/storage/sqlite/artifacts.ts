@@ -2,6 +2,7 @@ import Database from 'better-sqlite3';
 import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './client-changes.ts';
+import { createIdentityChanges } from './identities.ts';
 import { createLiveGrantList } from './live-grants.ts';
 import { watchRemovals } from './removals.ts';
 import type { Writer } from './writer.ts';
@@ -87,6 +88,7 @@ export function createArtifactStore(
      WHERE id = (SELECT grant_id FROM artifacts WHERE kind = @kind AND id = @id)`,
   );
   const changeClient = createClientChanges(db);
+  const changeIdentity = createIdentityChanges(db);
   const put = db.prepare(
     `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
      VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
@@ -162,6 +164,12 @@ export function createArtifactStore(
         if (passwordHash.get(change.accountId) !== change.passwordHash)
           throw new ConflictFound({ reason: 'orphan', kind: 'Account' });
         return;
+      case 'addAccount':
+      case 'linkIdentity': {
+        const conflict = changeIdentity(change);
+        if (conflict) throw new ConflictFound(conflict);
+        return;
+      }
       default: {
         const conflict = changeClient(change);
         if (conflict) throw new ConflictFound(conflict);

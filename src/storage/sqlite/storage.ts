@@ -5,6 +5,7 @@ import { createArtifactStore } from './artifacts.ts';
 import { createAuditStore } from './audit.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
+import { createIdentityStore } from './identities.ts';
 import { checkInstallation } from './installation.ts';
 import { createInvitationStore } from './invitations.ts';
 import { createMcpSessionStore } from './mcp-sessions.ts';
@@ -39,6 +40,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     audit,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
+    identities: createIdentityStore(db),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),

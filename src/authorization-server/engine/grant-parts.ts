@@ -1,0 +1,82 @@
+import type Provider from 'oidc-provider';
+import type { Client, KoaContextWithOIDC, ResourceServerInstance } from 'oidc-provider';
+import {
+  checkDpopReplay,
+  resolveRequestedResources,
+  validateDpop,
+} from 'oidc-provider/lib/helpers/grants.js';
+import { formatScope } from '../../oauth/scope.ts';
+import type { ProtectedResource } from '../resources.ts';
+
+/** A token request of a grant that is ours: its client has been authenticated, and may use the grant. */
+export interface GrantRequest {
+  ctx: KoaContextWithOIDC;
+  provider: Provider;
+  client: Client;
+  /** Gives a parameter; undefined where it is absent or was sent more than once. */
+  parameter: (name: string) => string | undefined;
+}
+
+/** A grant that the engine does not know (RFC 6749 section 4.5). */
+export interface OwnGrant {
+  name: string;
+  parameters: readonly string[];
+  /** Judges the request and issues; throws an error of the engine for what is refused. */
+  handle: (request: GrantRequest) => Promise<void>;
+}
+
+/** Adds a grant of ours to the engine, which authenticates the client first and looks whether it may use it. */
+export function addGrant(provider: Provider, { name, parameters, handle }: OwnGrant): void {
+  provider.registerGrantType(
+    name,
+    async (ctx) => {
+      const parameter = (asked: string) => {
+        const value: unknown = (ctx.oidc.params as Record<string, unknown>)[asked];
+        return typeof value === 'string' && value !== '' ? value : undefined;
+      };
+      await handle({ ctx, provider, client: ctx.oidc.client, parameter });
+    },
+    parameters,
+  );
+}
+
+/** An access token that is ready to be bound, kept and given out. */
+type Issuable = InstanceType<Provider['AccessToken']> | InstanceType<Provider['ClientCredentials']>;
+
+/** The resource as the engine knows it, in place of what the request names. */
+export async function resourceServer(
+  { ctx, provider }: GrantRequest,
+  { resource }: ProtectedResource,
+): Promise<ResourceServerInstance> {
+  Object.assign(ctx.oidc.params ?? {}, { resource });
+  const [found] = await resolveRequestedResources(provider, ctx);
+  if (!found) throw new Error('the engine does not know a resource of the registry');
+  return found;
+}
+
+/**
+ * Binds a token to the key of a proof, where the request has one (RFC 9449 section 5), keeps it in the commit of the
+ * request, and answers with it (RFC 6749 section 5.1). There is no refresh token.
+ * @param members what the answer has beside
+ */
+export async function giveToken(
+  { ctx, provider, client }: GrantRequest,
+  token: Issuable,
+  scopes: readonly string[],
+  members: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const proof = await validateDpop(provider, ctx);
+  if (proof) {
+    await checkDpopReplay(provider, ctx, proof, client.clientId);
+    token.setThumbprint('jkt', proof.thumbprint);
+  }
+  token.scope = formatScope(scopes);
+  ctx.oidc.entity(token.kind, token);
+  ctx.body = {
+    ...members,
+    access_token: await token.save(),
+    token_type: token.tokenType,
+    expires_in: token.expiration,
+    scope: token.scope,
+  };
+}

@@ -1,0 +1,25 @@
+/** What the engine's own grants are made with, for grants of ours (lib/helpers/grants.js of oidc-provider 9.13). */
+declare module 'oidc-provider/lib/helpers/grants.js' {
+  import type { KoaContextWithOIDC, Provider, ResourceServerInstance } from 'oidc-provider';
+
+  interface DpopProof {
+    thumbprint: string;
+    jti: string;
+    iat: number;
+  }
+
+  /** Verifies the proof of the request; undefined where it has none. */
+  export function validateDpop(provider: Provider, ctx: KoaContextWithOIDC): Promise<DpopProof | undefined>;
+  /** Uses the proof up. */
+  export function checkDpopReplay(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+    proof: DpopProof,
+    clientId: string,
+  ): Promise<void>;
+  /** Gives the resources that `params.resource` of the request names. */
+  export function resolveRequestedResources(
+    provider: Provider,
+    ctx: KoaContextWithOIDC,
+  ): Promise<ResourceServerInstance[]>;
+}

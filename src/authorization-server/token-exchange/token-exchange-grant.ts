@@ -1,0 +1,113 @@
+import { errors } from 'oidc-provider';
+import { parseScope } from '../../oauth/scope.ts';
+import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
+import type { AuditLog } from '../audit.ts';
+import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
+import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
+import { grantScopes } from '../trusted-issuers/granted-scopes.ts';
+import { nameActor } from './actor.ts';
+import { findExchangeFault } from './exchange-checks.ts';
+import { accessTokenType, type ExchangeRule, tokenExchangeGrant } from './exchange-rule.ts';
+
+/** What the grant works with. */
+export interface TokenExchangeOptions {
+  rules: readonly ExchangeRule[];
+  accessTokens: Pick<IssuedAccessTokens, 'find'>;
+  resources: ResourceRegistry;
+  audit: AuditLog;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** A token of a person that stands and hangs on a grant. */
+type PersonalToken = IssuedAccessToken & { grantId: string };
+
+/**
+ * Creates the grant by which a server goes on to another one, for the person whose token it was called with (RFC 8693).
+ * What it gets is never more than that token: the same account and the same grant, so that it ends with it; scopes that
+ * it had; an end that is no later. It says who acts (`act`), and is for a resource that the operator named.
+ */
+export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGrant {
+  const { rules, accessTokens, resources, audit, now } = options;
+
+  /** Anything but a token of ours, of a person and in force, is one answer: nobody learns what it is (RFC 8693 section 2.2.2). */
+  async function readSubject(token: string): Promise<PersonalToken> {
+    const found = await accessTokens.find(token);
+    if (!found || found.expiresAt <= now() || found.grantId === undefined)
+      throw new errors.InvalidRequest(
+        'subject_token is no access token of a person that was issued here and stands',
+      );
+    return { ...found, grantId: found.grantId };
+  }
+
+  function findRule(clientId: string, audience: string): ExchangeRule {
+    const rule = rules.find((known) => known.clientId === clientId && known.from === audience);
+    if (!rule) throw new errors.InvalidRequest('subject_token is not for a resource that this client is');
+    return rule;
+  }
+
+  function chooseTarget(rule: ExchangeRule, asked: string | undefined): ProtectedResource {
+    const named = asked ?? (rule.to.length === 1 ? rule.to[0] : undefined);
+    const found = named === undefined ? undefined : resources.find(named);
+    if (!found || !rule.to.includes(found.resource))
+      throw new errors.InvalidTarget('the client may not exchange tokens for this resource');
+    return found;
+  }
+
+  async function handle(request: GrantRequest): Promise<void> {
+    const { ctx, provider, client, parameter } = request;
+    if (client.clientAuthMethod === 'none')
+      throw new errors.InvalidClient('a client has to authenticate to exchange tokens');
+    const fault = findExchangeFault(parameter);
+    if (fault) throw new errors.InvalidRequest(fault);
+    const subject = await readSubject(parameter('subject_token') ?? '');
+    const rule = findRule(client.clientId, subject.audience);
+    const resource = chooseTarget(rule, parameter('resource'));
+    const scopes = grantScopes({
+      resource,
+      asked: parameter('scope'),
+      limits: [
+        subject.scopes,
+        rule.scopes,
+        client.scope === undefined ? undefined : parseScope(client.scope),
+      ],
+      fallback: subject.scopes,
+      excess: 'refused',
+    });
+
+    const server = await resourceServer(request, resource);
+    const remaining = subject.expiresAt - now();
+    const { subject: accountId, grantId, actor } = subject;
+    ctx.oidc.entity('Account', { accountId, claims: async () => ({ sub: accountId }) });
+    nameActor(ctx, { sub: client.clientId, ...(actor ? { act: actor } : undefined) });
+    const token = new provider.AccessToken({
+      accountId,
+      client,
+      grantId,
+      gty: tokenExchangeGrant,
+      resourceServer: server,
+      expiresIn: Math.min(server.accessTokenTTL ?? remaining, remaining),
+    });
+    await giveToken(request, token, scopes, { issued_token_type: accessTokenType });
+    audit('token.exchanged', ctx, {
+      subjectClientId: subject.clientId,
+      from: subject.audience,
+      to: resource.resource,
+    });
+  }
+
+  return {
+    name: tokenExchangeGrant,
+    parameters: [
+      'subject_token',
+      'subject_token_type',
+      'actor_token',
+      'actor_token_type',
+      'requested_token_type',
+      'audience',
+      'resource',
+      'scope',
+    ],
+    handle,
+  };
+}

@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import { errors } from 'oidc-provider';
+import { parseScope } from '../../oauth/scope.ts';
+import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import { type FoundAccount, findAccount } from './account-of-identity.ts';
+import { type Assertion, skewSeconds } from './assertion.ts';
+import { chooseResource } from './chosen-resource.ts';
+import { assertionRefused } from './grant-refused.ts';
+import { grantScopes } from './granted-scopes.ts';
+import type { JwtBearerOptions } from './jwt-bearer-options.ts';
+import { type IdentityRules, jwtBearerGrant, type TrustedIssuer } from './trusted-issuer.ts';
+
+/** The kind under which used assertions are remembered. */
+export const usedAssertionKind = 'IdentityAssertion';
+
+type IdentityIssuer = TrustedIssuer & { identityAssertions: IdentityRules };
+
+/**
+ * Uses an assertion up, in the commit of the request: of many who send it at once one gets a token, and whoever is
+ * refused for another reason may send it again (RFC 7523 section 3, `jti`).
+ */
+async function useUp({ artifacts }: JwtBearerOptions, { claims }: Assertion): Promise<void> {
+  const id = createHash('sha256').update(`${claims.iss}\0${claims.jti}`).digest('base64url');
+  if (await artifacts.find(usedAssertionKind, id)) throw assertionRefused('was used before');
+  const expiresAt = Number(claims.exp) + 2 * skewSeconds;
+  const put = { type: 'put', kind: usedAssertionKind, id, payload: new Uint8Array(), expiresAt } as const;
+  currentWriteSet()?.put(put, 'absent');
+}
+
+/** The account the token is for has to be as it was found, to the commit (T-166). */
+function writeAccount({ account, by, changes }: FoundAccount): void {
+  for (const change of changes) currentWriteSet()?.add(change);
+  if (by === 'created') return;
+  const { id: accountId, passwordHash } = account;
+  currentWriteSet()?.add({ type: 'requirePassword', accountId, passwordHash });
+}
+
+/** The claim as the one resource it names: a text, or a list of one. */
+function resourceOf({ claims }: Assertion): string {
+  const named: unknown = Array.isArray(claims.resource) ? claims.resource : [claims.resource];
+  const [resource, ...more] = named as unknown[];
+  if (typeof resource !== 'string' || more.length > 0)
+    throw new errors.InvalidTarget('the assertion has to name one resource');
+  return resource;
+}
+
+/**
+ * Gives a client a token of the person that an identity provider speaks for, without asking anybody: the operator has
+ * decided whose word counts, and for what (A13-08). It hangs on a grant of its own, which the person can see and end, and
+ * there is no refresh token: whether the person may still come in is for the identity provider to say each time.
+ * @param assertion one whose signature and claims are good
+ * @throws errors.InvalidGrant, errors.InvalidTarget, errors.InvalidScope
+ */
+export async function issueToPerson(
+  options: JwtBearerOptions,
+  request: GrantRequest,
+  { issuer, identityAssertions: rules }: IdentityIssuer,
+  assertion: Assertion,
+): Promise<void> {
+  const { resources, audit } = options;
+  const { ctx, provider, client, parameter } = request;
+  const { claims } = assertion;
+  if (client.clientAuthMethod === 'none')
+    throw new errors.InvalidClient('a client has to authenticate to speak for a person');
+
+  const resource = chooseResource(resources, parameter('resource'), resourceOf(assertion), rules.resources);
+  const asserted = typeof claims.scope === 'string' ? parseScope(claims.scope) : undefined;
+  const scopes = grantScopes({
+    resource,
+    asked: parameter('scope'),
+    limits: [asserted, rules.scopes, client.scope === undefined ? undefined : parseScope(client.scope)],
+    fallback: asserted ?? resource.baselineScopes,
+    excess: 'dropped',
+  });
+  const subject = String(claims.sub);
+  const email =
+    typeof claims.email === 'string' && claims.email_verified !== false ? claims.email : undefined;
+  const found = await findAccount(options, rules.accounts, { issuer, subject, email });
+  if (!found) throw assertionRefused('is of nobody who has an account here');
+  await useUp(options, assertion);
+  writeAccount(found);
+
+  const accountId = found.account.id;
+  ctx.oidc.entity('Account', { accountId, claims: async () => ({ sub: accountId }) });
+  const server = await resourceServer(request, resource);
+  const expiresIn = server.accessTokenTTL ?? options.accessTokenSeconds;
+  const lifetime = { expiresIn };
+  const grant = new provider.Grant({ accountId, clientId: client.clientId, ...lifetime });
+  grant.addResourceScope(resource.resource, scopes);
+  const grantId = await grant.save();
+  const token = new provider.AccessToken({
+    accountId,
+    client,
+    grantId,
+    gty: jwtBearerGrant,
+    resourceServer: server,
+    ...lifetime,
+  });
+  await giveToken(request, token, scopes);
+  if (found.by !== 'known') audit(`account.${found.by}`, ctx, { issuer, subject });
+  audit('identity.accepted', ctx, { issuer, subject });
+}

@@ -1,0 +1,31 @@
+import type { Account } from './accounts.ts';
+
+/** Somebody as an identity provider knows them. */
+export interface Identity {
+  /** Its issuer identifier. */
+  issuer: string;
+  /** Their `sub` there; unique and never given to anybody else. */
+  subject: string;
+}
+
+/** Which account an identity is. */
+export interface LinkIdentity extends Identity {
+  type: 'linkIdentity';
+  accountId: string;
+  /** Epoch seconds. */
+  at: number;
+}
+
+/**
+ * What a request does to accounts and identities, in its commit. An account is refused where its e-mail address is taken,
+ * a link where the identity is another account, or the account is another subject of the issuer (T-104).
+ */
+export type IdentityChange = { type: 'addAccount'; account: Account } | LinkIdentity;
+
+/** Who is who at identity providers. A link goes with its account. */
+export interface IdentityStore {
+  /** Gives the account of an identity; undefined where it is nobody's. */
+  findAccount(identity: Identity): Promise<string | undefined>;
+  /** Gives the subject an account is at an issuer; undefined where it is none. */
+  findSubject(issuer: string, accountId: string): Promise<string | undefined>;
+}
