@@ -135,3 +135,15 @@ describe('lists', () => {
     },
   );
 });
+
+describe('addresses that many people share', () => {
+  it.each(['203.0.113.7', '203.0.113.0/24', '2001:db8::/32', '2001:db8::1'])('may be %s', (range) => {
+    expect(parseSettings({ limits: { sharedAddresses: [range] } }).limits.sharedAddresses).toEqual([range]);
+  });
+
+  it.each(['', '203.0.113', '203.0.113.0/33', 'example.com', 'loopback', '7'])('may not be %j', (range) => {
+    expect(problemsOf({ limits: { sharedAddresses: [range] } })).toEqual([
+      'limits.sharedAddresses.0: must be an address or a CIDR range such as 203.0.113.0/24',
+    ]);
+  });
+});

@@ -23,7 +23,7 @@ import { createDeviceEndpoints, devicePaths, withdrawDeviceFlow } from './device
 import { createDevicePolling } from './device/device-polling.ts';
 import { buildDeviceFlow } from './device/engine-feature.ts';
 import { deriveNonceSecret } from './dpop-nonce-secret.ts';
-import { tellPerson } from './endpoint-limits/answers.ts';
+import { exposeWait, tellPerson } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
 import { createSharedAddresses } from './endpoint-limits/shared-addresses.ts';
@@ -475,7 +475,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       if (ctx.method === 'OPTIONS') return compose([...preflightSteps(endpoint), at(path)])(ctx);
       if (endpoint.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
         return noteTolerated(ctx, tolerances, () =>
-          compose([...stepsOf(endpoint.limits), ...endpoint.steps])(ctx),
+          compose([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps])(ctx),
         );
       ctx.set('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
       answerWithOAuthError(ctx, 405, 'invalid_request', `use ${endpoint.methods.join(' or ')} here`);

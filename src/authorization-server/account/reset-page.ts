@@ -3,6 +3,7 @@ import { hashSecret } from '../../crypto/secret.ts';
 import { type AccountStore, passwordResetKind } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
+import { tellPerson } from '../endpoint-limits/answers.ts';
 import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
 import { renderPasswordReset, renderResetEnd } from '../views/account/password.ts';
@@ -21,14 +22,26 @@ export interface ResetPageOptions {
   now: () => number;
 }
 
-/** Whether the link still works. A wrong one counts for the address it came from; one over the limit looks wrong too. */
-async function isOpen(request: AccountRequest, id: string, options: ResetPageOptions): Promise<boolean> {
+/**
+ * Answers a link that does not work, which counts for the address it came from, and any link beyond that limit.
+ * @returns whether it answered
+ */
+async function answerClosed(
+  request: AccountRequest,
+  id: string,
+  options: ResetPageOptions,
+): Promise<boolean> {
   const address = String(request.ctx.state.clientAddress);
-  if ((await options.wrongLinks.take(address)) > 0) return false;
+  const wait = await options.wrongLinks.take(address);
+  if (wait > 0) {
+    tellPerson(request.ctx, wait, 'too many reset links from this address do not work');
+    return true;
+  }
   const row = await options.artifacts.find(passwordResetKind, id);
   const open = row !== undefined && row.expiresAt > options.now();
   if (open) await options.wrongLinks.giveBack(address);
-  return open;
+  else showEnd(request, false);
+  return !open;
 }
 
 function showEnd({ ctx, texts, url }: AccountRequest, isDone: boolean): void {
@@ -40,7 +53,7 @@ function showEnd({ ctx, texts, url }: AccountRequest, isDone: boolean): void {
 export async function showReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
   const { ctx, texts, url, csrf } = request;
   const key = String(ctx.query.key ?? '');
-  if (!(await isOpen(request, hashSecret(passwordResetKind, key), options))) return showEnd(request, false);
+  if (await answerClosed(request, hashSecret(passwordResetKind, key), options)) return;
   showPage(ctx, renderPasswordReset(texts, { url, csrf, key }));
 }
 
@@ -55,7 +68,7 @@ export async function submitReset(request: AccountRequest, options: ResetPageOpt
     showPage(ctx, renderPasswordReset(texts, { url, csrf, key, problem }));
   };
 
-  if (!(await isOpen(request, id, options))) return showEnd(request, false);
+  if (await answerClosed(request, id, options)) return;
   const typed = readNewPassword(texts, form);
   if ('problem' in typed) return refuse(400, typed.problem);
   const passwordHash = await hasher.hash(typed.password).catch((error) => {

@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 
@@ -13,10 +14,20 @@ function describe(waitSeconds: number, reason: string): string {
 }
 
 /** Any page may read it: it says how long to wait, and uses no cookies. */
-function prepare(ctx: Context, waitSeconds: number): void {
-  ctx.set('Retry-After', String(waitSeconds));
+function letAnyPageRead(ctx: Context): void {
   ctx.set('Access-Control-Allow-Origin', '*');
   ctx.set('Access-Control-Expose-Headers', 'Retry-After');
+}
+
+/** Lets any page read a 429 of an endpoint, whichever limit it comes from. */
+export const exposeWait: Step = async (ctx, next) => {
+  await next();
+  if (ctx.status === 429) letAnyPageRead(ctx);
+};
+
+function prepare(ctx: Context, waitSeconds: number): void {
+  ctx.set('Retry-After', String(waitSeconds));
+  letAnyPageRead(ctx);
 }
 
 /** For programs. */

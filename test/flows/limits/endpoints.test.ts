@@ -99,6 +99,28 @@ describe('every endpoint', () => {
     }
   });
 
+  it('lets any page read a 429 of a limit further in: documents that were fetched for an address', async () => {
+    const gatehouse = await startGatehouse({
+      limits: { metadataDocuments: { times: 1, windowSeconds: 600 } },
+    });
+    onTestFinished(() => gatehouse.stop());
+    const ask = (path: string) =>
+      fetch(`${gatehouse.url}/token`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: 'https://page.example',
+        },
+        body: `grant_type=refresh_token&refresh_token=x&client_id=https://nobody.invalid/${path}`,
+      });
+    expect((await ask('first')).status).not.toBe(429);
+    const refused = await ask('second');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
+    expect(refused.headers.get('access-control-expose-headers')).toBe('Retry-After');
+  });
+
   it('tells a person in their language how long to wait', async () => {
     const gatehouse = await start();
     const url = `${gatehouse.listensAt}/account`;
