@@ -1,5 +1,6 @@
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
+import type { KeyRing } from '../../../src/crypto/key-ring.ts';
 import { generateKeySet } from '../../../src/crypto/keys.ts';
 import { postProven } from '../../support/bound-tokens.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
@@ -8,9 +9,13 @@ import { createProver } from '../../support/proofs.ts';
 
 type WithIdToken = { id_token: string };
 
+/** A key ring that leaves the keys to the test. */
+const idle: Pick<KeyRing, 'refresh' | 'list'> = { refresh: () => false, list: () => [] };
+const keyRing = idle as KeyRing;
+
 describe('the engine', () => {
   it('takes other signing keys while it runs: the first signs, and all are published (T-178)', async () => {
-    const gatehouse = await startGatehouse();
+    const gatehouse = await startGatehouse({ keyRing });
     const keySet = async () => (await (await fetch(`${gatehouse.url}/jwks`)).json()) as JSONWebKeySet;
     const before = await keySet();
     const { tokens, clientId } = await obtainTokens(gatehouse, { scope: 'openid notes:read' });
@@ -31,7 +36,7 @@ describe('the engine', () => {
   });
 
   it('makes its nonces with the first cookie key of the moment, as a process does that starts now (T-178, A13-09)', async () => {
-    const gatehouse = await startGatehouse();
+    const gatehouse = await startGatehouse({ keyRing });
     const { client_id } = await register(gatehouse.url);
     const prover = await createProver();
     const ask = ({ url }: { url: string }, nonce?: string): Promise<Response> =>
@@ -44,7 +49,7 @@ describe('the engine', () => {
     await ask(gatehouse);
     (gatehouse.keys.cookies as string[]).unshift(...(await generateKeySet()).cookies);
 
-    const other = await startGatehouse({ folder: gatehouse.folder, keys: gatehouse.keys });
+    const other = await startGatehouse({ folder: gatehouse.folder, keys: gatehouse.keys, keyRing });
     const told = await ask(other);
     expect(await told.json()).toMatchObject({ error: 'use_dpop_nonce' });
     const answer = await ask(gatehouse, told.headers.get('dpop-nonce') ?? '');
