@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
+import { loadSettings } from '../../config/load.ts';
 import type { createAdministration } from '../../index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -12,10 +13,10 @@ type AuthMethod = NonNullable<ClientToAdd['authMethod']>;
 type GrantType = NonNullable<ClientToAdd['grantTypes']>[number];
 
 interface AddOptions extends ClientOptions {
-  redirectUri: string[];
+  redirectUri?: string[];
   clientId?: string;
   authMethod: AuthMethod;
-  grantType: GrantType[];
+  grantType?: GrantType[];
   scope?: string;
   jwksFile?: string;
   jwksUri?: string;
@@ -29,7 +30,7 @@ const authMethods: readonly AuthMethod[] = [
 ];
 const grantTypes: readonly GrantType[] = ['authorization_code', 'refresh_token', 'client_credentials'];
 
-function several(value: string, before: string[]): string[] {
+function several(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
@@ -45,10 +46,10 @@ function toClient(name: string, options: AddOptions): ClientToAdd {
   const { clientId, redirectUri, authMethod, grantType, scope, jwksFile, jwksUri } = options;
   return {
     name,
-    redirectUris: redirectUri,
+    redirectUris: redirectUri ?? [],
     authMethod,
     ...(clientId === undefined ? {} : { clientId }),
-    ...(grantType.length === 0 ? {} : { grantTypes: grantType }),
+    ...(grantType === undefined ? {} : { grantTypes: grantType }),
     ...(scope === undefined ? {} : { scopes: scope.split(' ').filter((one) => one !== '') }),
     ...(jwksFile === undefined ? {} : { jwks: readKeys(jwksFile) }),
     ...(jwksUri === undefined ? {} : { jwksUri }),
@@ -58,7 +59,7 @@ function toClient(name: string, options: AddOptions): ClientToAdd {
 /** Registers `gatehouse client add`, the way to a client id where clients do not register themselves (A5-03). */
 export function registerClientAdd(command: AddClientCommand, io: CommandIo): void {
   command('add <name>', 'add a client of yours; its secret, where it has one, is shown once')
-    .option('--redirect-uri <uri>', 'where its codes may go; may be given several times', several, [])
+    .option('--redirect-uri <uri>', 'where its codes may go; may be given several times', several)
     .option('--client-id <id>', 'its id; a random one by default')
     .addOption(
       new Option('--auth-method <method>', 'how it authenticates').choices(authMethods).default('none'),
@@ -67,7 +68,6 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       `--grant-type <type>`,
       `what it may ask for, of ${grantTypes.join(', ')}; may be given several times (default: the first two)`,
       several,
-      [],
     )
     .option('--scope <scopes>', 'the most it may ask for, parted by spaces')
     .option('--jwks-file <file>', 'its public keys, a JSON Web Key Set')
@@ -80,5 +80,10 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       io.stdout.write(`Client ID      ${clientId}\n`);
       if (clientSecret !== undefined) io.stdout.write(`Client secret  ${clientSecret}\n`);
       if (clientSecret !== undefined) io.stderr.write('The secret is shown once: only its hash is kept.\n');
+      const { clients } = loadSettings(options.config, { data: options.data });
+      if (client.grantTypes?.includes('client_credentials') && !clients.clientCredentials)
+        io.stderr.write(
+          'It gets no token for itself until clients.clientCredentials is true in the settings.\n',
+        );
     });
 }

@@ -23,10 +23,9 @@ export const keptClientCheck: Check = {
     const saw = `An authorization request of the kept client ${registration.clientId} ${describeOutcome(outcome)}.`;
     if (outcome.kind === 'none') return unknown(saw, { evidence });
     if (outcome.kind !== 'refused' && outcome.kind !== 'broken') return pass(saw, { evidence });
-    return fail(
-      saw,
-      'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.',
-      { evidence },
-    );
+    const anew =
+      'Log in again: the client is then registered anew. On the server, keep registrations as long as refresh tokens live.';
+    const waits = `The operator may have to approve this client first (at Gatehouse: gatehouse client approve ${registration.clientId}). Where nobody does: ${anew}`;
+    return fail(saw, outcome.status === 403 ? waits : anew, { evidence });
   },
 };

@@ -49,6 +49,16 @@ describe('gatehouse client add', () => {
     );
   });
 
+  it('says where the settings let no client act for itself', async () => {
+    const data = await newInstallation();
+    const config = join(data, 'gatehouse.json');
+    writeFileSync(config, JSON.stringify({ clients: { clientCredentials: true } }));
+    const way = ['--auth-method', 'client_secret_basic', '--grant-type', 'client_credentials'];
+    const args = ['client', 'add', 'A robot', '--scope', 'notes:read', ...way, '--data', data];
+    expect((await operate(args)).stderr).toContain('until clients.clientCredentials is true');
+    expect((await operate([...args, '--config', config])).stderr).not.toContain('clientCredentials');
+  });
+
   it('says every problem of what was given', async () => {
     const data = await newInstallation();
     const bad = [

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryStore } from '../../../src/client/index.ts';
 import { keptClientCheck } from '../../../src/doctor/registration/kept-client-check.ts';
 import { examined } from '../support/examine.ts';
-import { startServer } from '../support/server.ts';
+import { type Fault, startServer } from '../support/server.ts';
 
 /** Examines with a client that is kept for the issuer; registered there, or made up. */
-async function examineKept(known: boolean) {
-  const server = await startServer();
+async function examineKept(known: boolean, fault: Fault = () => undefined) {
+  const server = await startServer({ fault });
   const redirectUris = ['http://127.0.0.1/callback'];
   let clientId = 'forgotten';
   if (known) {
@@ -32,6 +32,16 @@ describe('the client of an earlier login', () => {
       verdict: 'fail',
       saw: expect.stringContaining('forgotten was refused with status 400'),
       fix: expect.stringContaining('Log in again'),
+    });
+  });
+
+  it('may wait for an operator where it is kept out with 403', async () => {
+    const waits = await examineKept(true, ({ routes }) => {
+      routes['GET /authorize'] = () => ({ status: 403 });
+    });
+    expect(waits).toMatchObject({
+      verdict: 'fail',
+      fix: expect.stringContaining('gatehouse client approve'),
     });
   });
 

@@ -132,7 +132,9 @@ describe('a client for itself', () => {
         ...fields,
       });
     expect(await (await asReader({})).json()).toMatchObject({ scope: 'notes:read' });
-    await expectRefused(await asReader({ scope: 'notes:read notes:write' }), 'invalid_scope');
+    const wide = await (await asReader({ scope: 'notes:read notes:write admin openid' })).json();
+    expect(wide).toMatchObject({ scope: 'notes:read' });
+    await expectRefused(await asReader({ scope: 'notes:write' }), 'invalid_scope');
     await expectRefused(await asReader({ scope: 'openid' }), 'invalid_scope');
     await expectRefused(await asReader({ scope: 'admin' }), 'invalid_scope');
     await expectRefused(await asReader({ resource: 'https://elsewhere.example' }), 'invalid_target');
