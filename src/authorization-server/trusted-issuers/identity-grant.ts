@@ -12,7 +12,7 @@ import type { JwtBearerOptions } from './jwt-bearer-options.ts';
 import { type IdentityRules, jwtBearerGrant, type TrustedIssuer } from './trusted-issuer.ts';
 
 /** The kind under which used assertions are remembered. */
-export const usedAssertionKind = 'IdentityAssertion';
+const usedAssertionKind = 'IdentityAssertion';
 
 type IdentityIssuer = TrustedIssuer & { identityAssertions: IdentityRules };
 

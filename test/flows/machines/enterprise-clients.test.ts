@@ -33,11 +33,12 @@ describe('a person of an organization', () => {
     const authProvider = new CrossAppAccessProvider({
       clientId: 'desk',
       clientSecret: secret,
+      expectedIssuer: gatehouse.url,
       fetchFn,
       assertion: async ({ authorizationServerUrl, resourceUrl, scope, fetchFn: send }) => {
         const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
           tokenEndpoint: idp.tokenEndpoint,
-          audience: authorizationServerUrl.replace(/\/$/, ''),
+          audience: authorizationServerUrl,
           resource: resourceUrl,
           idToken: await idp.logIn('ada-at-idp', 'desk-at-idp'),
           clientId: 'desk-at-idp',

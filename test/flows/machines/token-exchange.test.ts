@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, tryAccess } from '../../support/oauth.ts';
 import { expectRefused, expectTokens, generousLimits } from '../token/subject.ts';
 import { basic, clientWithSecret, tokenExchange } from './subject.ts';
@@ -223,6 +223,13 @@ describe('an exchange of tokens', () => {
       ).grant_types_supported;
     expect(await grants(other.url)).not.toContain(tokenExchange);
     expect(await grants(gatehouse.url)).toContain(tokenExchange);
-    expect(ada.email).toBe('ada@example.com');
+    const client = clientWithSecret('notes', { grantTypes });
+    await expect(startGatehouse({ clients: { preRegistered: [client] } })).rejects.toThrow(
+      /needs tokenExchange/,
+    );
+    const open = { ...client, authMethod: 'none' as const, secretHash: undefined };
+    await expect(startGatehouse({ clients: { preRegistered: [open] } })).rejects.toThrow(
+      /token exchange is for clients that authenticate/,
+    );
   });
 });
