@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { createAdministration } from '../../index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { parseWhole } from '../whole-number.ts';
+
+type Administration = ReturnType<typeof createAdministration>;
 
 interface Filter extends InstallationOptions {
   json?: boolean;
@@ -39,17 +42,18 @@ function parseHead(text: string): Known {
 function withFilter(command: Command): Command {
   return command
     .option('--event <name>', 'only this event, such as token.issued; with login. all that begin so')
-    .option('--account <id>', 'only of this account')
+    .option('--account <account>', 'only of this account, by its e-mail address or id')
     .option('--client <id>', 'only of this client')
     .option('--since <time>', 'only of this time or later', parseTime)
     .option('--until <time>', 'only of before this time', parseTime);
 }
 
-/** What is asked of the log. */
-function queryOf({ event, account, client, since, until }: Filter) {
+/** What is asked of the log, which names accounts by their ids. */
+async function queryOf({ accounts }: Administration, { event, account, client, since, until }: Filter) {
+  const accountId = account?.includes('@') ? (await accounts.show(account)).id : account;
   return {
     ...(event === undefined ? undefined : { event }),
-    ...(account === undefined ? undefined : { accountId: account }),
+    ...(accountId === undefined ? undefined : { accountId }),
     ...(client === undefined ? undefined : { clientId: client }),
     ...(since === undefined ? undefined : { since }),
     ...(until === undefined ? undefined : { until }),
@@ -74,8 +78,11 @@ export function registerAudit(program: Command, io: CommandIo = processIo()): vo
   withFilter(operatorCommand(audit, 'list', 'list the newest events, the newest last'))
     .option('--limit <number>', 'how many (default: 50)', parseWhole(1, 10_000))
     .action(async (options: Filter & { limit?: number }) => {
-      const events = await withAdministration(options, false, (administration) =>
-        administration.audit.list({ ...queryOf(options), limit: options.limit ?? 50 }),
+      const events = await withAdministration(options, false, async (administration) =>
+        administration.audit.list({
+          ...(await queryOf(administration, options)),
+          limit: options.limit ?? 50,
+        }),
       );
       const rows = events.map(({ seq, at, event, details }) => [
         String(seq),
@@ -96,7 +103,8 @@ export function registerAudit(program: Command, io: CommandIo = processIo()): vo
     operatorCommand(audit, 'export', 'print all events, one JSON object a line, the oldest first'),
   ).action(async (options: Filter) => {
     await withAdministration(options, false, async (administration) => {
-      for await (const event of administration.audit.read(queryOf(options))) io.stdout.write(jsonLine(event));
+      const query = await queryOf(administration, options);
+      for await (const event of administration.audit.read(query)) io.stdout.write(jsonLine(event));
     });
   });
 

@@ -53,6 +53,20 @@ describe('gatehouse audit', () => {
     expect((await run(data, 'export')).stdout).not.toMatch(/[^\x20-\x7E\n]/);
   });
 
+  it('takes an account by its e-mail address as well, and refuses one that does not exist', async () => {
+    const data = await withEvents();
+    await withInstallation(data, async ({ storage }) => {
+      const id = (await storage.accounts.findByEmail('ada@example.com'))?.id ?? '';
+      await storage.audit.append([
+        { at: 1_800_000_200, event: 'login.succeeded', details: { accountId: id } },
+      ]);
+    });
+    const { stdout } = await run(data, 'list', '--json', '--account', 'ada@example.com');
+    expect(JSON.parse(stdout)).toMatchObject([{ event: 'login.succeeded' }]);
+    const { error } = await run(data, 'export', '--account', 'nobody@example.com');
+    expect(String(error)).toContain('There is no account nobody@example.com.');
+  });
+
   it('verify says that the log is whole, with its head to keep, and takes the head again', async () => {
     const data = await withEvents();
     const { stdout, error } = await run(data, 'verify');
