@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hashClientSecret } from '../../../src/authorization-server/operator-clients/client-secret.ts';
 import { ada, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
@@ -164,7 +164,19 @@ describe('an identity assertion', () => {
     const once = await assertion();
     await expectRefused(await present(once, { scope: 'admin:all' }), 'invalid_scope');
     const before = countIssued(gatehouse.folder);
+    const { artifacts } = gatehouse.storage;
+    const find = artifacts.find.bind(artifacts);
+    const allLooked = Promise.withResolvers<void>();
+    let looked = 0;
+    const spy = vi.spyOn(artifacts, 'find').mockImplementation(async (kind, id) => {
+      const row = await find(kind, id);
+      if (kind !== 'IdentityAssertion') return row;
+      if (++looked === 12) allLooked.resolve();
+      await allLooked.promise;
+      return row;
+    });
     const answers = await Promise.all(Array.from({ length: 12 }, () => present(once)));
+    spy.mockRestore();
     expect(countStatuses(answers)).toEqual({ 200: 1, 400: 11 });
     await expectRefused(await present(once), 'invalid_grant');
     const after = countIssued(gatehouse.folder);

@@ -16,14 +16,15 @@ const deep = 'https://deep.example.com';
 let gatehouse: RunningGatehouse;
 const scopes = { 'notes:read': 'Read notes', 'notes:write': 'Write notes', 'api:all': 'Everything' };
 
-async function start(port?: number): Promise<RunningGatehouse> {
+async function start(accessTokenSeconds = 3600): Promise<RunningGatehouse> {
   const probe = await startGatehouse();
-  const own = port ?? Number(new URL(probe.url).port);
+  const own = Number(new URL(probe.url).port);
   await probe.stop();
   const mcp = `http://localhost:${own}/mcp`;
   return startGatehouse({
     port: own,
     limits: generousLimits,
+    tokens: { accessTokenSeconds },
     resources: [
       { resource: api, name: 'The API', scopes, introspectedBy: ['deep'] },
       { resource: deep, name: 'Deep', scopes, accessTokenFormat: 'opaque', introspectedBy: ['deep'] },
@@ -174,6 +175,15 @@ describe('an exchange of tokens', () => {
     await gatehouse.administration.clients.remove('brief');
     for (const token of given) expect(await introspect(token)).toEqual({ active: false });
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+  });
+
+  it('gives a token that ends no later than the one it came from (T-045)', async () => {
+    const brief = await start(100);
+    onTestFinished(() => brief.stop());
+    const { tokens } = await obtainTokens(brief);
+    const { expires_in } = await expectTokens(await exchange(tokens.access_token, {}, 'notes', brief));
+    expect(expires_in).toBeGreaterThan(50);
+    expect(expires_in).toBeLessThanOrEqual(100);
   });
 
   it('is for the resources and clients the operator named (T-023)', async () => {
