@@ -10,9 +10,9 @@ interface DeliveredSection {
 /** What stands today. Add a section when its tests land; take nothing away. */
 export const deliveredSections: readonly DeliveredSection[] = [
   {
-    sections: ['A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8', 'A9'],
+    sections: ['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8', 'A9', 'A12', 'A13'],
     roles: ['AS', 'RS'],
-    revisions: ['03', '06', '11'],
+    revisions: ['03', '06', '11', '26', 'ext'],
   },
   {
     sections: ['B1', 'B2', 'B3', 'B4', 'B5', 'B7', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9'],
@@ -32,7 +32,19 @@ export const deliveredSections: readonly DeliveredSection[] = [
 ];
 
 /** Groups of threats that are withstood today. */
-export const deliveredThreatGroups: readonly string[] = ['A', 'B', 'D', 'F', 'I', 'L'];
+export const deliveredThreatGroups: readonly string[] = [
+  'A',
+  'B',
+  'C',
+  'D',
+  'F',
+  'G',
+  'H',
+  'I',
+  'K',
+  'L',
+  'M',
+];
 
 /** Ids of the above that no test cites yet, each with the reason. */
 export const exceptions: readonly { id: string; reason: string }[] = [
@@ -45,6 +57,16 @@ export const exceptions: readonly { id: string; reason: string }[] = [
     id: 'C2-05',
     reason:
       'an example of a failure; initialize does not fail here, as the lifecycle wants the newest revision offered instead',
+  },
+  {
+    id: 'T-175',
+    reason:
+      'there is no PostgreSQL adapter yet; on SQLite T-036 and T-043 hold for two processes on one database',
+  },
+  {
+    id: 'T-177',
+    reason:
+      'nodes with clocks of their own need PostgreSQL; processes on one SQLite database share the clock of their machine',
   },
   { id: 'C6-09', reason: 'tasks of 2025-11-25 are experimental, and not delivered' },
   { id: 'C6-10', reason: 'the extension for tasks is not delivered' },

@@ -32,7 +32,6 @@ describe('a token request', () => {
     'implicit',
     'client_credentials',
     'urn:ietf:params:oauth:grant-type:jwt-bearer',
-    'urn:ietf:params:oauth:grant-type:device_code',
     'AUTHORIZATION_CODE',
     'no such grant',
   ])('of grant type %j is unsupported (T-038, A8-10)', async (grantType) => {
