@@ -29,7 +29,7 @@ export function migrate(db: Database.Database): void {
     throw new StorageFault(
       `The database is of schema ${version()}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
     );
-  for (const migration of migrations) {
+  for (const migration of migrations.filter(({ version: of }) => of > version())) {
     db.transaction(() => {
       if (version() >= migration.version) return;
       db.exec(migration.sql);

@@ -10,6 +10,9 @@ const oldestSafeSqlite = '3.51.3';
 /** better-sqlite3 waits for locks inside the event loop, so it waits briefly; the writer has the patience. */
 const busyTimeoutMs = 40;
 
+/** While a database is being opened nobody else waits for this process: a commit of another one may take its time. */
+const openingTimeoutMs = 5_000;
+
 function atLeast(version: string, floor: string): boolean {
   const [a, b] = [version, floor].map((text) => text.split('.').map(Number));
   for (const [index, wanted] of (b ?? []).entries()) {
@@ -70,7 +73,7 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     checkNotLost(file);
     if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
     chmodSync(file, 0o600);
-    db = new Database(file, { timeout: busyTimeoutMs });
+    db = new Database(file, { timeout: openingTimeoutMs });
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
@@ -81,6 +84,7 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     if (faults.length > 0) throw new StorageFault(`The database is not safe to use: ${faults.join('; ')}.`);
     migrate(db);
     check?.(db);
+    db.pragma(`busy_timeout = ${busyTimeoutMs}`);
     return db;
   } catch (error) {
     db?.close();

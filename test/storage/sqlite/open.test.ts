@@ -6,6 +6,7 @@ import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
 import { StorageFault } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { runProgram } from '../../support/program.ts';
 import { artifact } from '../contract/subject.ts';
 
 const mode = (file: string): number => statSync(file).mode & 0o777;
@@ -117,5 +118,18 @@ describe('a database that cannot be used', () => {
     const file = join(testFolder(), 'gatehouse.db');
     mkdirSync(file);
     expect(() => openDatabase(file)).toThrow(/The data folder cannot be written/);
+  });
+});
+
+describe('a database that another process is writing to', () => {
+  it('is opened once it has committed', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    openDatabase(file).close();
+    const holder = runProgram('test/storage/sqlite/hold-lock.ts', [file, '700']);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /locked/);
+    const db = openDatabase(file, (opened) => void opened.exec('BEGIN IMMEDIATE; COMMIT'));
+    expect(db.pragma('busy_timeout', { simple: true })).toBe(40);
+    db.close();
   });
 });
