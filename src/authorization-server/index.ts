@@ -15,9 +15,9 @@ export { buildFailurePage, buildHomePage } from './plain-pages.ts';
 export type { ProtectedResource } from './resources.ts';
 export {
   type AuthorizationServer,
-  type AuthorizationServerOptions,
   createAuthorizationServer,
 } from './server.ts';
+export type { AuthorizationServerOptions } from './server-options.ts';
 export { createTolerances } from './tolerances/tolerances.ts';
 export { checkExchangeRules, checkTrustedIssuers } from './trusted-issuers/check-issuers.ts';
 export type { TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';

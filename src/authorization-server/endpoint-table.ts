@@ -1,0 +1,245 @@
+import type { Context } from 'koa';
+import type { SealedBox } from '../crypto/sealed-box.ts';
+import { wellKnown } from '../oauth/well-known.ts';
+import type { ArtifactStore } from '../storage/artifacts.ts';
+import type { InvitationStore } from '../storage/invitations.ts';
+import type { IssuedAccessTokens } from './access-tokens.ts';
+import type { AuditLog } from './audit.ts';
+import { createDeviceEndpoints, withdrawDeviceFlow } from './device/device-endpoints.ts';
+import { createDevicePolling } from './device/device-polling.ts';
+import { tellPerson } from './endpoint-limits/answers.ts';
+import type { EndpointLimit } from './endpoint-limits/endpoint-limit.ts';
+import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import type { createTokenLimit } from './endpoint-limits/token-limit.ts';
+import {
+  checkResponseParameters,
+  createAuthorizationEndpoint,
+  showErrorBeforeRedirect,
+} from './endpoints/authorization-endpoint.ts';
+import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
+import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
+import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
+import { auditTokenRefusal, completeMetadata, publishForAMoment } from './endpoints/endpoint-answers.ts';
+import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
+import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
+import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
+import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
+import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
+import { enginePaths } from './engine/configuration.ts';
+import { commitWrites } from './engine/write-set.ts';
+import type { Limit } from './limits.ts';
+import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
+import type { RegistrationPolicy } from './registration/admission.ts';
+import {
+  concealRegistration,
+  createRegistrationEndpoints,
+  refuseWith400,
+} from './registration/registration-endpoint.ts';
+import type { createSealedClientIds } from './registration/sealed-client-ids.ts';
+import type { ResourceRegistry } from './resources.ts';
+
+/** What the endpoints work with. */
+export interface EndpointTableOptions {
+  issuer: string;
+  policy: RegistrationPolicy;
+  /** Makes ids that are a registration each; undefined where registrations are stored. */
+  givenIds: ReturnType<typeof createSealedClientIds> | undefined;
+  artifacts: ArtifactStore;
+  invitations: InvitationStore;
+  box: SealedBox;
+  resources: ResourceRegistry;
+  accessTokens: IssuedAccessTokens;
+  audit: AuditLog;
+  limitOf: EndpointLimits;
+  tokenLimit: ReturnType<typeof createTokenLimit>;
+  refreshGraceSeconds: number;
+  /** Whether a device without a browser may log in with a code (RFC 8628). */
+  deviceLogin: boolean;
+  /** Wrong device codes of an address or a browser. */
+  wrongDeviceCodes: Limit;
+  /** The browser's login session, as its cookie has it. */
+  sessionOf: (ctx: Context) => string | undefined;
+  /** Has the engine answer at a path. */
+  at: (path: string) => Step;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Every endpoint of the authorization server but the pages. */
+export interface EndpointTable {
+  /** By path below the issuer. */
+  endpoints: Readonly<Record<string, Endpoint>>;
+  /** Those at paths of which a part varies. */
+  families: readonly EndpointFamily[];
+}
+
+/**
+ * Creates the endpoints: for each its methods, its limits, and every check of it from first to last.
+ */
+export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
+  const { issuer, policy, givenIds, artifacts, invitations, box, resources, accessTokens, audit } = options;
+  const { limitOf, tokenLimit, refreshGraceSeconds, deviceLogin, wrongDeviceCodes, sessionOf, at, now } =
+    options;
+
+  const authorize = createAuthorizationEndpoint(artifacts);
+  const inOneCommit: Step = async (ctx, next) => {
+    const { result } = await commitWrites(artifacts, async () => {
+      await next();
+      return ctx.status < 500;
+    });
+    if (result.committed) return;
+    if (isAsserting(ctx)) answerRepeatedAssertion(ctx);
+    else if (result.conflict.kind === 'ReplayDetection')
+      answerWithOAuthError(ctx, 400, 'invalid_dpop_proof', 'this DPoP proof was used already');
+  };
+  const registration = createRegistrationEndpoints({
+    policy,
+    artifacts,
+    invitations,
+    sealedIds: givenIds,
+    audit,
+    now,
+  });
+  const requestLimits = (what: string) =>
+    [limitOf.authorizations(what), limitOf.failures(what)] as const satisfies EndpointLimit[];
+  const beginnings = (what: string) => limitOf.authorizations(what, tellPerson);
+  const publishMetadata = [
+    publishForAMoment,
+    completeMetadata,
+    ...(policy === 'off' ? [concealRegistration] : []),
+  ];
+
+  /** In front of endpoints that take an authorization request as a form. */
+  const requestGuards: readonly Step[] = [
+    nameScheme(issuer),
+    preparePostedAuthorization(resources),
+    checkClientAssertion(issuer, now),
+    inOneCommit,
+  ];
+  const device = deviceLogin
+    ? createDeviceEndpoints({
+        artifacts,
+        audit,
+        origin: new URL(issuer).origin,
+        wrongCodes: wrongDeviceCodes,
+        sessionOf,
+        guards: requestGuards,
+        limits: {
+          requests: requestLimits('device authorizations'),
+          beginnings: beginnings('device logins'),
+          pages: limitOf.pages,
+        },
+        inOneCommit,
+        at,
+      })
+    : undefined;
+  const withdrawn = device ? [] : [withdrawDeviceFlow];
+
+  /** Every endpoint, with every check of it from first to last. */
+  const endpoints: Readonly<Record<string, Endpoint>> = {
+    [wellKnown.authorizationServer]: {
+      methods: ['GET'],
+      limits: [limitOf.requests],
+      steps: [...publishMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
+    },
+    [wellKnown.openidConfiguration]: {
+      methods: ['GET'],
+      limits: [limitOf.requests],
+      steps: [...publishMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
+    },
+    [enginePaths.jwks]: {
+      methods: ['GET'],
+      limits: [limitOf.requests],
+      steps: [publishForAMoment, at(enginePaths.jwks)],
+    },
+    [enginePaths.authorization]: {
+      methods: ['GET'],
+      limits: [beginnings('authorization requests')],
+      steps: [
+        prepareAuthorization(resources),
+        checkResponseParameters,
+        showErrorBeforeRedirect,
+        authorize,
+        at(enginePaths.authorization),
+      ],
+    },
+    [enginePaths.token]: {
+      methods: ['POST'],
+      limits: [limitOf.failures('token requests')],
+      steps: [
+        refuseOpaqueOrigin,
+        nameScheme(issuer),
+        auditTokenRefusal(audit),
+        refuseWith400,
+        checkClientAssertion(issuer, now),
+        createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
+        createDevicePolling({ artifacts, box }),
+        at(enginePaths.token),
+      ],
+    },
+    ...device?.endpoints,
+    ...createLogoutEndpoints({
+      audit,
+      issuer,
+      limits: { beginnings: beginnings('logouts'), pages: limitOf.pages },
+      inOneCommit,
+      at,
+    }),
+    [enginePaths.pushed_authorization_request]: {
+      methods: ['POST'],
+      limits: requestLimits('pushed authorization requests'),
+      steps: [refuseOpaqueOrigin, neverStore, ...requestGuards, at(enginePaths.pushed_authorization_request)],
+    },
+    [enginePaths.registration]: {
+      methods: ['POST'],
+      limits: [limitOf.registrations],
+      steps: [...registration.register, at(enginePaths.registration)],
+    },
+    [enginePaths.revocation]: {
+      methods: ['POST'],
+      limits: [limitOf.requests, limitOf.failures('revocations')],
+      steps: [
+        refuseOpaqueOrigin,
+        neverStore,
+        nameScheme(issuer),
+        checkClientAssertion(issuer, now),
+        createRevocationEndpoint(artifacts, accessTokens, audit),
+        at(enginePaths.revocation),
+      ],
+    },
+    ...(resources.hasIntrospection && {
+      [enginePaths.introspection]: {
+        methods: ['POST'],
+        limits: [limitOf.failures('introspections')],
+        steps: [
+          refuseOpaqueOrigin,
+          neverStore,
+          nameScheme(issuer),
+          checkClientAssertion(issuer, now),
+          inOneCommit,
+          createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),
+          at(enginePaths.introspection),
+        ],
+      },
+    }),
+  };
+  /** Endpoints at paths of which a part varies: where the engine takes a request up again, and RFC 7592. */
+  const families: readonly EndpointFamily[] = [
+    {
+      path: '/authorize/<uid>',
+      pattern: /^\/authorize\/[\w-]+$/,
+      methods: ['GET'],
+      limits: [limitOf.pages],
+      steps: (path) => [checkResponseParameters, authorize, at(path)],
+    },
+    {
+      path: '/register/<client>',
+      pattern: /^\/register\/[^/]+$/,
+      methods: ['GET', 'PUT', 'DELETE'],
+      limits: [limitOf.registrations],
+      steps: (path) => [...registration.manage, at(path)],
+    },
+    ...(device ? [device.resumption] : []),
+  ];
+  return { endpoints, families };
+}

@@ -1,0 +1,83 @@
+import type { KeySet } from '../crypto/keys.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { McpConnections } from './account/mcp-connections.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import type { DocumentLimits } from './client-documents/budgets.ts';
+import type { HostPolicyOptions } from './client-documents/host-policy.ts';
+import type { LimitName } from './endpoint-limits/endpoint-limit.ts';
+import type { Lifetimes } from './engine/configuration.ts';
+import type { Limit } from './limits.ts';
+import type { LoginLimits } from './login.ts';
+import type { OwnGrantRules } from './own-grants.ts';
+import type { RegistrationPolicy } from './registration/admission.ts';
+import type { ProtectedResource, ToolsOf } from './resources.ts';
+import type { Tolerances } from './tolerances/tolerances.ts';
+
+/** What an authorization server is made of. */
+export interface AuthorizationServerOptions {
+  /** Issuer identifier: the public URL, without a trailing slash. */
+  issuer: string;
+  storage: Storage;
+  keys: KeySet;
+  resources: readonly ProtectedResource[];
+  /** Names the tools that scopes open, for the consent page. */
+  toolsOf: ToolsOf;
+  lifetimes: Lifetimes;
+  /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
+  refreshGraceSeconds: number;
+  /** The quirks of clients that are let through. */
+  tolerances: Tolerances;
+  /** Whether each DPoP proof needs a nonce of ours, however recent it is. */
+  requireDpopNonce: boolean;
+  /** Whose client ID metadata documents are taken; nobody's where this is undefined. */
+  clientDocuments?: HostPolicyOptions & {
+    /** Also fetches from this very machine: for development. */
+    dangerouslyFromLoopback: boolean;
+  };
+  /** Whether a device without a browser may log in with a code (RFC 8628). */
+  deviceLogin: boolean;
+  /** Whether clients of the operator may act for themselves (RFC 6749 section 4.4). */
+  clientCredentials: boolean;
+  /** Whom the operator lets in by assertions, and who may exchange tokens. */
+  ownGrants: OwnGrantRules;
+  /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
+  clientKeys?: {
+    /** Also fetches from this very machine: for development. */
+    dangerouslyFromLoopback: boolean;
+  };
+  /** The MCP sessions in the same process, for the account pages. */
+  mcpConnections: McpConnections;
+  registration: {
+    policy: RegistrationPolicy;
+    /** Whether a client gets an id that is its registration, and is stored by its first consent only. */
+    sealedIds: boolean;
+  };
+  /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
+  limits: {
+    registrations: Limit;
+    authorizations: Limit;
+    tokenFailures: Limit;
+    /** Tokens issued to a client for an account. */
+    tokensPerGrant: Limit;
+    /** Requests of an address to endpoints that have no tighter limit. */
+    requests: Limit;
+    /** Addresses and ranges behind which many people stand. */
+    sharedAddresses: readonly string[];
+    logins: LoginLimits;
+    /** Wrong device codes of an address or a browser. */
+    deviceCodes: Limit;
+    /** Wrong one-time codes of an account, and reset links of an address that do not work. */
+    codes: Limit;
+    resets: Limit;
+    documents: DocumentLimits;
+  };
+  logger: Logger;
+  auditTrail: AuditTrail;
+  /** Counts an event of the audit log. */
+  countEvent: (event: string) => void;
+  /** Counts a request that a limit refused. */
+  countLimited: (limit: LimitName) => void;
+  /** Epoch seconds. */
+  now: () => number;
+}
