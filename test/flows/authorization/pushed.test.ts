@@ -11,6 +11,7 @@ import {
   redeem,
   register,
 } from '../../support/oauth.ts';
+import { createProver } from '../../support/proofs.ts';
 import { createVisitor } from '../../support/visitor.ts';
 
 let gatehouse: RunningGatehouse;
@@ -167,5 +168,20 @@ describe('a pushed authorization request', () => {
       pushed_authorization_request_endpoint: `${gatehouse.url}/par`,
     });
     expect((await push(authorization(gatehouse, client), {}, { origin: 'null' })).status).toBe(400);
+  });
+});
+
+describe('a DPoP proof', () => {
+  it('pushes one request, however many come with it at the same moment (A13-09)', async () => {
+    const prover = await createProver();
+    const dpop = await prover.prove({ url: `${gatehouse.url}/par`, method: 'POST' });
+    const flow = authorization(gatehouse, client);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => push(flow, {}, { dpop })));
+    const refusals = answers.filter(({ status }) => status !== 201);
+    expect(refusals).toHaveLength(19);
+    for (const refusal of refusals) {
+      expect(refusal.status).toBe(400);
+      expect(await refusal.json()).toMatchObject({ error: 'invalid_dpop_proof' });
+    }
   });
 });
