@@ -181,7 +181,7 @@ describe('a DPoP proof', () => {
     expect(refusals).toHaveLength(19);
     for (const refusal of refusals) {
       expect(refusal.status).toBe(400);
-      expect((await refusal.json()).error).toMatch(/^invalid_(?:dpop_proof|request)$/);
+      expect(((await refusal.json()) as { error: string }).error).toMatch(/^invalid_(?:dpop_proof|request)$/);
     }
   });
 });
