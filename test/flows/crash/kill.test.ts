@@ -19,7 +19,7 @@ import { expectRefused, expectTokens, generousLimits, obtainCode } from '../toke
 import { findBroken, type Ledger } from './ledger.ts';
 import { expectIntact, type Restartable, startRestartable } from './served.ts';
 
-const kills = Number(process.env.GATEHOUSE_KILLS || 10);
+const kills = Number(process.env.GATEHOUSE_KILLS || 6);
 /** How many send the same request at once, in turns. */
 const parallel = [1, 2, 5, 20, 50];
 
