@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { openPage, whenAttached } from '../support/browser.ts';
 import { logIn, setScene } from './support/login.ts';
 
 const scene = setScene();
@@ -39,7 +39,7 @@ describe('back buttons and second tabs', () => {
     await logIn(page);
     await page.getByRole('button', { name: 'Allow' }).click();
     expect(await page.title()).toBe('Back in the app');
-    await page.goBack();
+    await whenAttached(() => page.goBack());
     await expectAdvice(page);
     expect(codes()).toHaveLength(1);
   });
@@ -49,9 +49,9 @@ describe('back buttons and second tabs', () => {
     const { page } = await openPage(scene.browser);
     await page.goto(flow.url);
     await logIn(page);
-    await page.goBack();
+    await whenAttached(() => page.goBack());
     await expectAdvice(page);
-    await page.goForward();
+    await whenAttached(() => page.goForward());
     await page.getByRole('button', { name: 'Allow' }).click();
     expect(await page.title()).toBe('Back in the app');
     expect(codes()).toHaveLength(1);

@@ -57,8 +57,9 @@ describe('verifying', () => {
     };
     await median(undefined);
     const [known, unknown] = [await median(stored), await median(undefined)];
-    expect(unknown).toBeGreaterThan(known / 2);
-    expect(unknown).toBeLessThan(known * 2);
+    // Without the decoy it is a thousandth; a busy machine alone makes it half or twice.
+    expect(unknown).toBeGreaterThan(known / 5);
+    expect(unknown).toBeLessThan(known * 5);
   });
 
   it('takes no account for one whose password is that of the decoy', async () => {

@@ -44,3 +44,18 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
+
+/**
+ * Does something with the history of a page. Right after a form was posted Chromium may not have attached the page yet
+ * ("Not attached to an active page"): it is then asked again, a few times.
+ */
+export async function whenAttached<T>(act: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await act();
+    } catch (error) {
+      if (attempt === 5 || !String(error).includes('Not attached to an active page')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { whenAttached } from '../../support/browser.ts';
 
 /** Where the attacker is; nothing is there but what a test answers. */
 export const attackerUrl = 'http://evil.example';
@@ -37,7 +38,7 @@ export async function inject(page: Page, without?: string): Promise<void> {
     if (without) delete headers[without];
     await route.fulfill({ response, headers, body: html.replace('</main>', `${payload()}</main>`) });
   });
-  await page.reload();
+  await whenAttached(() => page.reload());
   expect(await page.locator('#stolen').count()).toBe(1);
 }
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect } from 'vitest';
@@ -29,6 +29,7 @@ export async function startRestartable(
   env: Record<string, string> = {},
 ): Promise<Restartable> {
   const config = join(folder, 'gatehouse.json');
+  await mkdir(folder, { recursive: true });
   await writeFile(config, JSON.stringify(settings));
   const start = (port: number): Program =>
     runProgram(
