@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { isoTime } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine } from '../output.ts';
 
 interface AccessOptions extends InstallationOptions {
   json?: boolean;
   end?: boolean;
   publicUrl?: string;
-}
-
-function isoTime(epochSeconds: number): string {
-  return new Date(epochSeconds * 1000).toISOString();
 }
 
 /** What the link a person is given begins with: the public URL of the command or the settings, whatever anybody's request says (T-106). */

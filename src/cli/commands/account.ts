@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { createAdministration } from '../../index.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { readNewPassword } from '../password-input.ts';
 import { registerAccountAccess } from './account-access.ts';
@@ -10,10 +11,6 @@ type ShownAccount = Awaited<ReturnType<ReturnType<typeof createAdministration>['
 interface AccountOptions extends InstallationOptions {
   json?: boolean;
   passwordStdin?: boolean;
-}
-
-function isoTime(epochSeconds: number): string {
-  return new Date(epochSeconds * 1000).toISOString();
 }
 
 function describe({ id, email, createdAt, disabledAt }: ShownAccount): string[][] {
@@ -28,13 +25,7 @@ function describe({ id, email, createdAt, disabledAt }: ShownAccount): string[][
 /** Registers `gatehouse account add|list|show|disable|enable|reset|sessions|remove-factors|remove|password`. @param io its surroundings; those of the process by default */
 export function registerAccount(program: Command, io: CommandIo = processIo()): void {
   const account = program.command('account').description('people who can log in to your server');
-  const command = (name: string, description: string): Command =>
-    account
-      .command(name)
-      .description(description)
-      .option('--data <folder>', 'data folder of the server (default: ./data)')
-      .option('--config <file>', 'config file of the server')
-      .option('--json', 'print JSON');
+  const command = (name: string, description: string): Command => operatorCommand(account, name, description);
   const say = (options: AccountOptions, value: unknown, sentence: string): void => {
     io.stdout.write(options.json ? formatJson(value) : `${sentence}\n`);
   };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { createAdministration } from '../../index.ts';
 import { withAdministration } from '../open-administration.ts';
+import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { registerClientAdd } from './client-add.ts';
 import { registerClientInvite } from './client-invite.ts';
@@ -17,8 +18,8 @@ function cell(text: string): string {
   return line.length > cellLength ? `${line.slice(0, cellLength - 1)}…` : line;
 }
 
-function isoTime(epochSeconds: number | undefined): string {
-  return epochSeconds === undefined ? 'never' : new Date(epochSeconds * 1000).toISOString();
+function lastUse(epochSeconds: number | undefined): string {
+  return epochSeconds === undefined ? 'never' : isoTime(epochSeconds);
 }
 
 function describe(client: ShownClient): string {
@@ -32,7 +33,7 @@ function describe(client: ShownClient): string {
       ['Name', name],
       ['Redirect URIs', redirectUris.join(' ')],
       ['Registered', isoTime(createdAt)],
-      ['Last used', isoTime(usedAt)],
+      ['Last used', lastUse(usedAt)],
       ['Grants', String(grants)],
       ['What it says about itself', ''],
       ...said,
@@ -47,13 +48,7 @@ function keepIndent(text: string): string {
 /** Registers `gatehouse client list|show|add|approve|deny|invite|remove`. @param io its surroundings; those of the process by default */
 export function registerClient(program: Command, io: CommandIo = processIo()): void {
   const client = program.command('client').description('OAuth clients of your server');
-  const command: AddClientCommand = (name, description) =>
-    client
-      .command(name)
-      .description(description)
-      .option('--data <folder>', 'data folder of the server (default: ./data)')
-      .option('--config <file>', 'config file of the server')
-      .option('--json', 'print JSON');
+  const command: AddClientCommand = (name, description) => operatorCommand(client, name, description);
   const decision = (name: 'approve' | 'deny', description: string, done: string): void => {
     command(`${name} <client-id>`, description).action(async (clientId: string, options: ClientOptions) => {
       await withAdministration(options, false, ({ clients }) => clients[name](clientId));
@@ -72,7 +67,7 @@ export function registerClient(program: Command, io: CommandIo = processIo()): v
         entry.kind,
         entry.status,
         isoTime(entry.createdAt),
-        isoTime(entry.usedAt),
+        lastUse(entry.usedAt),
         String(entry.grants),
         cell(entry.name),
         cell(entry.redirectUris.join(' ')),
