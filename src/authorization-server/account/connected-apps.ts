@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { ArtifactStore, GrantRow } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
 import type { ClientSummaries } from './client-summaries.ts';
@@ -48,7 +48,7 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   }
 
   async function describe(row: GrantRow): Promise<ConnectedApp> {
-    const payload = JSON.parse(box.open(row.payload, payloadContext('Grant', row.id))) as GrantPayload;
+    const payload = openPayload<GrantPayload>(box, 'Grant', row);
     return {
       id: row.id,
       client: await describeClient(row.clientId),

@@ -4,7 +4,8 @@ import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
-import { grantKey, payloadContext } from '../engine/adapter.ts';
+import { grantKey } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createLimiter } from '../limits.ts';
 
@@ -36,7 +37,7 @@ export function createDevicePolling({ artifacts, box }: DevicePollingOptions): S
   async function endReplayed(id: string, clientId: string | undefined): Promise<void> {
     const row = await artifacts.find(kind, id);
     if (row?.consumedAt === undefined) return;
-    const issued = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as Record<string, string>;
+    const issued = openPayload<Record<string, string>>(box, kind, row);
     if (issued.clientId !== clientId || issued.grantId === undefined) return;
     currentWriteSet()?.add({ type: 'removeGrant', id: grantKey(issued.grantId) });
   }

@@ -1,7 +1,8 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { grantKey, payloadContext } from '../engine/adapter.ts';
+import { grantKey } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 
 const kind = 'RefreshToken';
 
@@ -34,7 +35,7 @@ export async function endExpiredFamily(
   const id = hashSecret(kind, refreshToken);
   const row = await artifacts.find(kind, id);
   if (row?.consumedAt === undefined) return undefined;
-  const issued = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as IssuedRefreshToken;
+  const issued = openPayload<IssuedRefreshToken>(box, kind, row);
   if (issued.clientId !== clientId || issued.jkt !== undefined || issued.exp > nowSeconds) return undefined;
   await artifacts.revokeGrant(grantKey(issued.grantId));
   return { accountId: issued.accountId };

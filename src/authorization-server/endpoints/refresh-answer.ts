@@ -1,6 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
 import { payloadContext } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 
 const kind = 'RefreshAnswer';
 
@@ -87,7 +88,7 @@ export async function findAnswer(
 ): Promise<TokenAnswer | 'other_scopes' | 'other_key' | undefined> {
   const row = await artifacts.find(kind, id);
   if (!row || row.expiresAt <= nowSeconds) return undefined;
-  const kept = JSON.parse(box.open(row.payload, payloadContext(kind, id))) as KeptAnswer;
+  const kept = openPayload<KeptAnswer>(box, kind, row);
   const { answer, issuedAt } = kept;
   if (kept.keyThumbprint !== attempt.keyThumbprint) return 'other_key';
   if (answer.scope !== attempt.answer.scope) return 'other_scopes';

@@ -9,7 +9,7 @@ import {
   createRegistrationTokenAdapter,
 } from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
-import { grantKey, payloadContext } from './stored-names.ts';
+import { grantKey, openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 export { grantKey, payloadContext } from './stored-names.ts';
@@ -71,7 +71,7 @@ function artifactAdapter(
   const keptSeconds = kind === 'PushedAuthorizationRequest' ? 2 * interactionSeconds : 0;
 
   function open(id: string, payload: Uint8Array): AdapterPayload {
-    return JSON.parse(box.open(payload, payloadContext(kind, id))) as AdapterPayload;
+    return openPayload<AdapterPayload>(box, kind, { id, payload });
   }
 
   /**
@@ -198,7 +198,7 @@ function grantAdapter(options: AdapterOptions): Adapter {
     async find(value) {
       const id = grantKey(value);
       const row = await artifacts.findGrant(id);
-      return row && (JSON.parse(box.open(row.payload, payloadContext(kind, id))) as AdapterPayload);
+      return row && openPayload<AdapterPayload>(box, kind, row);
     },
     async destroy(value) {
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(value) }));

@@ -12,7 +12,7 @@ import {
 } from '../../storage/clients.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
-import { payloadContext } from './stored-names.ts';
+import { openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, record } from './write-set.ts';
 
 /** What the adapters of clients work on. */
@@ -45,7 +45,7 @@ function asStored(metadata: object): unknown {
 
 /** @returns the metadata of a stored client */
 export function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterPayload {
-  return JSON.parse(box.open(payload, payloadContext('Client', id))) as AdapterPayload;
+  return openPayload<AdapterPayload>(box, 'Client', { id, payload });
 }
 
 /**

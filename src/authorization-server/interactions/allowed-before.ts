@@ -2,7 +2,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 
 /** What an account has allowed a client before, at one resource, and what the client can still use. */
 export interface EarlierConsent {
@@ -32,7 +32,7 @@ export function createAllowedBefore(
     const grants = await artifacts.listLiveGrants(accountId, clientId, now());
     const given = grants
       .map(({ id, payload }) => {
-        const opened = JSON.parse(box.open(payload, payloadContext('Grant', id))) as AdapterPayload;
+        const opened = openPayload<AdapterPayload>(box, 'Grant', { id, payload });
         const resources = (opened.resources ?? {}) as Record<string, string>;
         return { id, scopes: parseScope(resources[resource]) };
       })
