@@ -31,7 +31,7 @@ import { notesServer } from './notes-server.ts';
 import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { parseSettings, type SettingsInput, SettingsRefused } from './options.ts';
+import { parseSettings, type SettingsInput } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
 import {
@@ -42,7 +42,8 @@ import {
   createRequireBearer,
   type DpopPolicy,
 } from './resource-server/index.ts';
-import { completeResources, findOwnResources } from './resource-settings.ts';
+import { completeResources, findOwnResources } from './settings/resources.ts';
+import { SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 

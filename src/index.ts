@@ -23,5 +23,6 @@ export {
   type ServerFactory,
 } from './mcp/index.ts';
 export type { AuthInfo } from './oauth/auth-info.ts';
-export { SettingsRefused } from './options.ts';
+
 export type { OwnServer, ProtectedServer } from './protected-server.ts';
+export { SettingsRefused } from './settings/settings-refused.ts';

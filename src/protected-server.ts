@@ -2,7 +2,8 @@ import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
 import type { McpLike, ServerSource } from './mcp/server-source.ts';
 import { isScopeToken } from './oauth/scope.ts';
-import { nearest, SettingsRefused } from './options.ts';
+import { nearest } from './settings/known-names.ts';
+import { SettingsRefused } from './settings/settings-refused.ts';
 
 /** What is said of an MCP server beside the server itself. */
 interface Description {

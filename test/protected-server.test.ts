@@ -1,8 +1,8 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { SettingsRefused } from '../src/options.ts';
 import { type OwnServer, readOwnServer } from '../src/protected-server.ts';
+import { SettingsRefused } from '../src/settings/settings-refused.ts';
 
 const info = { name: 'a', version: '1' };
 const create = () => new McpServer(info);

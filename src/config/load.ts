@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseSettings, type Settings, SettingsRefused } from '../options.ts';
+import { parseSettings, type Settings } from '../options.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
 
 /** What the command line sets over the file. */
 export interface Overrides {

@@ -87,7 +87,7 @@ export function formatReference(): string {
     'Everything may be left out. A name that is not listed here is refused, with the nearest one that is.',
     'Times are in seconds, sizes in bytes. For completion in an editor, begin the file with `"$schema": "<path>/config/schema.json"`.',
     '',
-    'Made by `npm run reference`; edit `src/options.ts` instead.',
+    'Made by `npm run reference`; edit `src/options.ts` and `src/settings/` instead.',
     '',
     ...tableHead,
     ...single.map(([name, schema]) => formatRow(name, schema)),

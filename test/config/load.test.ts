@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load.ts';
-import { SettingsRefused } from '../../src/options.ts';
+import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 import { testFolder } from '../client/support/folder.ts';
 
 function configFile(text: string): string {

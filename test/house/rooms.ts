@@ -88,13 +88,16 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'options.ts',
-    may: ['oauth', 'observability', 'resource-settings.ts', 'trusted-issuer-settings.ts'],
+    may: ['oauth', 'settings'],
     mayTypesOf: ['crypto', 'net', 'storage', 'upstream', 'app', ...doors],
     neverPackages: nativePackages,
   },
+  {
+    name: 'settings',
+    may: ['oauth', 'observability'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
-  { name: 'trusted-issuer-settings.ts', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
-  { name: 'resource-settings.ts', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',
     may: ['options.ts', 'oauth'],
@@ -102,7 +105,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'protected-server.ts',
-    may: ['mcp', 'oauth', 'options.ts'],
+    may: ['mcp', 'oauth', 'settings'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   { name: 'notes-server.ts', may: ['mcp', 'protected-server.ts', 'storage'], neverPackages: nativePackages },
@@ -133,7 +136,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'options.ts',
-      'resource-settings.ts',
+      'settings',
       'settings-advice.ts',
       'package-version.ts',
       'protected-server.ts',
@@ -146,7 +149,7 @@ export const rooms: readonly Room[] = [
     may: [
       'gatehouse.ts',
       'local-gatehouse.ts',
-      'options.ts',
+      'settings',
       'protected-server.ts',
       'oauth',
       'crypto',
@@ -159,7 +162,11 @@ export const rooms: readonly Room[] = [
     ],
     neverPackages: nativePackages,
   },
-  { name: 'config', may: ['options.ts', 'oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'config',
+    may: ['options.ts', 'settings', 'oauth'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
   {
     name: 'cli',
     may: [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isLoopbackHost } from './oauth/redirect-uri.ts';
-import { canonicalResource } from './oauth/resource-indicator.ts';
-import { isScopeToken } from './oauth/scope.ts';
+import { isLoopbackHost } from '../oauth/redirect-uri.ts';
+import { canonicalResource } from '../oauth/resource-indicator.ts';
+import { isScopeToken } from '../oauth/scope.ts';
 
 /** Why a URL is no identifier of a protected resource; undefined for one that is (RFC 8707 section 2). */
 function checkResource(value: string): string | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSettings } from '../src/options.ts';
+import { parseSettings } from '../../src/options.ts';
 
 const issuer = { issuer: 'https://idp.example.com', jwksUri: 'https://idp.example.com/keys' };
 const workload = { clientId: 'ci', claims: { sub: 'repo:a/*' }, scopes: ['notes:read'] };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isScopeToken } from './oauth/scope.ts';
+import { isScopeToken } from '../oauth/scope.ts';
 
 const scopes = z.array(z.string().refine(isScopeToken, { error: 'must be a scope' }));
 

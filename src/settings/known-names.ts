@@ -1,0 +1,37 @@
+import leven from 'leven';
+
+/**
+ * The names a place in a schema knows.
+ * @param schema of the whole
+ * @param path from there; a number is a place in a list
+ * @returns none where the schema has no such place
+ */
+export function knownNames(whole: unknown, path: readonly PropertyKey[]): string[] {
+  let schema = whole;
+  for (const step of path)
+    schema = typeof step === 'number' ? elementOf(schema) : shapeOf(schema)?.[String(step)];
+  return Object.keys(shapeOf(schema) ?? {});
+}
+
+function elementOf(schema: unknown): unknown {
+  let inner = schema as { element?: unknown; unwrap?: () => unknown } | undefined;
+  while (inner && inner.element === undefined && inner.unwrap) inner = inner.unwrap() as typeof inner;
+  return inner?.element;
+}
+
+function shapeOf(schema: unknown): Record<string, unknown> | undefined {
+  let inner = schema as { shape?: Record<string, unknown>; unwrap?: () => unknown } | undefined;
+  while (inner && !inner.shape && inner.unwrap) inner = inner.unwrap() as typeof inner;
+  return inner?.shape;
+}
+
+/**
+ * Finds the name that was probably meant.
+ * @returns undefined where none of the names is near
+ */
+export function nearest(name: string, names: readonly string[]): string | undefined {
+  const ranked = names.map((known) => ({ known, distance: leven(name.toLowerCase(), known.toLowerCase()) }));
+  ranked.sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) ? best.known : undefined;
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { limitSettings } from '../../src/settings/limits.ts';
+
+describe('the settings of limits', () => {
+  it('count everything but MCP requests, whoever sets nothing', () => {
+    const { mcpRequests, sharedAddresses, ...limits } = limitSettings.parse(undefined);
+    expect(mcpRequests).toBeUndefined();
+    expect(sharedAddresses).toEqual(['160.79.104.0/21']);
+    for (const [name, limit] of Object.entries(limits))
+      expect(limit, name).toEqual({ times: expect.any(Number), windowSeconds: expect.any(Number) });
+  });
+
+  it('keep the other half of a limit that is set in part', () => {
+    expect(limitSettings.parse({ deviceCodes: { times: 3 } }).deviceCodes).toEqual({
+      times: 3,
+      windowSeconds: 900,
+    });
+    expect(limitSettings.parse({ mcpRequests: { times: 5 } }).mcpRequests).toEqual({
+      times: 5,
+      windowSeconds: 60,
+    });
+  });
+
+  it.each([
+    { logins: { times: 1 } },
+    { requests: { times: 0 } },
+    { requests: { windowSeconds: 86_401 } },
+    { mcpRequests: {} },
+    { sharedAddresses: ['everybody'] },
+  ])('refuse %j', (value) => {
+    expect(limitSettings.safeParse(value).success).toBe(false);
+  });
+});
