@@ -28,6 +28,7 @@ import { createTextSeal } from './crypto/text-seal.ts';
 import { createMcpEndpoint } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
+import { clientCredentialsExtension, enterpriseManagedExtension } from './oauth/mcp-extensions.ts';
 import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -230,6 +231,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const mcp = createMcpEndpoint({
     source: protectedServer.source,
     scopeRules: protectedServer.scopeRules,
+    extensions: [
+      ...(settings.clients.clientCredentials ? [clientCredentialsExtension] : []),
+      ...(ownGrants.trustedIssuers.some(({ identityAssertions }) => identityAssertions)
+        ? [enterpriseManagedExtension]
+        : []),
+    ],
     urls: {
       mcp: new URL(guarded.mcp),
       sse: new URL(guarded.sse),

@@ -8,6 +8,7 @@ import { checkAccept } from './checks/accept.ts';
 import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
+import { createExtensions, declaringExtensions } from './extensions.ts';
 import { closing, tooManyRequests } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
@@ -48,6 +49,8 @@ export interface McpTransportsOptions {
   source: ServerSource;
   /** Which scopes tools, prompts and resources need. */
   scopeRules: ScopeRules;
+  /** Extensions of MCP that stand in front of the servers: identifiers, declared to clients; none by default. */
+  extensions?: readonly string[];
   /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
   urls: Record<'mcp' | 'sse' | 'messages' | 'rest', URL>;
   maxBodyBytes: number;
@@ -98,7 +101,11 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const gateAt = (resource: URL): ScopeGate =>
     createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href));
   const gate = gateAt(url);
-  const conversations = filterLists(createConversations({ source, logger }), gate.filterResult);
+  const declareExtensions = createExtensions(options.extensions ?? []);
+  const conversations = declaringExtensions(
+    filterLists(createConversations({ source, logger }), gate.filterResult),
+    declareExtensions,
+  );
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
   const stopping = new AbortController();
@@ -129,6 +136,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const modern = createModernTransport({
     source,
     conversations,
+    declareExtensions,
     url,
     gate,
     calls,

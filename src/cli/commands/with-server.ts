@@ -1,5 +1,10 @@
 import type { Client, ClientCapabilities, RequestOptions } from '@modelcontextprotocol/client';
-import { type ConnectServerOptions, withAuthorization, withMcpConnection } from '../../client/index.ts';
+import {
+  type ConnectServerOptions,
+  clientCredentialsExtension,
+  withAuthorization,
+  withMcpConnection,
+} from '../../client/index.ts';
 import { openTokenFile, withCommandConnection } from '../../client/node/index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { readGivenHeaders, withHeaders } from '../given-headers.ts';
@@ -23,23 +28,26 @@ export function clientInfo(): { name: string; version: string } {
 
 /**
  * What a command's requests go through: the login that is kept for the server, and the headers that were given. An
- * `Authorization` header that was given takes the place of the login.
+ * `Authorization` header that was given takes the place of the login. A machine that was logged in as itself has the
+ * extension for that turned on (A13-01, A13-11).
  * @param server URL of the MCP server
  * @param options how to connect
  * @param io the surroundings
  * @throws CliError
  */
-export function serverFetches(
+export async function serverFetches(
   server: string,
   { header = [], trace }: ConnectionOptions,
   io: CommandIo,
-): Pick<ConnectServerOptions, 'fetch' | 'eventStreamFetch'> {
+): Promise<Pick<ConnectServerOptions, 'fetch' | 'eventStreamFetch' | 'extensions'>> {
   const headers = readGivenHeaders(header, io.env);
   const fetch = withHeaders(withTrace(io, trace).fetch, server, headers);
   if (headers.has('authorization')) return { fetch };
   const context = { fetch, now: io.now };
   const store = openTokenFile(io.env);
+  const grant = (await store.findCredential(server))?.grant?.type;
   return {
+    extensions: grant === 'client_credentials' ? [clientCredentialsExtension] : [],
     fetch: withAuthorization(context, server, store),
     eventStreamFetch: withAuthorization(context, server, store, { wholeOrigin: true }),
   };
@@ -78,10 +86,8 @@ export async function withServer<T>(
     if (transport === 'stdio')
       return await withCommandConnection({ ...as, command: splitCommandLine(url), env: io.env }, work);
     const server = requireServerUrl(url);
-    return await withMcpConnection(
-      { ...as, ...serverFetches(server, options, io), url: server, transport },
-      work,
-    );
+    const fetches = await serverFetches(server, options, io);
+    return await withMcpConnection({ ...as, ...fetches, url: server, transport }, work);
   } catch (error) {
     throw explainFailure(error, url);
   }

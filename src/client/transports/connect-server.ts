@@ -1,4 +1,10 @@
-import { Client, type ClientOptions, type ProtocolEra, SdkHttpError } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ClientCapabilities,
+  type ClientOptions,
+  type ProtocolEra,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
 import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
 import {
@@ -23,6 +29,11 @@ export interface ConnectServerOptions extends ServerTransportOptions {
   transport?: HttpTransportKind | undefined;
   /** Options of the SDK's client: capabilities, cache and more. */
   client?: Omit<ClientOptions, 'versionNegotiation'> | undefined;
+  /**
+   * Extensions of MCP that the login uses, declared to the server: `clientCredentialsExtension`,
+   * `enterpriseManagedExtension`. None by default (A13-11).
+   */
+  extensions?: readonly string[] | undefined;
   /** Sets up each client before it connects: handlers for sampling, elicitation, roots and notifications. */
   prepare?: ((client: Client) => void) | undefined;
   /** Longest wait for the server to say which revision it speaks, in milliseconds; 60 s unless told. */
@@ -47,7 +58,11 @@ async function open(
   transport: HttpTransportKind,
   mode: 'auto' | 'legacy',
 ): Promise<ServerConnection> {
-  const client = new Client(options.clientInfo, { ...options.client, versionNegotiation: { mode } });
+  const client = new Client(options.clientInfo, {
+    ...options.client,
+    capabilities: declaring(options.extensions, options.client?.capabilities),
+    versionNegotiation: { mode },
+  });
   options.prepare?.(client);
   const wire = createServerTransport(transport, options);
   try {
@@ -65,6 +80,13 @@ async function open(
       await client.close();
     },
   };
+}
+
+/** What the client can do, with the extensions in it (A13-01, A13-04). */
+function declaring(names: readonly string[] = [], capabilities: ClientCapabilities = {}): ClientCapabilities {
+  if (names.length === 0) return capabilities;
+  const extensions = Object.fromEntries(names.map((name) => [name, {}]));
+  return { ...capabilities, extensions: { ...extensions, ...capabilities.extensions } };
 }
 
 async function openHttp(options: ConnectServerOptions): Promise<ServerConnection> {

@@ -7,6 +7,7 @@ import { checkMirroredHeaders } from '../checks/mirrored-headers.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
+import type { DeclareExtensions } from '../extensions.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
 import { createBridge } from '../modern/bridge.ts';
@@ -42,6 +43,7 @@ export interface ModernTransportOptions {
   source: ServerSource;
   /** Serves clients of this revision where the server is of an older era. */
   conversations: Conversations;
+  declareExtensions: DeclareExtensions;
   /** The endpoint's public URL. */
   url: URL;
   /** Judges calls by scopes, and filters lists by them. */
@@ -64,7 +66,7 @@ export interface ModernTransportOptions {
  * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
  */
 export function createModernTransport(options: ModernTransportOptions): ModernTransport {
-  const { url, gate, calls, streams, streamAfterMs, accessWatch, now } = options;
+  const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, now } = options;
   const listeners = createListeners({ streams, accessWatch });
   const states = createRequestStates(options.seal, now);
   const older = createBridge({ ...options, publish: listeners.publish });
@@ -75,8 +77,11 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     accessWatch,
     finish: (answer, { request, caller: { authInfo } }) => {
       if (!answer.result) return answer;
-      const filtered = gate.filterResult(request.method, answer.result, authInfo, answer.by);
-      return { ...answer, result: states.seal(filtered, request, authInfo) };
+      const told =
+        request.method === 'server/discover'
+          ? declareExtensions(answer.result)
+          : gate.filterResult(request.method, answer.result, authInfo, answer.by);
+      return { ...answer, result: states.seal(told, request, authInfo) };
     },
     ended: ({ caller }) => calls.end(principalKey(caller.authInfo)),
   };

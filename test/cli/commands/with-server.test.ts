@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { withServer } from '../../../src/cli/commands/with-server.ts';
+import { clientCredentialsExtension } from '../../../src/oauth/mcp-extensions.ts';
 import { startServer } from '../../client/support/scripted-server.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
@@ -10,6 +11,21 @@ describe('a command on a server', () => {
     expect(tools.map(({ name }) => name)).toEqual(['a']);
     expect(mcp.requests.every(({ headers }) => headers.authorization === 'Bearer at')).toBe(true);
   });
+
+  it.each([
+    [{ type: 'client_credentials', clientSecret: 's' }, { [clientCredentialsExtension]: {} }],
+    [undefined, undefined],
+  ] as const)(
+    'that is kept by the grant %j declares the extensions %j (A13-01, A13-11)',
+    async (grant, declared) => {
+      const { mcp, io } = await startLoggedIn({}, grant === undefined ? {} : { grant });
+      await withServer(mcp.url, io, async () => 1);
+      const capabilities = mcp.requests
+        .filter(({ body }) => body.includes('"initialize"'))
+        .map(({ body }) => JSON.parse(body).params.capabilities.extensions);
+      expect(capabilities).toEqual([declared]);
+    },
+  );
 
   it('without a login ends with exit code 3 and the login command', async () => {
     const { mcp } = await startLoggedIn();

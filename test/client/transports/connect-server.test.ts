@@ -1,7 +1,12 @@
 import { ListRootsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { type ConnectServerOptions, connectServer } from '../../../src/client/index.ts';
+import {
+  type ConnectServerOptions,
+  clientCredentialsExtension,
+  connectServer,
+  enterpriseManagedExtension,
+} from '../../../src/client/index.ts';
 import { closedOrigin } from '../support/closed-origin.ts';
 import { startServer } from '../support/scripted-server.ts';
 import { echoServer, startEventStreamServer, startSessionServer } from '../support/sdk-servers.ts';
@@ -55,6 +60,36 @@ describe('one URL', () => {
       content: [{ type: 'text', text: 'modern' }],
     });
   });
+
+  it.each(['modern', 'legacy'] as const)(
+    'is told which extensions the login uses, beside what else the client can do (%s; A13-01, A13-04)',
+    async (era) => {
+      const told: unknown[] = [];
+      const handler = createMcpHandler(() => new McpServer({ name: 'modern', version: '1' }));
+      const fetch = async (url: string | URL, init?: RequestInit) => {
+        const { method, params } = JSON.parse(String(init?.body ?? '{}'));
+        if (method === 'server/discover')
+          told.push(params._meta['io.modelcontextprotocol/clientCapabilities']);
+        if (method === 'initialize') told.push(params.capabilities);
+        return handler.fetch(new Request(url, init));
+      };
+      const connection = await connectServer(
+        options('http://127.0.0.1/mcp', {
+          fetch,
+          extensions: [clientCredentialsExtension, enterpriseManagedExtension],
+          client: { capabilities: { roots: {}, extensions: { 'a.example/b': { c: 1 } } } },
+          known: { transport: 'http', era },
+        }),
+      );
+      await connection.close();
+      const extensions = {
+        [clientCredentialsExtension]: {},
+        [enterpriseManagedExtension]: {},
+        'a.example/b': { c: 1 },
+      };
+      expect(told).toEqual([{ roots: {}, extensions }]);
+    },
+  );
 
   it('is connected to with initialize where it does not, and the session ended after (B3-11)', async () => {
     const server = await startSessionServer();

@@ -94,6 +94,7 @@ export async function startModern(
   const transport = createModernTransport({
     source,
     conversations,
+    declareExtensions: (result) => result,
     url: new URL(url),
     gate: createScopeGate({}, resourceMetadataUrl),
     calls: createCallLimit(1000),
