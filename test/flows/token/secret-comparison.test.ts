@@ -1,5 +1,10 @@
 import Provider, { type JWK } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
+import { compareSecretsAsRegistered } from '../../../src/authorization-server/engine/client-secrets.ts';
+import {
+  hashClientSecret,
+  matchesClientSecret,
+} from '../../../src/authorization-server/operator-clients/client-secret.ts';
 import { generateKeySet } from '../../../src/crypto/keys.ts';
 import { equalSecrets } from '../../../src/crypto/secret.ts';
 import { startAdapters } from '../../authorization-server/storage-subject.ts';
@@ -8,14 +13,17 @@ const secret = 'a'.repeat(86);
 const wrongFirst = `b${secret.slice(1)}`;
 const wrongLast = `${secret.slice(0, -1)}b`;
 
-/** The client of the engine that compares what a confidential client sends. */
-async function engineClient() {
+/**
+ * The client of the engine that compares what a confidential client sends.
+ * @param stored its secret, or the hash of it
+ */
+async function engineClient(stored = secret) {
   const { adapter } = await startAdapters();
   await adapter('Client').upsert(
     'c',
     {
       client_id: 'c',
-      client_secret: secret,
+      client_secret: stored,
       redirect_uris: ['https://app.example.com/cb'],
       id_token_signed_response_alg: 'ES256',
     },
@@ -27,6 +35,7 @@ async function engineClient() {
     jwks: { keys: signing as JWK[] },
     features: { devInteractions: { enabled: false } },
   });
+  compareSecretsAsRegistered(provider);
   const client = await provider.Client.find('c');
   if (!client) throw new Error('the client is not there');
   return client;
@@ -96,6 +105,20 @@ describe('comparing a client secret', () => {
     ).toBeLessThan(5);
     expect(
       await leastDifference((candidate) => equalSecrets(secret, candidate), wrongFirst, wrongLast),
+    ).toBeLessThan(5);
+  });
+
+  it('of which the operator’s hash is kept takes the same time, too (T-048)', async () => {
+    const stored = hashClientSecret(secret);
+    const client = await engineClient(stored);
+    expect(await client.compareClientSecret(secret)).toBe(true);
+    expect(await client.compareClientSecret(wrongFirst)).toBe(false);
+    expect(await client.compareClientSecret(stored)).toBe(false);
+    expect(
+      await leastDifference((candidate) => client.compareClientSecret(candidate), wrongFirst, wrongLast),
+    ).toBeLessThan(5);
+    expect(
+      await leastDifference((candidate) => matchesClientSecret(stored, candidate), wrongFirst, wrongLast),
     ).toBeLessThan(5);
   });
 
