@@ -1,49 +1,44 @@
 import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
-import { createApp, type GuardedResource } from './app/app.ts';
+import { createApp } from './app/app.ts';
 import { answerMetrics } from './app/metrics-server.ts';
-import { paths } from './app/paths.ts';
 import {
   buildFailurePage,
   buildHomePage,
-  checkExchangeRules,
-  checkTrustedIssuers,
   createAuditTrail,
   createAuthorizationServer,
-  createPrincipalLimit,
   createSealAnew,
   createTolerances,
   keepSettingsClients,
   keyTimes,
-  readSettingsClients,
   startKeyCare,
-  type TrustedIssuer,
 } from './authorization-server/index.ts';
+import { composeGuards } from './composition/guards.ts';
+import { composeLifetimes } from './composition/lifetimes.ts';
+import { composeLimits } from './composition/limits.ts';
+import { composeMcpEndpoint } from './composition/mcp-endpoint.ts';
+import { viewMcp } from './composition/mcp-view.ts';
+import { readOperatorRules } from './composition/operator-rules.ts';
+import { composeResources, ownResources } from './composition/resources.ts';
+import { startSweeper } from './composition/sweeper.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { keyedDigest } from './crypto/secret.ts';
-import { createTextSeal } from './crypto/text-seal.ts';
-import { createMcpEndpoint } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
-import { clientCredentialsExtension, enterpriseManagedExtension } from './oauth/mcp-extensions.ts';
-import { protectedResourceMetadataUrl } from './oauth/well-known.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { packageVersion } from './package-version.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
 import {
-  buildProtectedResource,
   createAccessWatch,
   createDpopNonces,
   createLocalVerifier,
-  createRequireBearer,
   type DpopPolicy,
 } from './resource-server/index.ts';
-import { completeResources, findOwnResources } from './settings/resources.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
@@ -81,9 +76,6 @@ export interface Gatehouse {
   close(patienceMs?: number): Promise<void>;
 }
 
-/** How often expired rows are swept. */
-const sweepIntervalMs = 60_000;
-
 /** Longer than the idle time of proxies in front, so that they, not we, close idle connections. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -114,52 +106,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
 
   const metrics = createMetrics(packageVersion());
   const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
-  const { baselineScopes } = protectedServer;
-  const mcpUrl = `${issuer}${paths.mcp}`;
-  const guarded = { mcp: mcpUrl, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };
-  const own = Object.values(guarded);
-  const misplaced = findOwnResources(settings.resources, own);
-  if (misplaced.length > 0) throw new SettingsRefused(misplaced);
-
-  const lifetimes = {
-    ...settings.tokens,
-    sessionSeconds: settings.login.sessionSeconds,
-    sessionIdleSeconds: settings.login.sessionIdleSeconds,
-    interactionSeconds: settings.login.pageSeconds,
-    deviceCodeSeconds: settings.login.deviceCodeSeconds,
-  };
+  const own = ownResources(issuer);
+  const resources = composeResources(settings, Object.values(own), protectedServer);
+  const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
   const box = createSealedBox(keys.sealing);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
-  const preRegistered = readSettingsClients(settings.clients.preRegistered, {
-    scopes: [
-      ...new Set([protectedServer, ...settings.resources].flatMap(({ scopes }) => Object.keys(scopes))),
-    ],
-    clientCredentials: settings.clients.clientCredentials,
-    trustedIssuers: settings.trustedIssuers.length > 0,
-    tokenExchange: settings.tokenExchange.length > 0,
-  });
-  if (preRegistered.problems.length > 0) throw new SettingsRefused(preRegistered.problems);
-  for (const clientId of await keepSettingsClients(storage.clients, box, preRegistered.clients, now()))
+  const { clients, ownGrants } = readOperatorRules(settings, resources);
+  for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
-  const resources = [
-    ...own.map((resource) => ({
-      ...protectedServer,
-      resource,
-      dpopRequired: settings.tokens.dpop.required,
-      accessTokenFormat: settings.tokens.format,
-    })),
-    ...completeResources(settings.resources),
-  ];
-  const ownGrants = {
-    trustedIssuers: settings.trustedIssuers as readonly TrustedIssuer[],
-    tokenExchange: settings.tokenExchange,
-  };
-  const misfits = [
-    ...checkTrustedIssuers(ownGrants.trustedIssuers, resources),
-    ...checkExchangeRules(ownGrants.tokenExchange, resources),
-  ];
-  if (misfits.length > 0) throw new SettingsRefused(misfits);
   const authorizationServer = createAuthorizationServer({
     issuer,
     tolerances,
@@ -167,17 +122,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     keys,
     resources,
     ownGrants,
-    toolsOf: async ({ accountId, clientId, resource, scopes }) =>
-      own.includes(resource)
-        ? mcp.toolsOf({
-            issuer,
-            subject: accountId,
-            clientId,
-            scopes,
-            audience: resource,
-            expiresAt: now() + lifetimes.accessTokenSeconds,
-          })
-        : undefined,
+    ...viewMcp(() => mcp, {
+      issuer,
+      own: Object.values(own),
+      accessTokenSeconds: lifetimes.accessTokenSeconds,
+      now,
+    }),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
@@ -195,32 +145,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     ...(demandedProxy(process) === undefined
       ? { clientKeys: { dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback } }
       : undefined),
-    mcpConnections: {
-      list: (subject) => mcp.accountSessions.list({ issuer, subject }),
-      end: (subject, key) => mcp.accountSessions.end({ issuer, subject }, key),
-      endOfClient: (subject, clientId) => mcp.accountSessions.endOfClient({ issuer, subject }, clientId),
-    },
-    limits: {
-      codes: settings.limits.codesPerAccount,
-      resets: settings.limits.passwordResetsPerAddress,
-      registrations: settings.limits.registrations,
-      authorizations: settings.limits.authorizations,
-      deviceCodes: settings.limits.deviceCodes,
-      tokenFailures: settings.limits.tokenFailures,
-      tokensPerGrant: settings.limits.tokensPerGrant,
-      requests: settings.limits.requests,
-      sharedAddresses: settings.limits.sharedAddresses,
-      documents: {
-        perAddress: settings.limits.metadataDocuments,
-        sharedAddresses: settings.limits.sharedAddresses,
-        perTarget: settings.limits.metadataDocumentsPerHost,
-      },
-      logins: {
-        perAddress: settings.limits.loginsPerAddress,
-        perAccountAndAddress: settings.limits.loginsPerAccountAndAddress,
-        perAccount: settings.limits.loginsPerAccount,
-      },
-    },
+    limits: composeLimits(settings.limits),
     logger,
     countEvent: metrics.countEvent,
     countLimited: metrics.countLimited,
@@ -228,50 +153,19 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
-  const mcp = createMcpEndpoint({
-    source: protectedServer.source,
-    scopeRules: protectedServer.scopeRules,
-    extensions: [
-      ...(settings.clients.clientCredentials ? [clientCredentialsExtension] : []),
-      ...(ownGrants.trustedIssuers.some(({ identityAssertions }) => identityAssertions)
-        ? [enterpriseManagedExtension]
-        : []),
-    ],
-    urls: {
-      mcp: new URL(guarded.mcp),
-      sse: new URL(guarded.sse),
-      messages: new URL(`${issuer}${paths.messages}`),
-      rest: new URL(guarded.rest),
-    },
-    maxBodyBytes: settings.mcp.maxBodyBytes,
-    sessions: settings.mcp.sessions,
-    sessionLimits: {
-      maxPerPrincipal: settings.mcp.maxSessionsPerPrincipal,
-      maxTotal: settings.mcp.maxSessions,
-      idleSeconds: settings.mcp.sessionIdleSeconds,
-      eventSeconds: settings.mcp.eventSeconds,
-      maxEvents: settings.mcp.maxEventsPerSession,
-      maxBytes: settings.mcp.maxEventBytesPerSession,
-    },
-    principalLimits: settings.mcp,
-    ...(settings.limits.mcpRequests && {
-      requestLimit: createPrincipalLimit({
-        name: 'mcpRequests',
-        limit: settings.limits.mcpRequests,
-        auditTrail,
-        logger,
-        countEvent: metrics.countEvent,
-        countLimited: metrics.countLimited,
-      }),
-    }),
-    store: storage.mcpSessions,
+  const mcp = composeMcpEndpoint({
+    settings,
+    issuer,
+    own,
+    server: protectedServer,
+    storage,
     access: accessWatch,
-    seal: createTextSeal(box),
-    now,
+    box,
+    metrics,
+    auditTrail,
     logger,
+    now,
   });
-  metrics.watch('gatehouse_mcp_sessions', 'MCP sessions this process holds.', () => mcp.load().sessions);
-  metrics.watch('gatehouse_mcp_calls_running', 'MCP calls that run.', () => mcp.load().calls);
   const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
   const dpop: DpopPolicy = {
     ...settings.tokens.dpop,
@@ -283,22 +177,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     usedProofs: authorizationServer.usedProofs,
     now,
   };
-  const guard = (resource: string): GuardedResource => ({
-    metadata: buildProtectedResource({
-      resource,
-      authorizationServers: [issuer],
-      scopesSupported: baselineScopes,
-      name: protectedServer.name,
-      dpop,
-    }),
-    requireBearer: createRequireBearer({
-      verifier,
-      resource,
-      resourceMetadataUrl: protectedResourceMetadataUrl(resource),
-      baselineScopes,
-      dpop,
-    }),
-  });
   let isStopping = false;
   const app = createApp({
     publicUrl: issuer,
@@ -310,9 +188,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
     storage,
     logger,
-    protectedResources: { mcp: guard(guarded.mcp), sse: guard(guarded.sse), rest: guard(guarded.rest) },
+    protectedResources: composeGuards({ issuer, own, server: protectedServer, verifier, dpop }),
     renderHomePage: (acceptLanguage) =>
-      buildHomePage({ name: protectedServer.name, mcpUrl, accountUrl: `${issuer}/account` }, acceptLanguage),
+      buildHomePage(
+        { name: protectedServer.name, mcpUrl: own.mcp, accountUrl: `${issuer}/account` },
+        acceptLanguage,
+      ),
     renderErrorPage: buildFailurePage,
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
@@ -331,22 +212,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       now,
     });
 
-  const sweeper = setInterval(() => {
-    storage
-      .sweepExpired(now())
-      .then(() =>
-        storage.audit.prune({
-          before: now() - settings.audit.keepDays * 86_400,
-          maxRows: settings.audit.maxEvents,
-        }),
-      )
-      .catch((error) => logger.warn({ err: error }, 'expired rows could not be swept'));
-  }, sweepIntervalMs);
-  sweeper.unref();
+  const stopSweeping = startSweeper({ storage, audit: settings.audit, logger, now });
 
   return {
     app,
-    mcpUrl,
+    mcpUrl: own.mcp,
     issuer,
     serveMetrics: answerMetrics(metrics),
     attach(httpServer) {
@@ -356,7 +226,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     async close(patienceMs) {
       isStopping = true;
-      clearInterval(sweeper);
+      stopSweeping();
       await keyCare?.close();
       await mcp.close(patienceMs);
       accessWatch.close();

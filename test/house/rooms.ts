@@ -124,6 +124,23 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'composition',
+    may: [
+      'oauth',
+      'crypto',
+      'net',
+      'observability',
+      'storage',
+      'upstream',
+      'app',
+      ...doors,
+      'options.ts',
+      'settings',
+      'protected-server.ts',
+    ],
+    neverPackages: nativePackages,
+  },
+  {
     name: 'gatehouse.ts',
     may: [
       'oauth',
@@ -135,6 +152,7 @@ export const rooms: readonly Room[] = [
       'upstream',
       'app',
       ...doors,
+      'composition',
       'options.ts',
       'settings',
       'settings-advice.ts',

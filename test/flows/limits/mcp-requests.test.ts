@@ -1,4 +1,4 @@
-// Flows of src/authorization-server/endpoint-limits/principal-limit.ts.
+// Flows of src/authorization-server/endpoint-limits/principal-limit.ts and src/composition/mcp-endpoint.ts.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens } from '../../support/oauth.ts';

@@ -1,0 +1,34 @@
+import {
+  checkExchangeRules,
+  checkTrustedIssuers,
+  type ProtectedResource,
+  readSettingsClients,
+  type TrustedIssuer,
+} from '../authorization-server/index.ts';
+import type { Settings } from '../options.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
+
+/**
+ * Reads whom the operator lets in by the settings: clients, issuers of assertions, and servers that exchange tokens.
+ * @param resources all there are; the rules may name no other
+ * @throws SettingsRefused with all problems at once
+ */
+export function readOperatorRules(
+  { clients, trustedIssuers, tokenExchange }: Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>,
+  resources: readonly ProtectedResource[],
+) {
+  const issuers = trustedIssuers as readonly TrustedIssuer[];
+  const preRegistered = readSettingsClients(clients.preRegistered, {
+    scopes: [...new Set(resources.flatMap(({ scopes }) => Object.keys(scopes)))],
+    clientCredentials: clients.clientCredentials,
+    trustedIssuers: issuers.length > 0,
+    tokenExchange: tokenExchange.length > 0,
+  });
+  const problems = [
+    ...preRegistered.problems,
+    ...checkTrustedIssuers(issuers, resources),
+    ...checkExchangeRules(tokenExchange, resources),
+  ];
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return { clients: preRegistered.clients, ownGrants: { trustedIssuers: issuers, tokenExchange } };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { composeResources, ownResources } from '../../src/composition/resources.ts';
+import { parseSettings } from '../../src/options.ts';
+import { readOwnServer } from '../../src/protected-server.ts';
+import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+
+const issuer = 'https://mcp.example.com/base';
+const own = Object.values(ownResources(issuer));
+const server = readOwnServer(
+  {
+    create: () => Promise.reject(new Error('nobody calls')),
+    name: 'Notes',
+    scopes: { a: 'A.', b: 'B.' },
+    baselineScopes: ['a'],
+  },
+  issuer,
+);
+const elsewhere = { resource: 'https://files.example.com/mcp', name: 'Files', scopes: { f: 'F.' } };
+
+describe('the resources of an installation', () => {
+  it('are first its own, by the URL of each family of transports, with what is set of tokens', () => {
+    const resources = composeResources(
+      parseSettings({ tokens: { format: 'jwt', dpop: { required: true } }, resources: [elsewhere] }),
+      own,
+      server,
+    );
+    expect(resources.map(({ resource }) => resource)).toEqual([
+      `${issuer}/mcp`,
+      `${issuer}/sse`,
+      `${issuer}/rest`,
+      elsewhere.resource,
+    ]);
+    expect(resources[1]).toEqual({
+      resource: `${issuer}/sse`,
+      name: 'Notes',
+      scopes: { a: 'A.', b: 'B.' },
+      baselineScopes: ['a'],
+      dpopRequired: true,
+      accessTokenFormat: 'jwt',
+    });
+    expect(resources[3]).toMatchObject({ dpopRequired: false, baselineScopes: ['f'] });
+  });
+
+  it('may not be set as living elsewhere', () => {
+    const settings = parseSettings({ resources: [{ ...elsewhere, resource: `${issuer}/rest` }] });
+    expect(() => composeResources(settings, own, server)).toThrow(SettingsRefused);
+  });
+});
