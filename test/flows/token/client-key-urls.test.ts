@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../../client/support/folder.ts';
 import { asserting, type ClientKey, createClientKey } from '../../support/client-keys.ts';
 import { type DocumentHost, startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, redeem, refresh, register } from '../../support/oauth.ts';
+import { serveProcess } from '../attacks/support/served-process.ts';
 import { expectRefused, expectTokens, generousLimits, obtainCode } from './subject.ts';
 
 // Over src/authorization-server/client-keys/client-keys.ts and src/authorization-server/engine/client-for-request.ts.
@@ -52,6 +56,53 @@ function publish(
   );
 }
 
+/** What is served in the place of keys. */
+const faulty = [
+  '/endless',
+  '/declared',
+  '/drip',
+  '/elsewhere',
+  '/bomb',
+  '/page',
+  '/many',
+  '/crowd',
+  '/private',
+  '/none',
+];
+
+/** Serves all of it. */
+function publishFaulty(): void {
+  const large = Buffer.alloc(1024 * 1024, 'x');
+  host.serve('/endless', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const pour = (): void => {
+      while (!response.destroyed && response.write(large));
+      if (!response.destroyed) response.once('drain', pour);
+    };
+    pour();
+  });
+  host.serve('/declared', (_request, response) =>
+    response.writeHead(200, { 'content-length': String(2 ** 30) }).write('{'),
+  );
+  host.serve('/drip', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const drip = setInterval(() => response.write(' '), 100);
+    response.on('close', () => clearInterval(drip));
+  });
+  host.serve('/elsewhere', (_request, response) =>
+    response.writeHead(302, { location: 'https://127.0.0.1:1/keys' }).end(),
+  );
+  host.serve('/bomb', (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000, ' '))),
+  );
+  host.serve('/page', (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>keys</html>'),
+  );
+  publish('/many', { keys: Array(10_000).fill({ kty: 'EC' }) });
+  publish('/crowd', { keys: Array(21).fill(key.jwk) });
+  publish('/private', { keys: [{ ...key.jwk, d: 'd' }] });
+}
+
 describe('a client with keys at a URL', () => {
   it('authenticates; nobody asks for its keys before it sends an assertion, or for a bad one (A5-07, T-057)', async () => {
     publish('/good.json');
@@ -66,50 +117,9 @@ describe('a client with keys at a URL', () => {
     expect(host.requests.filter((path) => path === '/good.json')).toHaveLength(1);
   });
 
-  it('whose keys are no keys is refused, within three seconds and without the memory they would take (T-057)', async () => {
-    const large = Buffer.alloc(1024 * 1024, 'x');
-    host.serve('/endless', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const pour = (): void => {
-        while (!response.destroyed && response.write(large));
-        if (!response.destroyed) response.once('drain', pour);
-      };
-      pour();
-    });
-    host.serve('/declared', (_request, response) =>
-      response.writeHead(200, { 'content-length': String(2 ** 30) }).write('{'),
-    );
-    host.serve('/drip', (_request, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const drip = setInterval(() => response.write(' '), 100);
-      response.on('close', () => clearInterval(drip));
-    });
-    host.serve('/elsewhere', (_request, response) =>
-      response.writeHead(302, { location: 'https://127.0.0.1:1/keys' }).end(),
-    );
-    host.serve('/bomb', (_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000, ' '))),
-    );
-    host.serve('/page', (_request, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>keys</html>'),
-    );
-    publish('/many', { keys: Array(10_000).fill({ kty: 'EC' }) });
-    publish('/crowd', { keys: Array(21).fill(key.jwk) });
-    publish('/private', { keys: [{ ...key.jwk, d: 'd' }] });
-    const before = process.memoryUsage().rss;
-    const paths = [
-      '/endless',
-      '/declared',
-      '/drip',
-      '/elsewhere',
-      '/bomb',
-      '/page',
-      '/many',
-      '/crowd',
-      '/private',
-      '/none',
-    ];
-    for (const path of paths) {
+  it('whose keys are no keys is refused, within three seconds (T-057)', async () => {
+    publishFaulty();
+    for (const path of faulty) {
       const id = await registered(path);
       const begun = performance.now();
       const response = await attempt(id);
@@ -125,7 +135,44 @@ describe('a client with keys at a URL', () => {
         path,
       ).toHaveLength(1);
     }
-    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
+  }, 60_000);
+
+  it('does not cost 20 MB with all kinds of such keys at once, in a process that has settled (T-057)', async () => {
+    publishFaulty();
+    const folder = testFolder();
+    await writeFile(join(folder, 'ca.pem'), host.certificate);
+    const served = await serveProcess(
+      {
+        dangerously: { fetchFromLoopback: true },
+        limits: { ...generousLimits, metadataDocuments: often, metadataDocumentsPerHost: often },
+      },
+      { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') },
+    );
+    onTestFinished(() => served.stop());
+    const keysAt = async (path: string): Promise<string> => {
+      const { client_id } = await register(served.url, {
+        token_endpoint_auth_method: 'private_key_jwt',
+        jwks_uri: `${host.origin}${path}`,
+      });
+      const assertion = await key.sign(client_id, served.url);
+      const response = await post(`${served.url}/token`, {
+        grant_type: 'refresh_token',
+        refresh_token: 'x',
+        ...asserting(assertion),
+      });
+      return ((await response.json()) as { error: string }).error;
+    };
+    for (let at = 0; at < 200; at++) {
+      publish(`/settled-${at}.json`);
+      expect(await keysAt(`/settled-${at}.json`)).toBe('invalid_grant');
+    }
+    const before = served.residentBytes();
+    let peak = before;
+    const watch = setInterval(() => (peak = Math.max(peak, served.residentBytes())), 10);
+    onTestFinished(() => clearInterval(watch));
+    const answers = await Promise.all(faulty.map(keysAt));
+    expect(answers).toEqual(faulty.map(() => 'invalid_client'));
+    expect(peak - before).toBeLessThan(20 * 1024 * 1024);
   }, 60_000);
 
   it('on this machine or a private network is not looked for (T-056, T-057)', async () => {

@@ -24,15 +24,22 @@ export interface ServedProcess {
 /**
  * Starts one on a free port over a data folder of its own.
  * @param settings what its config file says
+ * @param env over the environment of the tests
  */
-export async function serveProcess(settings: object = {}): Promise<ServedProcess> {
+export async function serveProcess(
+  settings: object = {},
+  env: Record<string, string> = {},
+): Promise<ServedProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-attacked-'));
   const config = join(folder, 'gatehouse.json');
   await writeFile(config, JSON.stringify(settings));
   const program = runProgram(
     commandLine,
     ['serve', '--port', '0', '--json', '--data', folder, '--config', config],
-    { input: '', env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password } },
+    {
+      input: '',
+      env: { ...env, GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password },
+    },
   );
   const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
   const { publicUrl, mcpUrl, port } = JSON.parse(text) as { publicUrl: string; mcpUrl: string; port: number };
