@@ -1,4 +1,5 @@
 import type { Context, Next } from 'koa';
+import { StandingUnknown } from '../oauth/standing-unknown.ts';
 import type { Logger } from '../observability/logger.ts';
 import { StorageUnavailable } from '../storage/storage.ts';
 import { type Page, sendPage, wantsPage } from './page.ts';
@@ -20,6 +21,10 @@ interface Failure {
   status: 500 | 503;
   code: 'server_error' | 'temporarily_unavailable';
   description: string;
+  /** What the log says of it. */
+  summary: string;
+  /** How long a client should wait before it tries again, in seconds. */
+  retryAfterSeconds?: number;
 }
 
 /** What the error step is made of. */
@@ -37,20 +42,31 @@ export interface ErrorOptions {
 }
 
 /** How long a client should wait before it tries the database again, in seconds. */
-const retryAfterSeconds = '2';
+const databaseWaitSeconds = 2;
 
 function nameFailure(error: unknown, requestId: string): Failure {
-  return error instanceof StorageUnavailable
-    ? {
-        status: 503,
-        code: 'temporarily_unavailable',
-        description: 'The server cannot store anything at the moment. Try again in a few seconds.',
-      }
-    : {
-        status: 500,
-        code: 'server_error',
-        description: `The server failed. Its log has the reason under request ${requestId}.`,
-      };
+  if (error instanceof StorageUnavailable)
+    return {
+      status: 503,
+      code: 'temporarily_unavailable',
+      description: 'The server cannot store anything at the moment. Try again in a few seconds.',
+      summary: 'the database is unavailable',
+      retryAfterSeconds: databaseWaitSeconds,
+    };
+  if (error instanceof StandingUnknown)
+    return {
+      status: 503,
+      code: 'temporarily_unavailable',
+      description: error.message,
+      summary: 'nobody can tell at the moment whether a token stands',
+      retryAfterSeconds: error.retryAfterSeconds,
+    };
+  return {
+    status: 500,
+    code: 'server_error',
+    description: `The server failed. Its log has the reason under request ${requestId}.`,
+    summary: 'a request failed',
+  };
 }
 
 /**
@@ -72,14 +88,11 @@ export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOpt
         return;
       }
       const requestId = String(ctx.state.requestId);
-      const { status, code, description } = nameFailure(error, requestId);
+      const { status, code, description, summary, retryAfterSeconds } = nameFailure(error, requestId);
       const cause = status === 503 ? { cause: (error as Error).cause } : undefined;
-      logger.error(
-        { requestId, err: error, ...cause },
-        status === 503 ? 'the database is unavailable' : 'a request failed',
-      );
+      logger.error({ requestId, err: error, ...cause }, summary);
       ctx.status = status;
-      if (status === 503) ctx.set('Retry-After', retryAfterSeconds);
+      if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
       if (!programPaths.includes(ctx.path) && wantsPage(ctx))
         sendPage(
           ctx,

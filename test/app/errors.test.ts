@@ -4,6 +4,7 @@ import Koa, { type Context } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answerErrors, answerNotFound } from '../../src/app/errors.ts';
 import { buildFailurePage } from '../../src/authorization-server/index.ts';
+import { StandingUnknown } from '../../src/oauth/standing-unknown.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { StorageUnavailable } from '../../src/storage/storage.ts';
 
@@ -86,6 +87,19 @@ describe('an error', () => {
     expect(JSON.parse(text)).toMatchObject({ error: 'temporarily_unavailable' });
     expect(text).not.toMatch(/SQLITE|locked|var/);
     expect(log).toContain('SQLITE_BUSY');
+  });
+
+  it('of a token that nobody can tell about is 503 with its own time to wait, and no word of the cause (T-196)', async () => {
+    const { response, text, log } = await serve(() => {
+      throw new StandingUnknown('The identity provider does not answer.', 9, { cause: new Error('inner') });
+    });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '9']);
+    expect(JSON.parse(text)).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: 'The identity provider does not answer.',
+    });
+    expect(text).not.toContain('inner');
+    expect(log).toContain('inner');
   });
 
   it('lets through nothing that the step before it had prepared: no redirect, no cookie, nothing to be stored', async () => {
