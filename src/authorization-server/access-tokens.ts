@@ -2,7 +2,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { ArtifactRow, ArtifactStore } from '../storage/artifacts.ts';
-import { payloadContext } from './engine/adapter.ts';
+import { openPayload } from './engine/stored-names.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
 import type { Actor } from './token-exchange/actor.ts';
 
@@ -39,6 +39,19 @@ export interface IssuedAccessTokens {
 
 const kind = 'AccessToken';
 
+/** What is stored of a token, as far as it is read here; written by the engine, or by us for a JWT. */
+interface StoredToken {
+  clientId: string;
+  accountId?: string;
+  scope?: string;
+  aud: string;
+  iat: number;
+  exp: number;
+  grantId?: string;
+  jkt?: string;
+  extra?: { act?: Actor };
+}
+
 /** A token that was unsealed, and when its row was last seen. */
 interface OpenedToken {
   mark: string;
@@ -63,18 +76,18 @@ export function createAccessTokenSource(
   const opened = new Map<string, OpenedToken>();
 
   function open(row: ArtifactRow): IssuedAccessToken {
-    const payload = JSON.parse(box.open(row.payload, payloadContext(kind, row.id)));
+    const payload = openPayload<StoredToken>(box, kind, row);
     return {
-      clientId: String(payload.clientId),
-      subject: String(payload.accountId ?? payload.clientId),
+      clientId: payload.clientId,
+      subject: payload.accountId ?? payload.clientId,
       scopes: parseScope(payload.scope),
-      audience: String(payload.aud),
-      issuedAt: Number(payload.iat),
-      expiresAt: Number(payload.exp),
-      ...(payload.grantId === undefined ? undefined : { grantId: String(payload.grantId) }),
+      audience: payload.aud,
+      issuedAt: payload.iat,
+      expiresAt: payload.exp,
+      ...(payload.grantId === undefined ? undefined : { grantId: payload.grantId }),
       tokenId: row.id,
-      ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act as Actor }),
-      ...(typeof payload.jkt === 'string' ? { keyThumbprint: payload.jkt } : undefined),
+      ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act }),
+      ...(payload.jkt === undefined ? undefined : { keyThumbprint: payload.jkt }),
     };
   }
 

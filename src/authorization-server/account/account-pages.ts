@@ -4,6 +4,7 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { csrfToken, csrfTokens, FormRefused, readForm } from '../interactions/form.ts';
+import { answerRefusedForm, refuseOtherMethods } from '../interactions/refused-form.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
 import {
@@ -165,12 +166,7 @@ export function createAccountPages(
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
     const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
-    if (!allowed.includes(ctx.method)) {
-      ctx.set('Allow', allowed.join(', '));
-      const description = `use ${allowed.join(' or ')} here`;
-      const error = { code: 'invalid_request', description };
-      return answerWithErrorPage(ctx, 405, error, { explanation: 'form_refused' });
-    }
+    if (refuseOtherMethods(ctx, allowed)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
         await serve(ctx, path, page);
@@ -183,9 +179,7 @@ export function createAccountPages(
     } catch (error) {
       if (error instanceof PageMissing) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
       if (!(error instanceof FormRefused)) throw error;
-      const description = error.message;
-      const refusal = { code: 'invalid_request', description };
-      answerWithErrorPage(ctx, error.status, refusal, { explanation: 'form_refused' });
+      answerRefusedForm(ctx, error);
     }
   };
 }

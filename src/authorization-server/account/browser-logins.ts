@@ -1,6 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 import type { BrowserLogin } from '../views/account/overview.ts';
 
 /** The browsers in which an account is logged in. */
@@ -26,12 +26,9 @@ export function createBrowserLogins(
 ): BrowserLogins {
   async function list(accountId: string, ownUid?: string): Promise<BrowserLogin[]> {
     const rows = (await artifacts.listOf(kind, accountId)).filter(({ expiresAt }) => expiresAt > now());
-    const logins = rows.map(({ id, payload }) => {
-      const { uid, loginTs } = JSON.parse(box.open(payload, payloadContext(kind, id))) as {
-        uid: string;
-        loginTs: number;
-      };
-      return { id, isThis: uid === ownUid, loggedInAt: loginTs };
+    const logins = rows.map((row) => {
+      const { uid, loginTs } = openPayload<{ uid: string; loginTs: number }>(box, kind, row);
+      return { id: row.id, isThis: uid === ownUid, loggedInAt: loginTs };
     });
     return logins.sort((a, b) => Number(b.isThis) - Number(a.isThis) || b.loggedInAt - a.loggedInAt);
   }

@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import type { ClientStore } from '../../storage/clients.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { payloadContext } from '../engine/stored-names.ts';
 import { hashClientSecret } from '../operator-clients/client-secret.ts';
 import { checkOperatorClient, type OperatorClient, toMetadata } from '../operator-clients/operator-client.ts';
 import { AdministrationRefused } from './administration-refused.ts';

@@ -2,7 +2,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { openPayload } from '../engine/stored-names.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 
 /** A consent as an operator sees it. */
@@ -39,9 +39,10 @@ export function administerGrants(
   now: () => number,
 ) {
   const resourcesOf = (payload: Uint8Array, id: string): ListedGrant['resources'] => {
-    const { resources = {} } = JSON.parse(box.open(payload, payloadContext('Grant', id))) as {
-      resources?: Record<string, string>;
-    };
+    const { resources = {} } = openPayload<{ resources?: Record<string, string> }>(box, 'Grant', {
+      id,
+      payload,
+    });
     return Object.fromEntries(Object.entries(resources).map(([name, scope]) => [name, parseScope(scope)]));
   };
   const list = async ({ email, clientId }: OfWhom = {}): Promise<ListedGrant[]> => {

@@ -2,7 +2,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ListedDocument } from '../../storage/client-documents.ts';
 import type { ClientOrigin, ClientStatus, ListedClient } from '../../storage/clients.ts';
 import type { Metadata } from '../client-metadata.ts';
-import { payloadContext } from '../engine/stored-names.ts';
+import { openPayload, type SealedRow } from '../engine/stored-names.ts';
 
 /** A client as an operator sees it. What it says about itself is as it said it. */
 export interface KnownClient {
@@ -26,8 +26,8 @@ export interface ShownClient extends KnownClient {
   metadata: Metadata;
 }
 
-function open(box: SealedBox, kind: string, id: string, payload: Uint8Array): Metadata {
-  const { client_secret: _secret, ...metadata } = JSON.parse(box.open(payload, payloadContext(kind, id)));
+function open(box: SealedBox, kind: string, row: SealedRow): Metadata {
+  const { client_secret: _secret, ...metadata } = openPayload<Metadata>(box, kind, row);
   return metadata;
 }
 
@@ -50,7 +50,7 @@ export function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
     createdAt,
     ...used,
     grants,
-    ...describe(open(box, 'Client', clientId, payload)),
+    ...describe(open(box, 'Client', { id: clientId, payload })),
   };
 }
 
@@ -58,6 +58,6 @@ export function showRegistered(box: SealedBox, row: ListedClient): ShownClient {
 export function showDocument(box: SealedBox, row: ListedDocument): ShownClient {
   const { url: clientId, payload, fetchedAt: createdAt, usedAt, grants } = row;
   const used = usedAt === undefined ? {} : { usedAt };
-  const said = describe(open(box, 'ClientDocument', clientId, payload));
+  const said = describe(open(box, 'ClientDocument', { id: clientId, payload }));
   return { clientId, kind: 'document', status: 'approved', createdAt, ...used, grants, ...said };
 }

@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, randomSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { payloadContext } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 
 /** How long a person may take to unlock their passkey. */

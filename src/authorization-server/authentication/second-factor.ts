@@ -2,7 +2,7 @@ import { randomPassword } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { payloadContext } from '../engine/stored-names.ts';
 import { findTimeStep } from './one-time-password.ts';
 
 /** One-time codes of accounts: on or off, and checked. */

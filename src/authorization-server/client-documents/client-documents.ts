@@ -3,7 +3,7 @@ import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
 import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/client-documents.ts';
 import type { Metadata } from '../client-metadata.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import { openPayload, payloadContext } from '../engine/stored-names.ts';
 import { createBudgets, type DocumentLimits } from './budgets.ts';
 import { parseDocument } from './document.ts';
 import { DocumentRefused } from './document-refused.ts';
@@ -54,7 +54,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   const underWay = new Map<string, Promise<Metadata>>();
 
   const open = ({ url, payload }: ClientDocumentRow): Metadata =>
-    JSON.parse(box.open(payload, payloadContext(kind, url)));
+    openPayload(box, kind, { id: url, payload });
 
   async function keep(url: string, metadata: Metadata, fetchedAt: number, freshUntil: number): Promise<void> {
     const payload = box.seal(JSON.stringify(metadata), payloadContext(kind, url));

@@ -4,8 +4,7 @@ import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
-import { grantKey } from '../engine/adapter.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createLimiter } from '../limits.ts';
 

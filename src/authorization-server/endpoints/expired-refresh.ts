@@ -1,8 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
-import { grantKey } from '../engine/adapter.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { grantKey, openPayload } from '../engine/stored-names.ts';
 
 const kind = 'RefreshToken';
 

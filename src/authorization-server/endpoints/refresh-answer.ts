@@ -1,7 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ArtifactStore, PutArtifact } from '../../storage/artifacts.ts';
-import { payloadContext } from '../engine/adapter.ts';
-import { openPayload } from '../engine/stored-names.ts';
+import { openPayload, payloadContext } from '../engine/stored-names.ts';
 
 const kind = 'RefreshAnswer';
 

@@ -6,7 +6,7 @@ import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
-import { grantKey, payloadContext } from '../engine/adapter.ts';
+import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
@@ -168,8 +168,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const id = hashSecret(codeKind, code);
     const row = await artifacts.find(codeKind, id);
     if (!row) return undefined;
-    const payload = JSON.parse(box.open(row.payload, payloadContext(codeKind, id)));
-    return { ...payload, used: row.consumedAt !== undefined };
+    return {
+      ...openPayload<Omit<IssuedCode, 'used'>>(box, codeKind, row),
+      used: row.consumedAt !== undefined,
+    };
   }
 
   return async (ctx: Context, next: Next): Promise<void> => {

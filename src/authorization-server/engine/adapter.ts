@@ -12,8 +12,6 @@ import { type ClientSources, describeForRequest } from './client-for-request.ts'
 import { grantKey, openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
-export { grantKey, payloadContext } from './stored-names.ts';
-
 /** What the adapter works on. */
 export interface AdapterOptions extends ClientAdapterOptions {
   clientSources: ClientSources;

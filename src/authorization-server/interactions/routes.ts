@@ -16,6 +16,7 @@ import {
   readRequest,
 } from './interaction.ts';
 import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasskey } from './login.ts';
+import { answerRefusedForm, refuseOtherMethods } from './refused-form.ts';
 
 /** What the pages of an interaction work with. */
 export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions {
@@ -106,15 +107,7 @@ export function createInteractions(
     if (rest.length > 0 || (stepName !== undefined && !Object.hasOwn(steps, stepName)))
       return answerWithErrorPage(ctx, 404, { code: 'not_found' });
     const allowed = stepName === undefined ? ['GET', 'HEAD'] : ['POST'];
-    if (!allowed.includes(ctx.method)) {
-      ctx.set('Allow', allowed.join(', '));
-      return answerWithErrorPage(
-        ctx,
-        405,
-        { code: 'invalid_request', description: `use ${allowed.join(' or ')} here` },
-        { explanation: 'form_refused' },
-      );
-    }
+    if (refuseOtherMethods(ctx, allowed)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
         await serve(ctx, uid, stepName);
@@ -122,13 +115,7 @@ export function createInteractions(
       });
       if (!result.committed) return refuseLateAnswer(ctx, result.conflict);
     } catch (error) {
-      if (error instanceof FormRefused)
-        return answerWithErrorPage(
-          ctx,
-          error.status,
-          { code: 'invalid_request', description: error.message },
-          { explanation: 'form_refused' },
-        );
+      if (error instanceof FormRefused) return answerRefusedForm(ctx, error);
       if (isClientRefusal(error)) return answerWithClientRefusal(ctx, error);
       if (error instanceof errors.InvalidRedirectUri)
         return answerWithErrorPage(ctx, 400, { code: error.error });

@@ -1,6 +1,6 @@
 import type { AccessToken, ClientCredentials, Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { grantKey, payloadContext } from '../engine/adapter.ts';
+import { grantKey, payloadContext } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { jwtTokenId } from './own-jwt.ts';

@@ -1,6 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { ClientStore } from '../../storage/clients.ts';
-import { payloadContext } from '../engine/adapter.ts';
+import type { Metadata } from '../client-metadata.ts';
+import { openPayload, type SealedRow } from '../engine/stored-names.ts';
 import { glancedName } from './name-likeness.ts';
 
 /** What the operator has to do with a client: it is theirs, it bears the name of one that is, or nothing. */
@@ -15,9 +16,8 @@ export function createStanding(clients: ClientStore, box: SealedBox): StandingOf
     const rows = await clients.listOfOperator();
     if (rows.some(({ id }) => id === clientId)) return 'operator';
     const glanced = glancedName(name);
-    const nameOf = (id: string, payload: Uint8Array): string =>
-      String(JSON.parse(box.open(payload, payloadContext('Client', id))).client_name);
-    const isLike = rows.some(({ id, payload }) => glancedName(nameOf(id, payload)) === glanced);
+    const nameOf = (row: SealedRow): string => String(openPayload<Metadata>(box, 'Client', row).client_name);
+    const isLike = rows.some((row) => glancedName(nameOf(row)) === glanced);
     return glanced !== '' && isLike ? 'namesake' : 'none';
   };
 }

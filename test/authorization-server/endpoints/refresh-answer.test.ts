@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findAnswer, keepAnswer } from '../../../src/authorization-server/endpoints/refresh-answer.ts';
-import { grantKey } from '../../../src/authorization-server/engine/adapter.ts';
+import { grantKey } from '../../../src/authorization-server/engine/stored-names.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
 import { startAdapters } from '../storage-subject.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { grantKey, payloadContext } from '../../../src/authorization-server/engine/adapter.ts';
+import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
 import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
