@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { median } from './median.ts';
 import type { Pace } from './pace.ts';
 import type { Row } from './report.ts';
 import { callBody, checkEcho, headersFor, type Load, type Mode, openSession } from './requests.ts';
 import { type Subject, type SubjectName, startSubject } from './subjects.ts';
-import { type Measured, runWrk } from './wrk.ts';
+import { rowOfRuns, takeTurns } from './turns.ts';
+import { runWrk } from './wrk.ts';
 
 /** Connections of the load. */
 const connections = 32;
@@ -39,52 +39,34 @@ async function prepareLoad(
 ): Promise<Load> {
   const body = callBody(mode);
   if (isRefused && name !== 'koa')
-    return { url, headers: headersFor(mode, randomBytes(32).toString('base64url')), body };
-  const load = { url, headers: headersFor(mode, token), body };
+    return { url, method: 'POST', headers: headersFor(mode, randomBytes(32).toString('base64url')), body };
+  const load: Load = { url, method: 'POST', headers: headersFor(mode, token), body };
   if (mode !== 'session') return load;
   const sessions = await Promise.all(Array.from({ length: loadSessions }, () => openSession(url, token)));
   return { ...load, sessions };
 }
 
-function toRow(work: Work, subject: SubjectName, runs: readonly Measured[]): Row {
-  const middle = (of: (run: Measured) => number): number => median(runs.map(of));
-  const sum = (of: (run: Measured) => number): number => runs.map(of).reduce((a, b) => a + b, 0);
-  const failed =
-    (work.isRefused && subject !== 'koa' ? 0 : sum((run) => run.refused)) + sum((run) => run.broken);
-  return {
-    work: work.name,
-    subject,
-    value: middle((run) => run.perSecond),
-    unit: '/s',
-    details: {
-      p50: middle((run) => run.p50),
-      p99: middle((run) => run.p99),
-      'CPU µs': middle((run) => run.processorMicros),
-      ...(failed > 0 ? { FAILED: failed } : {}),
-    },
-  };
-}
-
 /** Measures one work: all its servers run side by side, one of them under load at a time. */
 export async function measureCalls(work: Work, pace: Pace, folder: string): Promise<Row[]> {
-  const started: { name: SubjectName; subject: Subject; load: Load; runs: Measured[] }[] = [];
+  const started: { name: SubjectName; subject: Subject; load: Load }[] = [];
+  const servers: Subject[] = [];
   try {
     for (const name of work.subjects) {
       const sessions = work.mode === 'stateless' ? 'none' : 'stored';
       const subject = await startSubject(name, folder, { sessions });
-      const entry = { name, subject, load: { url: subject.url, headers: {}, body: '' }, runs: [] };
-      started.push(entry);
-      entry.load = await prepareLoad(work, subject, name);
-      if (!work.isRefused) await checkEcho(entry.load);
+      servers.push(subject);
+      const load = await prepareLoad(work, subject, name);
+      if (!work.isRefused) await checkEcho(load);
+      started.push({ name, subject, load });
     }
-    for (const { subject, load } of started)
-      await runWrk(subject.server, load, { folder, connections, seconds: pace.warmUpSeconds });
-    for (let round = 0; round < pace.rounds; round++) {
-      for (const { subject, load, runs } of started)
-        runs.push(await runWrk(subject.server, load, { folder, connections, seconds: pace.seconds }));
-    }
-    return started.map(({ name, runs }) => toRow(work, name, runs));
+    const runs = await takeTurns(started, pace, ({ subject, load }, seconds) =>
+      runWrk(subject.server, load, { folder, connections, seconds }),
+    );
+    return started.map(({ name }, at) => {
+      const mayBeRefused = work.isRefused === true && name !== 'koa';
+      return rowOfRuns(work.name, name, runs[at] ?? [], { mayBeRefused });
+    });
   } finally {
-    await Promise.all(started.map(({ subject }) => subject.server.stop()));
+    await Promise.all(servers.map(({ server }) => server.stop()));
   }
 }

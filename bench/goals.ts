@@ -27,6 +27,9 @@ function own(work: string, detail?: string): Rule['reach'] {
   };
 }
 
+/** oidc-provider as a careful team would run it, with either form of access tokens. */
+const oidcProvider = ['oidc-provider FULL', 'oidc-provider FULL, opaque'];
+
 const adapters = ['sdk2 node', 'sdk2 express', 'sdk2 hono', 'sdk2 fastify'];
 
 const rules: readonly Rule[] = [
@@ -99,6 +102,48 @@ const rules: readonly Rule[] = [
     wanted: 35,
     bound: 'most',
     reach: own('memory, open stream'),
+  },
+  {
+    work: 'code exchange',
+    rule: 'times oidc-provider FULL',
+    wanted: 2.5,
+    bound: 'least',
+    reach: overBest('code exchange', oidcProvider),
+  },
+  {
+    work: 'refresh',
+    rule: 'times oidc-provider FULL',
+    wanted: 2.5,
+    bound: 'least',
+    reach: overBest('refresh', oidcProvider),
+  },
+  {
+    work: 'refresh',
+    rule: 'times oidc-provider NORMAL',
+    wanted: 1,
+    bound: 'least',
+    reach: overBest('refresh', ['oidc-provider NORMAL']),
+  },
+  {
+    work: 'refresh',
+    rule: 'times better-auth',
+    wanted: 5,
+    bound: 'least',
+    reach: overBest('refresh', ['better-auth NORMAL']),
+  },
+  {
+    work: 'registration',
+    rule: 'times oidc-provider FULL',
+    wanted: 2,
+    bound: 'least',
+    reach: overBest('registration', oidcProvider),
+  },
+  {
+    work: 'metadata',
+    rule: 'times oidc-provider',
+    wanted: 1,
+    bound: 'least',
+    reach: overBest('metadata', oidcProvider),
   },
   { work: 'cold start', rule: 'ms', wanted: 400, bound: 'most', reach: own('cold start') },
 ];

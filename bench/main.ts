@@ -6,6 +6,8 @@ import { parseArgs, promisify } from 'node:util';
 import { callWorks, measureCalls } from './calls.ts';
 import { measureColdStart } from './cold-start.ts';
 import { judge } from './goals.ts';
+import { issuanceWorks, measureIssuance } from './issuance.ts';
+import { issuerWorks, measureIssuers } from './issuer-endpoints.ts';
 import { type Pace, quick, steady } from './pace.ts';
 import { installPeers } from './peer-installation.ts';
 import { formatGoals, formatRows, type Row } from './report.ts';
@@ -15,7 +17,8 @@ const help = `Measures Gatehouse beside what a team could use instead, all in on
 
   npm run bench -- [options]
 
-  --only <parts>   some of: modern, session, stateless, refused, sessions, cold (with commas; all by default)
+  --only <parts>   some of: modern, session, stateless, refused, sessions, cold, exchange, refresh, register,
+                   metadata (with commas; all by default)
   --quick          one short round each: a first look, not a number to keep
   --json           the rows and goals as JSON on standard output
   --help           this text
@@ -33,6 +36,10 @@ const parts: Readonly<Record<string, Part>> = {
   refused: (pace, folder) => measureCalls(callWorks.refused, pace, folder),
   sessions: measureSessions,
   cold: (pace, folder) => measureColdStart(pace.rounds * 3, folder),
+  exchange: (pace, folder) => measureIssuance(issuanceWorks.exchange, pace, folder),
+  refresh: (pace, folder) => measureIssuance(issuanceWorks.refresh, pace, folder),
+  register: (pace, folder) => measureIssuers(issuerWorks.register, pace, folder),
+  metadata: (pace, folder) => measureIssuers(issuerWorks.metadata, pace, folder),
 };
 
 /** From here on a machine has other things to do, and the ratios suffer. */

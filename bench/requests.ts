@@ -1,11 +1,12 @@
 /** How a client speaks: 2026-07-28, a session of 2025-06-18, or the same revision without a session. */
 export type Mode = 'modern' | 'session' | 'stateless';
 
-/** What a load sends: POSTs to one URL that differ in the id of the message, and in the session. */
+/** What a load sends: requests to one URL that differ in the id of the message, and in the session. */
 export interface Load {
   url: string;
+  method: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
-  /** JSON with `__ID__` in the place of the id. */
+  /** Text with `__ID__` in the place of the id; none goes with a GET. */
   body: string;
   /** Sessions to go through in turn. */
   sessions?: readonly string[];

@@ -4,21 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Load } from './requests.ts';
 import { cores, processorMicroseconds, type ServerProcess } from './server-process.ts';
+import type { Measured } from './turns.ts';
 
 const run = promisify(execFile);
-
-/** What one run of the load saw. */
-export interface Measured {
-  perSecond: number;
-  /** Latencies in milliseconds. */
-  p50: number;
-  p99: number;
-  /** Answers that were no 2xx, and connections that broke. */
-  refused: number;
-  broken: number;
-  /** Processor time of the server for one request, in microseconds. */
-  processorMicros: number;
-}
 
 const report = `done = function(summary, latency)
   local e = summary.errors
@@ -28,9 +16,10 @@ const report = `done = function(summary, latency)
 end`;
 
 /** The load as a script of wrk: ids count up, sessions take turns. */
-function script({ url, headers, body, sessions = [] }: Load): string {
+function script({ url, method, headers, body, sessions = [] }: Load): string {
   const quote = (text: string): string => JSON.stringify(text);
   const [before = '', after = ''] = body.split('__ID__');
+  const sent = method === 'GET' ? 'nil' : `${quote(before)} .. count .. ${quote(after)}`;
   const fields = Object.entries(headers).map(([name, value]) => `[${quote(name)}]=${quote(value)}`);
   return [
     `local headers = {${fields.join(',')}}`,
@@ -39,7 +28,7 @@ function script({ url, headers, body, sessions = [] }: Load): string {
     'request = function()',
     '  count = count + 1',
     '  if #sessions > 0 then headers["Mcp-Session-Id"] = sessions[count % #sessions + 1] end',
-    `  return wrk.format("POST", ${quote(new URL(url).pathname)}, headers, ${quote(before)} .. count .. ${quote(after)})`,
+    `  return wrk.format(${quote(method)}, ${quote(new URL(url).pathname)}, headers, ${sent})`,
     'end',
     report,
   ].join('\n');

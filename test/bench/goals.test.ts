@@ -41,6 +41,19 @@ describe('our goals', () => {
     });
   });
 
+  it('hold Gatehouse against the faster form of tokens of an engine that has two', () => {
+    const goals = judge([
+      row('refresh', 'gatehouse', 5000),
+      row('refresh', 'oidc-provider FULL', 1000),
+      row('refresh', 'oidc-provider FULL, opaque', 2500),
+      row('refresh', 'oidc-provider NORMAL', 5000),
+    ]);
+    expect(goals.map(({ rule, reached, holds }) => [rule, reached, holds])).toEqual([
+      ['times oidc-provider FULL', 2, false],
+      ['times oidc-provider NORMAL', 1, true],
+    ]);
+  });
+
   it('are left out where their rows were not measured', () => {
     expect(judge([row('call, session', 'gatehouse', 1), row('bad token', 'koa', 1)])).toEqual([]);
   });

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { IssuanceReport, IssuanceTask } from './issuance-load.ts';
+import { type Issuer, type IssuerName, startIssuer } from './issuers.ts';
+import type { Pace } from './pace.ts';
+import type { Row } from './report.ts';
+import { cores, processorMicroseconds } from './server-process.ts';
+import { type Measured, rowOfRuns, takeTurns } from './turns.ts';
+
+/** Connections of the load. */
+const connections = 16;
+
+/** Grants that the load of the refresh row goes through. */
+const loadGrants = 64;
+
+/** Longest time for what the load does in a turn. */
+const patienceMs = 120_000;
+
+interface Work {
+  name: string;
+  kind: IssuanceTask['work']['kind'];
+}
+
+/** What the token endpoint is measured at. */
+export const issuanceWorks = {
+  exchange: { name: 'code exchange', kind: 'exchange' },
+  refresh: { name: 'refresh', kind: 'refresh' },
+} as const satisfies Record<string, Work>;
+
+const subjects: readonly IssuerName[] = [
+  'gatehouse',
+  'oidc-provider FULL',
+  'oidc-provider FULL, opaque',
+  'oidc-provider NORMAL',
+  'better-auth NORMAL',
+];
+
+/** The next message of the load. @throws Error where it ends or takes too long */
+async function nextMessage(load: ChildProcess): Promise<unknown> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const timer = setTimeout(() => load.kill('SIGKILL'), patienceMs);
+  try {
+    const ended = once(load, 'exit', { signal }).then(() => undefined);
+    const message = await Promise.race([once(load, 'message', { signal }), ended]);
+    if (message === undefined) throw new Error('the load ended before it was done');
+    return message[0];
+  } finally {
+    clearTimeout(timer);
+    waiting.abort();
+  }
+}
+
+function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+async function runLoad(
+  { server, origin, ways }: Issuer,
+  task: Pick<IssuanceTask, 'work' | 'codes'>,
+): Promise<Measured> {
+  const program = fileURLToPath(new URL('issuance-load.ts', import.meta.url));
+  const whole: IssuanceTask = { origin, ways, connections, ...task };
+  const load = spawn('taskset', ['-c', cores.load, process.execPath, program, JSON.stringify(whole)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  try {
+    await nextMessage(load);
+    const before = processorMicroseconds(server);
+    load.send('go on');
+    const { done, seconds, latencies } = (await nextMessage(load)) as IssuanceReport;
+    const used = processorMicroseconds(server) - before;
+    const sorted = latencies.sort((a, b) => a - b);
+    return {
+      perSecond: done / seconds,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      refused: 0,
+      broken: 0,
+      processorMicros: used / done,
+    };
+  } finally {
+    load.kill('SIGKILL');
+    if (load.exitCode === null && load.signalCode === null) await once(load, 'exit');
+  }
+}
+
+/**
+ * Measures how fast tokens are issued: for codes, or for refresh tokens that are rotated. Codes are got before the time
+ * is taken.
+ * @throws Error where one answer is not the right one
+ */
+export async function measureIssuance(
+  { name: work, kind }: Work,
+  pace: Pace,
+  folder: string,
+): Promise<Row[]> {
+  const started: { name: IssuerName; issuer: Issuer }[] = [];
+  try {
+    for (const name of subjects) started.push({ name, issuer: await startIssuer(name, folder) });
+    const runs = await takeTurns(started, pace, ({ issuer }, seconds) =>
+      kind === 'refresh'
+        ? runLoad(issuer, { work: { kind, seconds }, codes: loadGrants })
+        : runLoad(issuer, { work: { kind }, codes: pace.codes }),
+    );
+    return started.map(({ name }, at) => rowOfRuns(work, name, runs[at] ?? []));
+  } finally {
+    await Promise.all(started.map(({ issuer }) => issuer.server.stop()));
+  }
+}
