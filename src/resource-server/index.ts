@@ -2,6 +2,12 @@ export { type AccessWatch, createAccessWatch } from './access-watch.ts';
 export { createDpopNonces } from './dpop/nonces.ts';
 export { createMemoryOfProofs, type UsedProofs } from './dpop/used-proofs.ts';
 export type { DpopPolicy } from './dpop/verify-proof.ts';
+export type { IntrospectionClient } from './introspection/client-authentication.ts';
+export {
+  createIntrospectionVerifier,
+  IntrospectionUnavailable,
+  type IntrospectionVerifierOptions,
+} from './introspection/introspection-verifier.ts';
 export { IssuerKeysUnavailable } from './jwt/issuer-keys.ts';
 export { createJwtVerifier, type JwtVerifierOptions, type TrustedIssuer } from './jwt/jwt-verifier.ts';
 export { buildProtectedResource, type ProtectedResourceDescription } from './protected-resource.ts';

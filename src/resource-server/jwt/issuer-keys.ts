@@ -1,4 +1,5 @@
 import { type CompactVerifyGetKey, createRemoteJWKSet, customFetch, errors } from 'jose';
+import { readBounded } from '../bounded-body.ts';
 
 /** The keys of an issuer cannot be had, so nobody can tell whether its tokens are good. Nothing the caller did. */
 export class IssuerKeysUnavailable extends Error {
@@ -40,7 +41,7 @@ export function createIssuerKeys({ jwksUrl, fetch }: IssuerKeysOptions): Compact
     timeoutDuration: timeoutMs,
     [customFetch]: async (url, init) => {
       const response = await fetch(url, init as RequestInit);
-      return new Response(await readBounded(response), { status: response.status });
+      return new Response(await readBounded(response, maxBytes), { status: response.status });
     },
   });
   let failure: { cause: unknown; at: number } | undefined;
@@ -62,18 +63,6 @@ function unavailable(cause: unknown): IssuerKeysUnavailable {
   return new IssuerKeysUnavailable('The keys of the issuer cannot be had at the moment. Try again later.', {
     cause,
   });
-}
-
-/** Reads a body up to the limit. @throws RangeError for a larger one, of which no more is read */
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new RangeError(`the keys have more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function isAboutTheKey(error: unknown): boolean {

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { importJWK, type JWK, SignJWT } from 'jose';
+
+/** Who a resource server is at the authorization server, and what it proves that with. */
+export type IntrospectionClient = { clientId: string } & (
+  | {
+      /** Sent by `client_secret_basic`. */
+      clientSecret: string;
+      privateKey?: never;
+    }
+  | {
+      /** Signs an assertion for each request (`private_key_jwt`); `alg` says how, `kid` which key it is. */
+      privateKey: JWK & { alg: string };
+      clientSecret?: never;
+    }
+);
+
+/** What is sent beside the token. */
+export interface ClientProof {
+  headers: Record<string, string>;
+  fields: Record<string, string>;
+}
+
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+/** How long an assertion is good, in seconds. */
+const assertionSeconds = 60;
+
+/** @returns the text in `application/x-www-form-urlencoded`, as credentials are encoded (RFC 6749 section 2.3.1) */
+function formEncode(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+/**
+ * Creates what a client proves with who it is, once for each request.
+ * @param issuer the authorization server, which an assertion is for and nobody else
+ * @param now epoch seconds
+ * @see RFC 6749 section 2.3.1; RFC 7523 sections 2.2 and 3
+ */
+export function createClientProof(
+  client: IntrospectionClient,
+  issuer: string,
+  now: () => number,
+): () => Promise<ClientProof> {
+  const { clientId, clientSecret, privateKey } = client;
+  if (clientSecret !== undefined) {
+    const credentials = Buffer.from(`${formEncode(clientId)}:${formEncode(clientSecret)}`);
+    const headers = { authorization: `Basic ${credentials.toString('base64')}` };
+    return async () => ({ headers, fields: {} });
+  }
+  const { alg, kid } = privateKey;
+  return async () => {
+    const assertion = await new SignJWT()
+      .setProtectedHeader({ alg, ...(kid === undefined ? {} : { kid }) })
+      .setIssuer(clientId)
+      .setSubject(clientId)
+      .setAudience(issuer)
+      .setJti(randomUUID())
+      .setIssuedAt(now())
+      .setExpirationTime(now() + assertionSeconds)
+      .sign(await importJWK(privateKey, alg));
+    return { headers: {}, fields: { client_assertion_type: assertionType, client_assertion: assertion } };
+  };
+}
