@@ -1,0 +1,92 @@
+/**
+ * What a fault means for those who wait: `refused`, this login gives nothing; `ended`, the tokens are dead for good;
+ * `unavailable`, nothing is known, and another time it may go well.
+ */
+export type UpstreamFaultKind = 'refused' | 'ended' | 'unavailable';
+
+/** What went wrong with an upstream: one name a fault, each with what its message says. */
+export const upstreamReasons = {
+  // Its network
+  address_not_public: 'its host is, or has among its addresses, one that is not of the public internet',
+  not_https: 'its URL is not https',
+  certificate: 'its host has no valid certificate',
+  unreachable: 'its host cannot be reached',
+  timed_out: 'it did not answer in time',
+  too_large: 'it sent more than is read',
+  redirected: 'it answered with a redirect, which is not followed',
+  server_error: 'it answered with an error of its own (5xx)',
+  too_many_requests: 'it asks us to come later (429)',
+  // Its metadata
+  metadata_missing: 'it has no metadata at its issuer',
+  metadata_malformed: 'its metadata does not follow the standard',
+  metadata_issuer: 'its metadata is of another issuer',
+  metadata_endpoint_not_https: 'its metadata names an endpoint that is not https',
+  metadata_endpoint_host: 'its metadata names an endpoint on another host',
+  metadata_endpoint_missing: 'its metadata lacks an endpoint',
+  metadata_pkce: 'its metadata does not have S256 among the code challenge methods',
+  keys_malformed: 'its key set does not follow the standard',
+  // The callback
+  callback_malformed: 'the callback has a parameter twice, or none of an answer',
+  callback_state: 'the callback has another state',
+  callback_issuer: 'the callback names another issuer',
+  callback_issuer_missing: 'the callback names no issuer, though its metadata promises one',
+  denied: 'the person, or the upstream, said no',
+  callback_error: 'the callback has an error',
+  // The token endpoint
+  grant_refused: 'it refused the code or refresh token (invalid_grant)',
+  client_refused: 'it does not accept our client id, secret or key',
+  token_error: 'its token endpoint answered with an error',
+  token_malformed: 'its token endpoint did not answer as the standard asks',
+  // ID tokens and logout tokens
+  jwt_missing: 'it sent no ID token',
+  jwt_malformed: 'its JWT cannot be read',
+  jwt_algorithm: 'its JWT is signed by an algorithm that is not accepted',
+  jwt_key: 'its JWT is signed with a key that is not among its keys',
+  jwt_signature: 'the signature of its JWT is wrong',
+  jwt_issuer: 'its JWT is of another issuer',
+  jwt_audience: 'its JWT is meant for somebody else',
+  jwt_authorized_party: 'its JWT was issued to another client',
+  jwt_nonce: 'its ID token belongs to another login',
+  jwt_expired: 'its JWT has expired',
+  jwt_from_future: 'its JWT is from the future',
+  jwt_claims: 'its JWT lacks a claim, or has one of the wrong kind',
+  jwt_access_token: 'its ID token was issued with another access token',
+  logout_token_type: 'the JWT is no logout token',
+  logout_token_nonce: 'the logout token has a nonce, as only ID tokens may',
+  // Who it is
+  user_info_refused: 'it does not accept the access token when asked who it is',
+  user_info_malformed: 'its answer who it is does not follow the standard',
+  user_info_subject: 'its answer is about somebody else than the ID token',
+  revocation_refused: 'it refused to revoke',
+} as const;
+
+/** Names of {@link upstreamReasons}. */
+export type UpstreamReason = keyof typeof upstreamReasons;
+
+/**
+ * Something went wrong with an upstream. The message is made of our own words alone: no byte of an answer, no URL with a
+ * query, no secret. What people are shown is for the pages to say (T-085).
+ */
+export class UpstreamFault extends Error {
+  override name = 'UpstreamFault';
+  readonly kind: UpstreamFaultKind;
+  readonly reason: UpstreamReason;
+  /** Name of the upstream. */
+  readonly upstream: string;
+  /** @param detail more of our own words, or a name of ours, that says where */
+  constructor(
+    upstream: string,
+    kind: UpstreamFaultKind,
+    reason: UpstreamReason,
+    detail?: string,
+    options?: ErrorOptions,
+  ) {
+    super(
+      `upstream ${upstream}: ${upstreamReasons[reason]}${detail === undefined ? '' : ` (${detail})`}`,
+      options,
+    );
+    this.upstream = upstream;
+    this.kind = kind;
+    this.reason = reason;
+  }
+}
