@@ -5,7 +5,7 @@ import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
-import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { startGatehouse } from '../../support/gatehouse.ts';
 import {
   authorization,
   obtainTokens,
@@ -17,6 +17,7 @@ import {
 } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { generousLimits } from '../token/subject.ts';
+import { openStream } from './support/stream.ts';
 
 /** How long a verifier keeps its copy of the key set, and caches in between theirs, in seconds. */
 const keptSeconds = 900;
@@ -32,43 +33,6 @@ function createVerifier(url: string, now: () => number) {
     }
     await jwtVerify(idToken, kept.keys, { issuer: url, clockTolerance: 10 });
   };
-}
-
-/** Opens an MCP session and its stream. */
-async function openStream(gatehouse: RunningGatehouse, { access_token }: Tokens) {
-  const headers = {
-    authorization: `Bearer ${access_token}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-  };
-  const params = {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'test', version: '1' },
-  };
-  const call = (url: string, message: object, more: Record<string, string> = {}): Promise<Response> =>
-    fetch(url, {
-      method: 'POST',
-      headers: { ...headers, ...more },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...message }),
-    });
-  const opened = await call(gatehouse.mcpUrl, { method: 'initialize', params });
-  await opened.text();
-  const session = { 'mcp-session-id': opened.headers.get('mcp-session-id') ?? '' };
-  const stream = await fetch(gatehouse.mcpUrl, {
-    headers: { ...headers, accept: 'text/event-stream', ...session },
-  });
-  let isOpen = true;
-  void stream.text().then(
-    () => (isOpen = false),
-    () => (isOpen = false),
-  );
-  const list = async (url: string): Promise<number> => {
-    const answer = await call(url, { method: 'tools/list' }, session);
-    await answer.text();
-    return answer.status;
-  };
-  return { isOpen: () => isOpen, list };
 }
 
 it('all three kinds of keys are rotated under load, and nobody notices: no call, page, token, stream or stored session fails (T-178, T-179)', async () => {
