@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 
 /** Passwords are refused outside these lengths: characters below, bytes above (T-118, T-120). */
@@ -27,13 +27,26 @@ export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull';
 }
 
+const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
+
+/** What stands in the place of a hash where nobody knows a password; made from the salt, so that it can be told. */
+function digestOfNobody(salt: string): string {
+  return unpadded(createHash('sha256').update(`a password that nobody knows:${salt}`).digest());
+}
+
 /**
- * Makes the stored form of a password that nobody knows, and nobody ever did: no password gives these bytes, and finding
- * that out takes as long as with any other account (T-116).
+ * Makes the stored form of a password that nobody knows, and nobody ever did: no password is known to give these bytes,
+ * and finding that out takes as long as with any other account (T-116).
  */
 export function unknownPasswordHash(): string {
-  const part = (bytes: number): string => randomBytes(bytes).toString('base64').replace(/=+$/, '');
-  return `${currentPrefix}${part(16)}$${part(32)}`;
+  const salt = unpadded(randomBytes(16));
+  return `${currentPrefix}${salt}$${digestOfNobody(salt)}`;
+}
+
+/** Whether a stored form is one of {@link unknownPasswordHash}: nobody can log in with a password there. */
+export function isUnknownPassword(stored: string): boolean {
+  const [digest = '', salt = ''] = stored.split('$').reverse();
+  return digest === digestOfNobody(salt);
 }
 
 /** Why a password cannot be taken, in a sentence for the person; undefined where it can. */

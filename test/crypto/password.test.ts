@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   checkPassword,
   createPasswordHasher,
+  isUnknownPassword,
   PasswordQueueFull,
   randomPassword,
   unknownPasswordHash,
@@ -115,5 +116,13 @@ describe('a password', () => {
     expect(hasher.isOutdated(stored)).toBe(false);
     for (const password of ['', 'password', stored])
       expect(await hasher.verify(password, stored)).toBe(false);
+  });
+
+  it('that nobody knows can be told from one that somebody set', async () => {
+    expect(isUnknownPassword(unknownPasswordHash())).toBe(true);
+    const stored = await hasher.hash('password');
+    const [digest = ''] = unknownPasswordHash().split('$').reverse();
+    for (const other of [stored, stored.replace(/[^$]*$/, digest), '', '$'])
+      expect(isUnknownPassword(other), other).toBe(false);
   });
 });

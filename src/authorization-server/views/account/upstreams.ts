@@ -1,0 +1,137 @@
+import type { Texts } from '../../texts/texts.ts';
+import { displayText } from '../display-text.ts';
+import { type Markup, markup } from '../markup.ts';
+import { type AccountPageFrame, csrfField, renderAccountPage } from './frame.ts';
+import { timeWords } from './time-words.ts';
+
+/** A third party's authorization server, as people are told of it. */
+export interface NamedUpstream {
+  /** Its name in the settings, which stands in URLs. */
+  name: string;
+  /** What people call it. */
+  label: string;
+}
+
+/** An account elsewhere that is linked with the person's. */
+export interface LinkedUpstream extends NamedUpstream {
+  /** Who they are there: an address, a name, or the subject. */
+  person: string;
+  /** Epoch seconds. */
+  linkedAt: number;
+  /** When its standing was good last, epoch seconds. */
+  checkedAt: number;
+  /** Since when it does not answer, epoch seconds. */
+  unreachableSince?: number | undefined;
+  /** What the tokens that are kept may do there. */
+  scopes: readonly string[];
+  hasTokens: boolean;
+  /** Whether one can log in with it; `gone` where the operator took it out of the settings. */
+  use: 'login' | 'tools' | 'gone';
+}
+
+/** What the page of linked accounts shows. */
+export interface UpstreamsPage extends AccountPageFrame {
+  linked: readonly LinkedUpstream[];
+  /** Those that could be linked as well. */
+  others: readonly NamedUpstream[];
+}
+
+function scopeList(heading: string, scopes: readonly string[]): Markup | false {
+  return (
+    scopes.length > 0 &&
+    markup`<p>${heading}</p>
+<ul>${scopes.map((scope) => markup`<li><span class="detail">${displayText(scope, 300)}</span></li>`)}</ul>
+`
+  );
+}
+
+function renderLinked(texts: Texts, page: UpstreamsPage, linked: LinkedUpstream): Markup {
+  const words = texts.account.upstreams;
+  const label = displayText(linked.label, 60);
+  const use = { login: words.forLogin, tools: words.notForLogin, gone: words.notOffered }[linked.use];
+  const { unreachableSince } = linked;
+  return markup`<li class="item"><h3><bdi>${label}</bdi></h3>
+<p>${words.as(markup`<bdi class="name">${displayText(linked.person, 254)}</bdi>`)}</p>
+<p class="muted">${words.linked(timeWords(texts, linked.linkedAt))}<br>${words.checked(timeWords(texts, linked.checkedAt))}${unreachableSince !== undefined && markup`<br>${words.unreachable(timeWords(texts, unreachableSince))}`}</p>
+<p class="muted">${use}<br>${linked.hasTokens ? words.tokensKept : words.noTokens}</p>
+${linked.hasTokens && scopeList(words.allowed, linked.scopes)}<a class="button" href="${page.url}/upstreams/${linked.name}/unlink">${words.unlink(label)}</a></li>
+`;
+}
+
+/**
+ * The page of accounts elsewhere: those that are linked, and those that could be.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderUpstreams(texts: Texts, page: UpstreamsPage): string {
+  const words = texts.account.upstreams;
+  return renderAccountPage(
+    texts,
+    page,
+    words.heading,
+    markup`<p>${words.explanation}</p>
+${
+  page.linked.length === 0
+    ? markup`<p>${words.none}</p>`
+    : markup`<ul class="items">
+${page.linked.map((linked) => renderLinked(texts, page, linked))}</ul>`
+}
+${page.others.map(
+  ({ name, label }) =>
+    markup`<p><a class="button" href="${page.url}/upstreams/${name}/link">${words.link(displayText(label, 60))}</a></p>
+`,
+)}`,
+  );
+}
+
+/**
+ * The page that says what is asked for elsewhere before anybody goes there. Posts `csrf`.
+ * @param page `scopes` are those that will be asked for
+ * @returns a complete HTML document that needs no script
+ */
+export function renderUpstreamLink(
+  texts: Texts,
+  page: AccountPageFrame & { upstream: NamedUpstream; scopes: readonly string[] },
+): string {
+  const words = texts.account.upstreams;
+  const { url, csrf, upstream } = page;
+  const label = displayText(upstream.label, 60);
+  return renderAccountPage(
+    texts,
+    page,
+    words.linkHeading(label),
+    markup`<p>${words.linkExplanation(label)}</p>
+${scopeList(words.asked, page.scopes)}<p class="muted">${words.linkTokens}</p>
+<form method="post" action="${url}/upstreams/${upstream.name}/link">
+${csrfField(csrf)}
+<button class="primary" type="submit">${words.goTo(label)}</button>
+</form>`,
+  );
+}
+
+/**
+ * The page that asks whether an account elsewhere is to be unlinked. Posts `csrf`; without the form where it is the only
+ * way to log in.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderUpstreamUnlink(
+  texts: Texts,
+  page: AccountPageFrame & { upstream: NamedUpstream; isOnlyWay: boolean },
+): string {
+  const words = texts.account.upstreams;
+  const { url, csrf, upstream, isOnlyWay } = page;
+  const label = displayText(upstream.label, 60);
+  return renderAccountPage(
+    texts,
+    isOnlyWay ? { ...page, problem: words.onlyWay(label) } : page,
+    words.unlinkHeading(label),
+    markup`<p>${words.unlinkExplanation(label)}</p>
+${
+  !isOnlyWay &&
+  markup`<form method="post" action="${url}/upstreams/${upstream.name}/unlink">
+${csrfField(csrf)}
+<button class="primary" type="submit">${words.unlink(label)}</button>
+</form>
+`
+}<p class="cancel"><a class="button" href="${url}/upstreams">${words.keep}</a></p>`,
+  );
+}
