@@ -49,6 +49,7 @@ export const accountEn = {
     passkeys: (count: number) => `Passkeys (${count})`,
     codesOn: 'One-time codes (on)',
     codesOff: 'One-time codes (off)',
+    upstreams: (count: number) => `Accounts elsewhere (${count})`,
   },
 
   login: {
@@ -126,5 +127,40 @@ export const accountEn = {
     recovery:
       'Keep these where you find them without your device. Each works once in the place of a code. They are not shown again.',
     refused: 'That code is not right. Please compare the clocks and try again.',
+  },
+
+  upstreams: {
+    heading: 'Accounts elsewhere',
+    explanation:
+      'Accounts at other services that are linked with yours: to log in with them, or for tools to use in your name.',
+    none: 'No account elsewhere is linked.',
+    as: (person: Markup) => markup`There you are ${person}`,
+    linked: (time: string) => `Linked ${time}`,
+    checked: (time: string) => `Last checked: ${time}`,
+    unreachable: (time: string) => `Not reachable since ${time}. Nothing ends because of that for now.`,
+    forLogin: 'You can log in with it.',
+    notForLogin: 'It is for tools alone: you cannot log in with it.',
+    tokensKept: 'This server keeps tokens of it, sealed. No app ever gets them.',
+    noTokens: 'This server keeps no tokens of it.',
+    allowed: 'Allowed there',
+    notOffered: 'This server does not work with this service any more.',
+    link: (service: string) => `Link ${service}`,
+    linkHeading: (service: string) => `Link your account at ${service}`,
+    linkExplanation: (service: string) =>
+      `You go to ${service}, log in there and allow what is listed here. Then you come back.`,
+    linkTokens:
+      'The tokens are kept here, sealed, and used for what your tools do in your name. No app ever gets them.',
+    asked: 'Asked for there',
+    goTo: (service: string) => `Continue at ${service}`,
+    linkDone: (service: string) =>
+      `Your account at ${service} is linked. If an app sent you here, you can go back to it.`,
+    unlink: (service: string) => `Unlink ${service}`,
+    unlinkHeading: (service: string) => `Unlink ${service}?`,
+    unlinkExplanation: (service: string) =>
+      `Apps whose access hangs on your login at ${service} end at once, and so do browsers that you logged in with it. The tokens kept here are revoked at ${service}. Your account here stays.`,
+    unlinkDone: (service: string) => `${service} is unlinked. Everything that hung on it has ended.`,
+    keep: 'Keep it',
+    onlyWay: (service: string) =>
+      `You can log in with ${service} alone. Add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password; then unlink ${service}.`,
   },
 };

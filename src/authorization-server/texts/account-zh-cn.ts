@@ -49,6 +49,7 @@ export const accountZhCn: typeof accountEn = {
     passkeys: (count) => `通行密钥（${count} 个）`,
     codesOn: '一次性验证码（已启用）',
     codesOff: '一次性验证码（未启用）',
+    upstreams: (count) => `其他服务的账号（${count} 个）`,
   },
 
   login: {
@@ -122,5 +123,36 @@ export const accountZhCn: typeof accountEn = {
     recoveryHeading: '您的恢复码',
     recovery: '请将这些恢复码保存在没有设备时也能找到的地方。每个恢复码可代替验证码使用一次，之后不再显示。',
     refused: '验证码不正确，请核对设备时间后重试。',
+  },
+
+  upstreams: {
+    heading: '其他服务的账号',
+    explanation: '这些是与您的账号关联的其他服务账号：您可以用它们登录，工具也可以用它们代表您操作。',
+    none: '没有关联其他服务的账号。',
+    as: (person) => markup`您在该服务的身份：${person}`,
+    linked: (time) => `关联时间：${time}`,
+    checked: (time) => `最近检查：${time}`,
+    unreachable: (time) => `自 ${time} 起无法连接。目前不会因此结束任何访问。`,
+    forLogin: '您可以用它登录。',
+    notForLogin: '它仅供工具使用，不能用来登录。',
+    tokensKept: '此服务器加密保存它的令牌。任何应用都不会得到这些令牌。',
+    noTokens: '此服务器没有保存它的令牌。',
+    allowed: '在该服务允许',
+    notOffered: '此服务器已不再使用该服务。',
+    link: (service) => `关联 ${service}`,
+    linkHeading: (service) => `关联您在 ${service} 的账号`,
+    linkExplanation: (service) => `您将前往 ${service} 登录，并允许以下内容，然后返回此处。`,
+    linkTokens: '令牌会加密保存在这里，仅用于您的工具以您的名义进行的操作。任何应用都不会得到这些令牌。',
+    asked: '将在该服务请求',
+    goTo: (service) => `前往 ${service}`,
+    linkDone: (service) => `您在 ${service} 的账号已关联。如果是某个应用让您来到此处，您现在可以返回该应用。`,
+    unlink: (service) => `取消关联 ${service}`,
+    unlinkHeading: (service) => `取消关联 ${service}？`,
+    unlinkExplanation: (service) =>
+      `依赖 ${service} 登录的应用和用它登录的浏览器会立即结束，此处保存的令牌会在 ${service} 撤销。您在此处的账号会保留。`,
+    unlinkDone: (service) => `${service} 已取消关联，依赖它的一切均已结束。`,
+    keep: '保留',
+    onlyWay: (service) =>
+      `您只能用 ${service} 登录。请先添加通行密钥、关联另一个可登录的服务，或向服务器管理员索取设置密码的链接，然后再取消关联 ${service}。`,
   },
 };
