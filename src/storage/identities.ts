@@ -22,10 +22,20 @@ export interface LinkIdentity extends Identity {
  */
 export type IdentityChange = { type: 'addAccount'; account: Account } | LinkIdentity;
 
+/** An identity of an account. */
+export interface KnownIdentity extends Identity {
+  /** Epoch seconds. */
+  linkedAt: number;
+}
+
 /** Who is who at identity providers. A link goes with its account. */
 export interface IdentityStore {
   /** Gives the account of an identity; undefined where it is nobody's. */
   findAccount(identity: Identity): Promise<string | undefined>;
   /** Gives the subject an account is at an issuer; undefined where it is none. */
   findSubject(issuer: string, accountId: string): Promise<string | undefined>;
+  /** Gives the identities of an account, the oldest first. */
+  listOf(accountId: string): Promise<KnownIdentity[]>;
+  /** Forgets who an account is at an issuer; false where it is nobody there. */
+  forget(issuer: string, accountId: string): Promise<boolean>;
 }

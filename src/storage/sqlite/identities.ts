@@ -1,18 +1,25 @@
 import type Database from 'better-sqlite3';
 import type { Conflict } from '../artifacts.ts';
-import type { IdentityChange, IdentityStore } from '../identities.ts';
+import type { IdentityChange, IdentityStore, KnownIdentity } from '../identities.ts';
+import type { Writer } from './writer.ts';
 
 /** The identities of a SQLite database. */
-export function createIdentityStore(db: Database.Database): IdentityStore {
+export function createIdentityStore(db: Database.Database, writer: Writer): IdentityStore {
   const findAccount = db
     .prepare<[string, string], string>('SELECT account_id FROM identities WHERE issuer = ? AND subject = ?')
     .pluck();
   const findSubject = db
     .prepare<[string, string], string>('SELECT subject FROM identities WHERE issuer = ? AND account_id = ?')
     .pluck();
+  const listOf = db.prepare<[string], KnownIdentity>(
+    'SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE account_id = ? ORDER BY created_at, issuer',
+  );
+  const forget = db.prepare('DELETE FROM identities WHERE issuer = ? AND account_id = ?');
   return {
     findAccount: async ({ issuer, subject }) => findAccount.get(issuer, subject),
     findSubject: async (issuer, accountId) => findSubject.get(issuer, accountId),
+    listOf: async (accountId) => listOf.all(accountId),
+    forget: (issuer, accountId) => writer.write(() => forget.run(issuer, accountId).changes === 1),
   };
 }
 

@@ -40,7 +40,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     audit,
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
-    identities: createIdentityStore(db),
+    identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),
     notes: createNoteStore(db, writer),

@@ -28,6 +28,22 @@ export function describeIdentities(open: OpenStorage): void {
       expect(await identities.findSubject(issuer, 'grace')).toBeUndefined();
     });
 
+    it('of an account are listed with their times, and one can be forgotten alone', async () => {
+      const { accounts, artifacts, identities } = await openForTest(open);
+      for (const id of ['ada', 'grace']) await accounts.add(account(id));
+      const other = 'https://other.example';
+      await artifacts.commit([link('2', 'ada', other), link('1', 'ada'), link('3', 'grace')]);
+      const [atIssuer, atOther] = [
+        { issuer, subject: '1', linkedAt: startOfTime },
+        { issuer: other, subject: '2', linkedAt: startOfTime },
+      ];
+      expect(await identities.listOf('ada')).toEqual([atIssuer, atOther]);
+      expect(await identities.forget(issuer, 'ada')).toBe(true);
+      expect(await identities.forget(issuer, 'ada')).toBe(false);
+      expect(await identities.listOf('ada')).toEqual([atOther]);
+      expect(await identities.findAccount({ issuer, subject: '3' })).toBe('grace');
+    });
+
     it('go with their account, and do not come for one that is gone', async () => {
       const { accounts, artifacts, identities } = await openForTest(open);
       await accounts.add(account('ada'));
