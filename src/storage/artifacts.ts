@@ -1,6 +1,7 @@
 import type { AuditEntry } from './audit.ts';
 import type { ClientChange } from './clients.ts';
 import type { IdentityChange } from './identities.ts';
+import type { UpstreamChange } from './upstreams.ts';
 
 /**
  * What the authorization server hands out and takes back: grants, codes, tokens, sessions, interactions. An id here
@@ -53,6 +54,8 @@ export interface PutArtifact {
   grantId?: string;
   /** Dies with this account; refused where the account is gone. */
   accountId?: string;
+  /** Dies with this login at an upstream; refused where that has ended. */
+  upstreamSessionId?: string;
   clientId?: string;
   uid?: string;
   /** Refused unless the row is there with just this revision. */
@@ -67,6 +70,7 @@ export interface PutArtifact {
 export type Change =
   | ClientChange
   | IdentityChange
+  | UpstreamChange
   | PutGrant
   | PutArtifact
   /**
@@ -86,7 +90,7 @@ export type Change =
 /** Why a commit changed nothing. */
 export type Conflict =
   | { reason: 'consumed' | 'missing' | 'changed' | 'present'; kind: string; id: string }
-  /** The grant or the account that a new row hangs on is gone. */
+  /** What a new row hangs on is gone: a grant, an account, a login at an upstream. */
   | { reason: 'orphan'; kind: string };
 
 /** What became of a commit. */

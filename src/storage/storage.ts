@@ -10,6 +10,7 @@ import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
 import type { PasskeyStore } from './passkeys.ts';
 import type { SealedRows } from './sealed-rows.ts';
+import type { UpstreamStore } from './upstreams.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
 export interface Storage {
@@ -25,6 +26,7 @@ export interface Storage {
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
   sealedRows: SealedRows;
+  upstreams: UpstreamStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;
   /** Resolves where a write was made durable; rejects with StorageUnavailable. */

@@ -5,6 +5,7 @@ import { createClientChanges } from './client-changes.ts';
 import { createIdentityChanges } from './identities.ts';
 import { createLiveGrantList } from './live-grants.ts';
 import { watchRemovals } from './removals.ts';
+import { createUpstreamChanges } from './upstream-changes.ts';
 import type { Writer } from './writer.ts';
 
 class ConflictFound extends Error {
@@ -89,21 +90,22 @@ export function createArtifactStore(
   );
   const changeClient = createClientChanges(db);
   const changeIdentity = createIdentityChanges(db);
+  const changeUpstream = createUpstreamChanges(db);
   const put = db.prepare(
-    `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
-     VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
+    `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
+     VALUES (@kind, @id, @grantId, @accountId, @upstreamSessionId, @clientId, @uid, @payload, @expiresAt)
      ON CONFLICT (id, kind) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
-       account_id = excluded.account_id, uid = excluded.uid, grant_id = coalesce(excluded.grant_id, grant_id),
-       revision = revision + 1`,
+       account_id = excluded.account_id, upstream_session_id = excluded.upstream_session_id, uid = excluded.uid,
+       grant_id = coalesce(excluded.grant_id, grant_id), revision = revision + 1`,
   );
   const putNew = db.prepare(
-    `INSERT INTO artifacts (kind, id, grant_id, account_id, client_id, uid, payload, expires_at)
-     VALUES (@kind, @id, @grantId, @accountId, @clientId, @uid, @payload, @expiresAt)
+    `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
+     VALUES (@kind, @id, @grantId, @accountId, @upstreamSessionId, @clientId, @uid, @payload, @expiresAt)
      ON CONFLICT (id, kind) DO NOTHING`,
   );
   const replace = db.prepare(
-    `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId, uid = @uid,
-       grant_id = coalesce(@grantId, grant_id), revision = revision + 1
+    `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId,
+       upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const consume = db.prepare(
@@ -122,7 +124,15 @@ export function createArtifactStore(
     .pluck();
 
   function putArtifact(change: PutArtifact): void {
-    const row = { grantId: null, accountId: null, clientId: null, uid: null, ifRevision: null, ...change };
+    const row = {
+      grantId: null,
+      accountId: null,
+      upstreamSessionId: null,
+      clientId: null,
+      uid: null,
+      ifRevision: null,
+      ...change,
+    };
     if (change.ifAbsent === true) {
       if (putNew.run(row).changes === 0)
         throw new ConflictFound({ reason: 'present', kind: change.kind, id: change.id });
@@ -167,6 +177,13 @@ export function createArtifactStore(
       case 'addAccount':
       case 'linkIdentity': {
         const conflict = changeIdentity(change);
+        if (conflict) throw new ConflictFound(conflict);
+        return;
+      }
+      case 'putUpstreamLink':
+      case 'addUpstreamSession':
+      case 'bindGrant': {
+        const conflict = changeUpstream(change);
         if (conflict) throw new ConflictFound(conflict);
         return;
       }

@@ -57,6 +57,31 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: named('OneTimeCodes'),
   },
   {
+    table: 'upstream_links',
+    column: 'profile',
+    form: 'bytes',
+    key: ['id'],
+    parts: ['id'],
+    context: named('UpstreamProfile'),
+  },
+  {
+    table: 'upstream_links',
+    column: 'tokens',
+    form: 'bytes',
+    key: ['id'],
+    parts: ['id'],
+    context: named('UpstreamTokens'),
+  },
+  // After the links: tokens move from there to here.
+  {
+    table: 'upstream_revocations',
+    column: 'tokens',
+    form: 'bytes',
+    key: ['id'],
+    parts: ['link_id'],
+    context: named('UpstreamTokens'),
+  },
+  {
     table: 'mcp_sessions',
     column: 'initialize',
     form: 'text',

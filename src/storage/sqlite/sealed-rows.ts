@@ -22,14 +22,14 @@ interface Row {
 function prepareReading(db: Database.Database, column: SealedColumn): (after: Value[] | undefined) => Row[] {
   const { table, column: sealed, key, parts, form } = column;
   const names = [...key, ...parts, sealed].join(', ');
-  const place = `(${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
+  const place = `AND (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
   const select = (where: string): Database.Statement<Value[]> =>
     db
       .prepare<Value[]>(
-        `SELECT ${names} FROM ${table} ${where} ORDER BY ${key.join(', ')} LIMIT ${batchSize}`,
+        `SELECT ${names} FROM ${table} WHERE ${sealed} IS NOT NULL ${where} ORDER BY ${key.join(', ')} LIMIT ${batchSize}`,
       )
       .raw();
-  const [first, next] = [select(''), select(`WHERE ${place}`)];
+  const [first, next] = [select(''), select(place)];
   return (after) => {
     const rows = (after ? next.all(...after) : first.all()) as (Value | Buffer)[][];
     return rows.map((values) => {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { documentKeptSeconds } from '../client-documents.ts';
 import { clientLifetimes } from '../clients.ts';
+import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
 import type { Writer } from './writer.ts';
 
 /** Rows removed in one commit: small enough that others hardly notice (T-180). */
@@ -17,8 +18,8 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 }
 
 /**
- * Creates the sweeper of expired grants and artifacts, and then of clients and client documents that are no longer
- * used.
+ * Creates the sweeper of expired grants and artifacts, and then of clients, client documents and logins at upstreams
+ * that are no longer used.
  * @returns a function that removes what expired before a time (epoch seconds) and gives the number of rows
  */
 export function createSweeper(
@@ -46,6 +47,13 @@ export function createSweeper(
       db,
       `used_at < now - ${clientLifetimes.afterUseSeconds}
          AND coalesce(decided_at < now - ${clientLifetimes.afterUseSeconds}, true)`,
+    ),
+    db.prepare(
+      `DELETE FROM upstream_sessions WHERE id IN (SELECT id FROM upstream_sessions
+         WHERE at < ? - ${unusedUpstreamSessionSeconds}
+           AND NOT EXISTS (SELECT 1 FROM grants WHERE upstream_session_id = upstream_sessions.id)
+           AND NOT EXISTS (SELECT 1 FROM artifacts WHERE upstream_session_id = upstream_sessions.id)
+         LIMIT ${batchSize})`,
     ),
     db.prepare(
       `DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? LIMIT ${batchSize})`,

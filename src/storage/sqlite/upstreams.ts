@@ -1,0 +1,80 @@
+import type Database from 'better-sqlite3';
+import type { UpstreamBond, UpstreamStore } from '../upstreams.ts';
+import { createUpstreamEndings } from './upstream-endings.ts';
+import { createUpstreamRevocations } from './upstream-revocations.ts';
+import { type LinkRow, linkColumns, toLink } from './upstream-rows.ts';
+import type { Writer } from './writer.ts';
+
+/** The upstream links of a SQLite database. */
+export function createUpstreamStore(db: Database.Database, writer: Writer): UpstreamStore {
+  const select = (rest: string): string => `SELECT ${linkColumns} FROM upstream_links ${rest}`;
+  const find = db.prepare<[string], LinkRow>(select('WHERE id = ?'));
+  const findOfAccount = db.prepare<[string, string], LinkRow>(
+    select('WHERE account_id = ? AND upstream = ?'),
+  );
+  const listOfAccount = db.prepare<[string], LinkRow>(select('WHERE account_id = ? ORDER BY upstream'));
+  const list = db.prepare<[string, string, number], LinkRow>(
+    select('WHERE upstream = ? AND id > ? ORDER BY id LIMIT ?'),
+  );
+  const bondOf = db.prepare<[string], UpstreamBond>(
+    `SELECT upstream_sessions.id AS sessionId, link_id AS linkId FROM grants
+     JOIN upstream_sessions ON upstream_sessions.id = upstream_session_id WHERE grants.id = ?`,
+  );
+  const linkOfSession = db.prepare<[string], LinkRow>(
+    select('JOIN upstream_sessions ON link_id = upstream_links.id WHERE upstream_sessions.id = ?'),
+  );
+  // A lease from further ahead than any is given was made before the clock was set back (T-176).
+  const claim = db.prepare(
+    `UPDATE upstream_links SET leased_until = @now + @lease
+     WHERE id = @id AND generation = @generation AND tokens IS NOT NULL
+       AND (leased_until IS NULL OR leased_until <= @now OR leased_until > @now + @lease)`,
+  );
+  const putTokens = db.prepare(
+    `UPDATE upstream_links SET tokens = @tokens, generation = generation + 1, expires_at = @expiresAt,
+       profile = coalesce(@profile, profile), proved_at = @provedAt, unreachable_since = NULL, leased_until = NULL
+     WHERE id = @id AND generation = @ifGeneration AND tokens IS NOT NULL`,
+  );
+  const holdsTokens = db
+    .prepare<[string], number>('SELECT 1 FROM upstream_links WHERE id = ? AND tokens IS NOT NULL')
+    .pluck();
+  const queue = db.prepare(
+    `INSERT INTO upstream_revocations (upstream, link_id, account_id, tokens) VALUES (@upstream, @id, @accountId, @tokens)`,
+  );
+  const proved = db.prepare(
+    `UPDATE upstream_links SET proved_at = @at, unreachable_since = NULL, leased_until = NULL
+     WHERE id = @id AND generation = @generation`,
+  );
+  const unreachable = db.prepare(
+    `UPDATE upstream_links SET unreachable_since = coalesce(unreachable_since, @at), leased_until = NULL
+     WHERE id = @id AND generation = @generation`,
+  );
+  const wantScopes = db.prepare('UPDATE upstream_links SET wanted_scopes = ? WHERE id = ?');
+  const given = (row: LinkRow | undefined) => row && toLink(row);
+
+  return {
+    find: async (id) => given(find.get(id)),
+    findOfAccount: async (accountId, upstream) => given(findOfAccount.get(accountId, upstream)),
+    listOfAccount: async (accountId) => listOfAccount.all(accountId).map(toLink),
+    list: async (upstream, { after = '', limit }) => list.all(upstream, after, limit).map(toLink),
+    bondOf: async (grantId) => bondOf.get(grantId),
+    linkOfSession: async (sessionId) => given(linkOfSession.get(sessionId)),
+    claimRefresh: (id, generation, now, lease) =>
+      writer.write(() => claim.run({ id, generation, now, lease }).changes === 1),
+    putTokens: (id, ifGeneration, fresh) =>
+      writer.write(() => {
+        const row = { expiresAt: null, profile: null, ...fresh, id, ifGeneration };
+        if (putTokens.run(row).changes === 1) return true;
+        if (!holdsTokens.get(id)) queue.run(row);
+        return false;
+      }),
+    noteProved: (id, generation, at) => writer.write(() => void proved.run({ id, generation, at })),
+    noteUnreachable: (id, generation, at) => writer.write(() => void unreachable.run({ id, generation, at })),
+    wantScopes: (id, scopes) =>
+      writer.write(() => {
+        const known = find.get(id)?.wantedScopes.split(' ').filter(Boolean) ?? [];
+        wantScopes.run([...new Set([...known, ...scopes])].join(' '), id);
+      }),
+    ...createUpstreamEndings(db, writer),
+    ...createUpstreamRevocations(db, writer),
+  };
+}
