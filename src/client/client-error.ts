@@ -1,4 +1,5 @@
 import type { DiscoveryStep } from './discovery/discovery-step.ts';
+import type { MachineLogin } from './session/machine-login.ts';
 
 /** Why the client stopped. */
 export type ClientErrorReason =
@@ -63,11 +64,14 @@ export class LoginRequiredError extends ClientError {
   override name = 'LoginRequiredError';
   /** The MCP server to log in to. */
   readonly server: string;
+  /** Set where the login that has ended was a machine's. */
+  readonly machine: MachineLogin | undefined;
 
-  /** @param server URL of the MCP server @param why one sentence */
-  constructor(server: string, why: string) {
+  /** @param server URL of the MCP server @param why one sentence @param machine whose login has ended, where it was a machine's */
+  constructor(server: string, why: string, machine?: MachineLogin) {
     super('login_required', why);
     this.server = server;
+    this.machine = machine;
   }
 }
 
@@ -81,11 +85,14 @@ export class InsufficientScopeError extends ClientError {
   readonly missing: readonly string[];
   /** What to ask for at the next login: all scopes held and required (A8-07). */
   readonly union: readonly string[];
+  /** Set where the login is a machine's. */
+  readonly machine: MachineLogin | undefined;
 
-  /** @param server URL of the MCP server @param scopes what the challenge and the credential say */
+  /** @param server URL of the MCP server @param scopes what the challenge and the credential say @param machine whose login it is, where it is a machine's */
   constructor(
     server: string,
     scopes: { required: readonly string[]; missing: readonly string[]; union: readonly string[] },
+    machine?: MachineLogin,
   ) {
     const named = scopes.missing.length > 0 ? scopes.missing : scopes.required;
     super(
@@ -98,5 +105,6 @@ export class InsufficientScopeError extends ClientError {
     this.required = scopes.required;
     this.missing = scopes.missing;
     this.union = scopes.union;
+    this.machine = machine;
   }
 }

@@ -1,5 +1,11 @@
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
-import { ClientError, InsufficientScopeError, LoginRequiredError, requireUrl } from '../../client/index.ts';
+import {
+  ClientError,
+  InsufficientScopeError,
+  LoginRequiredError,
+  type MachineLogin,
+  requireUrl,
+} from '../../client/index.ts';
 import { CliError } from '../cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printableLine } from '../output.ts';
@@ -30,10 +36,25 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The command that logs in to a server, as a person would type it. */
-export function loginCommand(url: string, scopes: readonly string[] = []): string {
+/** How a machine shows who it is. Only whoever runs it knows where the file is. */
+const proofOptions: Record<MachineLogin['proof'], string> = {
+  secret: '--client-secret-file <file>',
+  key: '--private-key <file>',
+  assertion: '--assertion-file <file>',
+};
+
+/**
+ * The command that logs in to a server, as a person would type it.
+ * @param scopes what to ask for; what the server names where there are none
+ * @param machine whose login it is, where it is a machine's
+ */
+export function loginCommand(url: string, scopes: readonly string[] = [], machine?: MachineLogin): string {
   const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
-  return `Run: ${programName} login ${shellWord(url)}${scope}`;
+  const as =
+    machine === undefined
+      ? ''
+      : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}`;
+  return `Run: ${programName} login ${shellWord(url)}${scope}${as}`;
 }
 
 /**
@@ -70,9 +91,13 @@ export function explainFailure(error: unknown, url: string): unknown {
   const sentence = (text: string): string => printableLine(text).slice(0, maxRepeated * 2);
   const ours = chain.find((cause) => cause instanceof ClientError);
   if (ours instanceof LoginRequiredError)
-    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url));
+    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours.machine));
   if (ours instanceof InsufficientScopeError)
-    return new CliError(sentence(ours.message), exitCodes.scopeMissing, loginCommand(url, ours.union));
+    return new CliError(
+      sentence(ours.message),
+      exitCodes.scopeMissing,
+      loginCommand(url, ours.union, ours.machine),
+    );
   if (ours instanceof ClientError)
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hints[ours.reason]);
   const shown = (start: string, { message }: Error): CliError =>

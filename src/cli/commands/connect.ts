@@ -91,9 +91,16 @@ function withAdvice(fetch: Fetch, url: string): Fetch {
       return await fetch(to, init);
     } catch (error) {
       if (error instanceof LoginRequiredError)
-        throw new LoginRequiredError(error.server, `${error.message} ${loginCommand(url)}`);
+        throw new LoginRequiredError(
+          error.server,
+          `${error.message} ${loginCommand(url, [], error.machine)}`,
+          error.machine,
+        );
       if (error instanceof InsufficientScopeError)
-        throw new ClientError(error.reason, `${error.message} ${loginCommand(url, error.union)}`);
+        throw new ClientError(
+          error.reason,
+          `${error.message} ${loginCommand(url, error.union, error.machine)}`,
+        );
       throw error;
     }
   };

@@ -40,6 +40,8 @@ export interface Grant {
   parameters: Readonly<Record<string, string>>;
   /** What is kept to repeat it with. */
   repeatable?: RepeatableGrant | undefined;
+  /** Whether it is a workload's. */
+  workload?: true | undefined;
 }
 
 /** The scopes of a grant without a user. Nobody is ever offline in it, so `offline_access` is not added. */
@@ -93,7 +95,7 @@ export async function loginWithGrant(
   await requireKnownIssuer(found, options);
   const { authorizationServer, resource, withoutResource } = found;
   const scopes = grantScopes(found, options.scopes);
-  const { client, grantType, parameters, repeatable } = await prepare(found, scopes);
+  const { client, grantType, parameters, repeatable, workload } = await prepare(found, scopes);
   const dpopKey = await chooseDpopKey(found, options.dpop);
   const answer = await requestTokens(context, {
     authorizationServer,
@@ -116,6 +118,7 @@ export async function loginWithGrant(
     scopes: scopes.length === 0 ? undefined : scopes,
     dpopKey,
     grant: repeatable,
+    workload,
     now: context.now(),
   });
   await options.store.saveCredential(found.server, credential);

@@ -33,6 +33,7 @@ export function loginWithWorkloadIdentity(
     client: { clientId, tokenEndpointAuthMethod: 'none' },
     grantType: grantTypes.jwtBearer,
     parameters: { assertion: await assertion(issuer) },
+    workload: true,
   }));
 }
 

@@ -38,6 +38,7 @@ const credential = z.object({
       tokenEndpointAuthMethod: z.string().optional(),
     })
     .optional(),
+  workload: z.literal(true).optional(),
 });
 
 const tokenFile = z.object({

@@ -131,5 +131,6 @@ function explainTakeover(error: unknown): never {
   throw new LoginRequiredError(
     error.server,
     `${error.message} A process that renewed it was killed, maybe before it could keep the new token.`,
+    error.machine,
   );
 }

@@ -2,6 +2,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { isScopeToken, missingScopes, parseScope, scopeUnion } from '../../oauth/scope.ts';
 import { InsufficientScopeError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
+import { machineOf } from './machine-login.ts';
 
 /** Schemes whose challenges say that a token lacks scopes (RFC 6750 section 3.1; RFC 9449 section 7.1). */
 const schemes = ['bearer', 'dpop'];
@@ -40,9 +41,9 @@ export function scopeRefusal(
   required: readonly string[],
 ): InsufficientScopeError {
   const scopes = held?.scopes ?? [];
-  return new InsufficientScopeError(server, {
-    required,
-    missing: missingScopes(scopes, required),
-    union: scopeUnion(scopes, required),
-  });
+  return new InsufficientScopeError(
+    server,
+    { required, missing: missingScopes(scopes, required), union: scopeUnion(scopes, required) },
+    machineOf(held),
+  );
 }

@@ -45,6 +45,8 @@ export interface Credential {
   dpopKey?: PrivateJwk;
   /** Set where the client got it for itself, without a user: the grant is repeated when it ends. */
   grant?: RepeatableGrant;
+  /** Set where it is a workload's, by the identity its platform gave it: only that identity brings another one (A13-10). */
+  workload?: true;
 }
 
 /** A grant that needs no user, with what the client authenticates by (RFC 6749 section 4.4). */

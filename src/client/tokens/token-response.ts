@@ -17,6 +17,7 @@ export type IssuedFor = Pick<
   | 'refreshToken'
   | 'dpopKey'
   | 'grant'
+  | 'workload'
 > & {
   /** Epoch seconds. */
   now: number;

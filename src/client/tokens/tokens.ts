@@ -1,5 +1,6 @@
 import { ClientError, LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
+import { machineOf } from '../session/machine-login.ts';
 import { type Credential, type CredentialStore, credentialKey } from '../stores/credential-store.ts';
 import { holderOf, renewCredential } from './renewal.ts';
 import { refreshAheadSeconds } from './token-response.ts';
@@ -56,7 +57,7 @@ async function renew(
   const { clientId, authorizationServer } = current;
   const needLogin = (why: string): Credential => {
     if (stillAlive) return current;
-    throw new LoginRequiredError(server, why);
+    throw new LoginRequiredError(server, why, machineOf(current));
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
@@ -81,5 +82,9 @@ async function renew(
     if (failure instanceof ClientError && stillAlive) return current;
     throw failure;
   }
-  throw new LoginRequiredError(server, 'The authorization server no longer accepts this login.');
+  throw new LoginRequiredError(
+    server,
+    'The authorization server no longer accepts this login.',
+    machineOf(current),
+  );
 }

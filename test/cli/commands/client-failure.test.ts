@@ -14,6 +14,24 @@ describe('a failure of the client', () => {
       4,
       `Run: ${programName} login ${url} --scope 'r w'`,
     ],
+    [
+      new InsufficientScopeError(
+        url,
+        { required: ['w'], missing: ['w'], union: ['r', 'w'] },
+        { grant: 'client_credentials', clientId: 'ci', proof: 'secret' },
+      ),
+      4,
+      `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
+    ],
+    [
+      new LoginRequiredError(url, 'No login.', {
+        grant: 'workload_identity',
+        clientId: 'de ploy',
+        proof: 'assertion',
+      }),
+      3,
+      `Run: ${programName} login ${url} --grant workload_identity --client-id 'de ploy' --assertion-file <file>`,
+    ],
     [new ClientError('authorization_denied', 'x'), 3, undefined],
     [new ClientError('login_timed_out', 'x'), 3, undefined],
     [new ClientError('unreachable', 'x'), 6, undefined],

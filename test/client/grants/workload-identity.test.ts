@@ -40,6 +40,7 @@ describe('a workload identity', () => {
         scope: 'read',
       },
     ]);
+    expect(credential).toMatchObject({ workload: true });
     expect(credential.grant).toBeUndefined();
   });
 

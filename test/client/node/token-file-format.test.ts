@@ -14,6 +14,7 @@ describe('the text of a token file', () => {
           dpopKey: key,
           withoutResource: true,
           grant: { type: 'client_credentials', privateKey: key },
+          workload: true,
         }),
       },
       logins: { 'https://mcp.example/mcp': 'k' },

@@ -40,6 +40,17 @@ describe('a refusal for scopes', () => {
     expect(error).toMatchObject({ required: ['b', 'c'], missing: ['c'], union: ['a', 'b', 'c'] });
   });
 
+  it('knows whose login it is where that is a machine, and of no machine where it is a person', () => {
+    const refuse = (held: Parameters<typeof testCredential>[0]) =>
+      scopeRefusal('https://mcp.example', testCredential({ clientId: 'ci', ...held }), ['b']).machine;
+    expect(refuse({ grant: { type: 'client_credentials', clientSecret: 's' } })).toEqual({
+      grant: 'client_credentials',
+      clientId: 'ci',
+      proof: 'secret',
+    });
+    expect(refuse({})).toBeUndefined();
+  });
+
   it('lacks all that is required where nobody knows what is held', () => {
     expect(scopeRefusal('https://mcp.example', undefined, ['b'])).toMatchObject({
       missing: ['b'],

@@ -172,6 +172,14 @@ describe('a credential', () => {
     expect(redeemed()).toEqual([]);
   });
 
+  it('of a workload that has ended says whose it was, for only its identity brings another (A13-10)', async () => {
+    const { context, store } = await setUp({ refreshToken: undefined, workload: true });
+    context.clock.seconds = startOfTime + 3600;
+    await expect(freshCredential(context, store, server)).rejects.toMatchObject({
+      machine: { grant: 'workload_identity', proof: 'assertion' },
+    });
+  });
+
   it('that does not exist is none', async () => {
     const { context, store } = await setUp();
     expect(await freshCredential(context, store, 'https://other.example')).toBeUndefined();
