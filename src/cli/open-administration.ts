@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings } from '../config/load.ts';
 import { createAdministration } from '../index.ts';
@@ -31,9 +31,20 @@ export function requireDatabase(folder: string): void {
   );
 }
 
+/** @param folder a data folder that was named. @throws CliError where it is not there: most often a slip of the pen */
+function requireFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  throw new CliError(
+    `There is no folder ${printableLine(folder)}.`,
+    exitCodes.cannotServe,
+    'Look at the name after --data. For a new installation make the folder first, or start the server once.',
+  );
+}
+
 /**
  * Opens an installation for an operator's command and closes it afterwards. The server may be running.
- * @param mayCreate whether the data folder may be made; otherwise a missing one is an error, most often a wrong path
+ * @param mayCreate whether an installation may be made: in the folder of the config file or the default one, or in an
+ *   existing one that `--data` names; otherwise a missing one is an error, most often a wrong path
  * @throws CliError where there is no installation; StorageFault, KeyFileFault, SettingsRefused
  */
 export async function withAdministration<T>(
@@ -43,6 +54,7 @@ export async function withAdministration<T>(
 ): Promise<T> {
   const { data } = loadSettings(options.config, { data: options.data });
   if (!mayCreate) requireDatabase(data);
+  else if (options.data !== undefined) requireFolder(data);
   const folder = await openDataFolder(data);
   try {
     return await work(createAdministration(folder));

@@ -67,7 +67,7 @@ describe('the command line', () => {
       ),
     });
     const short = await gatehouse(
-      ['account', 'add', 'me@x.example', '--password-stdin', '--data', data],
+      ['account', 'add', 'me@x.example', '--password-stdin', '--data', testFolder()],
       'short',
     );
     expect(short).toEqual({

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withAdministration } from '../../src/cli/open-administration.ts';
@@ -23,10 +23,13 @@ describe('an operator’s command', () => {
     expect(existsSync(join(data, 'gatehouse.db-wal'))).toBe(false);
   });
 
-  it('makes a data folder only where it may', async () => {
+  it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {
     const data = join(testFolder(), 'data');
     await expect(withAdministration({ data }, false, async () => 1)).rejects.toMatchObject({ exitCode: 7 });
     expect(existsSync(data)).toBe(false);
+    await expect(withAdministration({ data }, true, async () => 1)).rejects.toMatchObject({ exitCode: 7 });
+    expect(existsSync(data)).toBe(false);
+    mkdirSync(data);
     expect(await withAdministration({ data }, true, async () => 1)).toBe(1);
     expect(existsSync(join(data, 'gatehouse.db'))).toBe(true);
   });

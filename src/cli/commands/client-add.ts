@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { loadSettings } from '../../config/load.ts';
-import type { createAdministration } from '../../index.ts';
+import { AdministrationRefused, type createAdministration } from '../../index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
+import { nameFlags } from './client-flags.ts';
 import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
 type ClientToAdd = Parameters<ReturnType<typeof createAdministration>['clients']['add']>[0];
@@ -74,7 +75,12 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
     .option('--jwks-uri <url>', 'where its public keys are')
     .action(async (name: string, options: AddOptions) => {
       const client = toClient(name, options);
-      const added = await withAdministration(options, false, ({ clients }) => clients.add(client));
+      const added = await withAdministration(options, false, ({ clients }) => clients.add(client)).catch(
+        (error: unknown) => {
+          if (!(error instanceof AdministrationRefused)) throw error;
+          throw new CliError(nameFlags(error.message), exitCodes.usage);
+        },
+      );
       const { clientId, clientSecret } = added;
       if (options.json) return void io.stdout.write(formatJson(added));
       io.stdout.write(`Client ID      ${clientId}\n`);

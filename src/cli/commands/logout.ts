@@ -8,7 +8,7 @@ import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { type Ending, endLogin, forgetClients } from './end-login.ts';
-import { requireLogin } from './kept-login.ts';
+import { findLogin } from './kept-login.ts';
 
 /** Options of `gatehouse logout`, as commander gives them. */
 export interface LogoutOptions {
@@ -21,12 +21,14 @@ export interface LogoutOptions {
 async function chooseLogins(url: string | undefined, { all }: LogoutOptions, store: TokenFile) {
   if ((url === undefined) === (all !== true))
     throw new CliError('Name the server to log out of, or --all, and not both.', exitCodes.usage);
-  return url === undefined ? store.listLogins() : [await requireLogin(store, url)];
+  if (url === undefined) return store.listLogins();
+  const login = await findLogin(store, url);
+  return login === undefined ? [] : [login];
 }
 
 /**
  * `gatehouse logout`: ends logins at their authorization servers and forgets them here. A login whose server cannot be
- * reached is kept, so that it can be ended later.
+ * reached is kept, so that it can be ended later. Where there is no login, there is nothing to do, and nothing is wrong.
  * @param url URL of the MCP server; undefined with `all`
  * @param options `all`: every login and its client; `local`: forget only
  * @param io the surroundings
@@ -53,7 +55,7 @@ export async function runLogout(
       }
     }
     if (options.all) await forgetClients(logins, store);
-    if (logins.length === 0) io.stderr.write('There was no login.\n');
+    if (logins.length === 0) io.stderr.write('There is no login to end.\n');
   } catch (error) {
     throw explainFailure(error, url ?? '');
   }

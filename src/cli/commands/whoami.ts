@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type KeptLogin, openTokenFile } from '../../client/node/index.ts';
 import { CliError } from '../cli-error.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { explainFailure } from './client-failure.ts';
@@ -14,6 +15,9 @@ export interface WhoamiOptions {
   trace?: boolean;
   json?: boolean;
 }
+
+const none = 'There is no login.';
+const howToLogIn = `Run: ${programName} login <url>`;
 
 async function check({ server }: KeptLogin, { trace }: WhoamiOptions, io: CommandIo) {
   try {
@@ -30,7 +34,8 @@ async function check({ server }: KeptLogin, { trace }: WhoamiOptions, io: Comman
  * @param url URL of one MCP server; undefined for all of them
  * @param options `check`: connects with each; `json`: one object, for all of them `{ "logins": [...] }`
  * @param io the surroundings
- * @throws CliError exit code 3 without a login; with `check`, that of the first login that does not work
+ * @throws CliError exit code 3 without the login of `url`, and with `check` without any; else with `check` that of the first
+ *   login that does not work
  */
 export async function runWhoami(
   url: string | undefined,
@@ -53,8 +58,9 @@ export async function runWhoami(
   if (url !== undefined && first !== undefined)
     io.stdout.write(options.json ? formatJson(loginAsJson(first)) : formatLogin(first, io));
   else if (options.json) io.stdout.write(formatJson({ logins: logins.map(loginAsJson) }));
-  else if (first === undefined) io.stderr.write(`There is no login. Run: ${programName} login <url>\n`);
-  else io.stdout.write(formatLogins(logins, io));
+  else if (first !== undefined) io.stdout.write(formatLogins(logins, io));
+  else if (!options.check) io.stderr.write(`${none} ${howToLogIn}\n`);
+  if (options.check && first === undefined) throw new CliError(none, exitCodes.loginNeeded, howToLogIn);
   const failed = logins.flatMap(({ failure }) => failure ?? []);
   const [reason] = failed;
   if (reason === undefined) return;

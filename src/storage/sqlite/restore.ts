@@ -43,10 +43,8 @@ function checkNotInUse(file: string): void {
   }
 }
 
-/** Copies a file of the backup to a draft beside its place. @throws StorageFault where it is not there */
+/** Copies a file of the backup to a draft beside its place. */
 function draftOf(from: string, to: string): string {
-  if (!existsSync(from))
-    throw new StorageFault('There is no backup in that folder: it has no gatehouse.db. Nothing was changed.');
   const draft = `${to}.${randomSecret(6)}`;
   copyFileSync(from, draft);
   chmodSync(draft, 0o600);
@@ -69,6 +67,10 @@ function putAside(file: string, stamp: string): string {
  */
 export async function restoreDataFolder(options: RestoreOptions): Promise<Restored> {
   const { backup, data, replace, keepLogins, stamp } = options;
+  if (!existsSync(join(backup, dataFiles.database)))
+    throw new StorageFault(
+      `There is no backup in ${backup}: it has no ${dataFiles.database}. Name the folder that gatehouse backup wrote. Nothing was changed.`,
+    );
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const place = { database: join(data, dataFiles.database), keys: join(data, dataFiles.keys) };
   const isThere = existsSync(place.database);

@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { artifact } from '../../storage/contract/subject.ts';
 import { newInstallation, operate, withInstallation } from '../support/installation.ts';
@@ -9,7 +10,7 @@ const password = 'a password on standard input';
 
 describe('gatehouse account', () => {
   it('add takes the password from standard input and shows it nowhere (T-191)', async () => {
-    const data = join(testFolder(), 'new', 'data');
+    const data = testFolder();
     const args = ['account', 'add', ' Grace@Example.com', '--password-stdin', '--data', data];
     const { stdout, stderr } = await operate(args, { input: `${password}\n` });
     expect([stdout, stderr]).toEqual(['Added grace@example.com.\n', '']);
@@ -18,6 +19,26 @@ describe('gatehouse account', () => {
         /^\$argon2id\$/,
       );
     });
+  });
+
+  it('add makes no installation in a folder that is not there: its name is a slip of the pen', async () => {
+    const data = join(testFolder(), 'dtaa');
+    const args = ['account', 'add', 'grace@example.com', '--password-stdin', '--data', data];
+    await expect(operate(args, { input: password })).rejects.toMatchObject({
+      exitCode: exitCodes.cannotServe,
+      message: `There is no folder ${data}.`,
+      hint: expect.stringContaining('start the server once'),
+    });
+    expect(existsSync(data)).toBe(false);
+  });
+
+  it('add makes the installation of a config file, for accounts may come before the first start', async () => {
+    const folder = testFolder();
+    const config = join(folder, 'gatehouse.json');
+    writeFileSync(config, JSON.stringify({ data: 'state/data' }));
+    const args = ['account', 'add', 'grace@example.com', '--password-stdin', '--config', config];
+    await operate(args, { input: password });
+    expect(existsSync(join(folder, 'state', 'data', 'gatehouse.db'))).toBe(true);
   });
 
   it('add gives JSON without a hash where asked for (T-192)', async () => {

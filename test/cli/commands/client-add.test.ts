@@ -72,7 +72,9 @@ describe('gatehouse client add', () => {
       '--data',
       data,
     ];
-    await expect(operate(bad)).rejects.toThrow(/clientId: must have[\s\S]*redirectUris\.0: is refused/);
+    await expect(operate(bad)).rejects.toThrow(
+      /^--client-id: must have[\s\S]*\n--redirect-uri \(number 1\): is refused/,
+    );
     await expect(operate(['client', 'add', 'x', '--jwks-file', '/nowhere', '--data', data])).rejects.toThrow(
       'cannot be read as JSON',
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runLogout } from '../../../src/cli/commands/logout.ts';
+import { formatJson } from '../../../src/cli/output.ts';
 import { testCredential } from '../../client/support/credentials.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
@@ -30,7 +31,7 @@ describe('gatehouse logout', () => {
     expect([await store.listLogins(), await store.findRegistration(as.origin)]).toEqual([[], undefined]);
     expect(JSON.parse(written.stdout).loggedOut).toHaveLength(2);
     await runLogout(undefined, { all: true }, io);
-    expect(written.stderr).toContain('There was no login.');
+    expect(written.stderr).toContain('There is no login to end.');
   });
 
   it('--local forgets only, and says so', async () => {
@@ -53,10 +54,20 @@ describe('gatehouse logout', () => {
     expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [] });
   });
 
+  it('of a server one is not logged in to has nothing to do, however often, and that is no failure', async () => {
+    const { as, mcp, io, written } = await setUp();
+    await runLogout(mcp.url, {}, io);
+    const { length } = as.requests;
+    written.stderr = '';
+    await runLogout(mcp.url, { json: true }, io);
+    expect(written).toEqual({ stdout: formatJson({ loggedOut: [] }), stderr: 'There is no login to end.\n' });
+    expect(as.requests).toHaveLength(length);
+  });
+
   it.each([
     ['neither a server nor --all', undefined, {}, 2],
     ['both', 'https://mcp.example', { all: true }, 2],
-    ['a server without a login', 'https://mcp.example', {}, 3],
+    ['what is no URL', 'nonsense', {}, 2],
   ])('with %s ends with exit code %#', async (_, url, options, exitCode) => {
     await expect(runLogout(url, options, testIo().io)).rejects.toMatchObject({ exitCode });
   });

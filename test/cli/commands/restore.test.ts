@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { registerBackup } from '../../../src/cli/commands/backup.ts';
@@ -23,6 +24,14 @@ describe('gatehouse restore', () => {
       `Restored into ${data}.\nAll consents, tokens and logins have ended: everybody logs in again.\n`,
     );
     expect((await operate(['account', 'list', '--data', data])).stdout).toContain('ada@example.com');
+  });
+
+  it('of a folder that is none says so, whatever the data folder is like, and makes nothing', async () => {
+    const nowhere = join(testFolder(), 'nowhere');
+    const data = join(testFolder(), 'new');
+    const { error } = await runCommand(registerRestore, ['restore', nowhere, '--data', data]);
+    expect(String(error)).toContain(`There is no backup in ${nowhere}: it has no gatehouse.db.`);
+    expect(existsSync(data)).toBe(false);
   });
 
   it('says where it put what was there, as JSON too', async () => {

@@ -50,4 +50,17 @@ describe('gatehouse whoami', () => {
     expect(JSON.parse(written.stdout)).toEqual({ logins: [] });
     await expect(runWhoami('https://mcp.example', {}, io)).rejects.toMatchObject({ exitCode: 3 });
   });
+
+  it('fails for want of a login where it is asked whether they work', async () => {
+    const { io, written } = testIo();
+    const refusal = {
+      exitCode: 3,
+      message: 'There is no login.',
+      hint: expect.stringMatching(/login <url>$/),
+    };
+    await expect(runWhoami(undefined, { check: true }, io)).rejects.toMatchObject(refusal);
+    expect(written).toEqual({ stdout: '', stderr: '' });
+    await expect(runWhoami(undefined, { check: true, json: true }, io)).rejects.toMatchObject(refusal);
+    expect(JSON.parse(written.stdout)).toEqual({ logins: [] });
+  });
 });
