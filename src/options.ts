@@ -19,6 +19,7 @@ import { resourceSettings } from './settings/resources.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { tokenSettings } from './settings/tokens.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
+import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
 
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
@@ -44,6 +45,7 @@ const settings = z.strictObject({
   resources: resourceSettings,
   trustedIssuers: trustedIssuerSettings,
   tokenExchange: tokenExchangeSettings,
+  upstreams: upstreamSettings,
   clients: clientSettings,
   login: loginSettings,
   limits: limitSettings,
@@ -56,7 +58,8 @@ const settings = z.strictObject({
 });
 
 /** Every setting, with its default and what it does. The config file, the library and the reference share it. */
-export const settingsSchema = settings.superRefine(({ publicUrl: url, clients, dangerously }, context) => {
+export const settingsSchema = settings.superRefine((whole, context) => {
+  const { publicUrl: url, clients, upstreams, dangerously } = whole;
   if (clients.sealedIds && clients.registration === 'approval')
     context.addIssue({
       code: 'custom',
@@ -64,6 +67,13 @@ export const settingsSchema = settings.superRefine(({ publicUrl: url, clients, d
       message:
         'does not go with registration: approval, because nothing is stored that an operator could approve',
     });
+  if (!dangerously.upstreamsOverHttp)
+    for (const place of findPlainUrls(upstreams))
+      context.addIssue({
+        code: 'custom',
+        path: ['upstreams', ...place.split('.')],
+        message: 'must begin with https://',
+      });
   const dangers = Object.entries(dangerously).filter(([, value]) => value);
   const host = url === undefined ? undefined : URL.parse(url)?.hostname;
   if (host === undefined || isLoopbackHost(host)) return;
@@ -83,6 +93,7 @@ export type Settings = z.output<typeof settingsSchema>;
 
 function describeIssue(issue: z.core.$ZodIssue): string[] {
   const place = issue.path.join('.');
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${message}`);
   if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
   return issue.keys.map((key) => {
     const suggestion = nearest(key, knownNames(settingsSchema, issue.path));

@@ -55,8 +55,15 @@ export function loadSettings(file: string | undefined, overrides: Overrides): Se
     ...client,
     ...(secretFile === undefined ? undefined : { secretFile: resolve(beside, secretFile) }),
   }));
+  const upstreams = Object.entries(settings.upstreams).map(([name, upstream]) => {
+    const files = (['clientSecretFile', 'clientKeyFile'] as const).flatMap((key) =>
+      upstream[key] === undefined ? [] : [[key, resolve(beside, upstream[key])]],
+    );
+    return [name, { ...upstream, ...Object.fromEntries(files) }];
+  });
   return {
     ...settings,
+    upstreams: Object.fromEntries(upstreams),
     data: resolve(base, settings.data),
     clients: { ...settings.clients, preRegistered },
   };

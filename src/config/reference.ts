@@ -12,6 +12,7 @@ interface SettingSchema {
   maximum?: number;
   items?: SettingSchema;
   properties?: Record<string, SettingSchema>;
+  additionalProperties?: SettingSchema | boolean;
   [keyword: string]: unknown;
 }
 
@@ -56,7 +57,8 @@ function formatRow(name: string, schema: SettingSchema): string {
 function rowsOf(path: string, schema: SettingSchema): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {
     const place = `${path}.${name}`;
-    if (isObjectList(setting)) return [formatRow(place, setting), ...rowsOf(`${place}[]`, setting.items)];
+    const member = memberOf(setting);
+    if (member) return [formatRow(place, setting), ...rowsOf(`${place}${member.mark}`, member.schema)];
     if (!isGroup(setting)) return [formatRow(place, setting)];
     return rowsOf(place, setting).map((row) => row.replace(/ \|$/, ` (${setting.description}) |`));
   });
@@ -64,9 +66,16 @@ function rowsOf(path: string, schema: SettingSchema): string[] {
 
 const tableHead = ['| setting | type | default | what it does |', '|---|---|---|---|'];
 
-/** A list of objects, whose settings have a section of their own. */
-function isObjectList(schema: SettingSchema): schema is SettingSchema & { items: SettingSchema } {
-  return schema.items?.properties !== undefined;
+/**
+ * What the members of a list or a table are, where they are objects: their settings have names of their own.
+ * @returns its schema, and what stands for any member in their names
+ */
+function memberOf({
+  items,
+  additionalProperties: values,
+}: SettingSchema): { schema: SettingSchema; mark: string } | undefined {
+  if (items?.properties) return { schema: items, mark: '[]' };
+  return typeof values === 'object' && values.properties ? { schema: values, mark: '.*' } : undefined;
 }
 
 /** The option reference as Markdown: every setting with its type, its default and what it does. */
@@ -76,8 +85,8 @@ export function formatReference(): string {
   );
   const single = settings.filter(([, schema]) => !isGroup(schema));
   const groups = settings.flatMap(([name, schema]): [string, SettingSchema][] => {
-    if (isObjectList(schema))
-      return [[`${name}[]`, { ...schema.items, description: `Each of \`${name}\`.` }]];
+    const member = memberOf(schema);
+    if (member) return [[`${name}${member.mark}`, { ...member.schema, description: `Each of \`${name}\`.` }]];
     return isGroup(schema) ? [[name, schema]] : [];
   });
   return [

@@ -3,20 +3,24 @@ import leven from 'leven';
 /**
  * The names a place in a schema knows.
  * @param schema of the whole
- * @param path from there; a number is a place in a list
+ * @param path from there; a number is a place in a list, a name one in an object or a table
  * @returns none where the schema has no such place
  */
 export function knownNames(whole: unknown, path: readonly PropertyKey[]): string[] {
   let schema = whole;
   for (const step of path)
-    schema = typeof step === 'number' ? elementOf(schema) : shapeOf(schema)?.[String(step)];
+    schema =
+      typeof step === 'number'
+        ? memberOf(schema, 'element')
+        : (shapeOf(schema)?.[String(step)] ?? memberOf(schema, 'valueType'));
   return Object.keys(shapeOf(schema) ?? {});
 }
 
-function elementOf(schema: unknown): unknown {
-  let inner = schema as { element?: unknown; unwrap?: () => unknown } | undefined;
-  while (inner && inner.element === undefined && inner.unwrap) inner = inner.unwrap() as typeof inner;
-  return inner?.element;
+/** What each member of a list, or each value of a table, is. */
+function memberOf(schema: unknown, kind: 'element' | 'valueType'): unknown {
+  let inner = schema as { element?: unknown; valueType?: unknown; unwrap?: () => unknown } | undefined;
+  while (inner && inner[kind] === undefined && inner.unwrap) inner = inner.unwrap() as typeof inner;
+  return inner?.[kind];
 }
 
 function shapeOf(schema: unknown): Record<string, unknown> | undefined {

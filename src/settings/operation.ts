@@ -63,6 +63,10 @@ export const dangerousSettings = z
       .boolean()
       .default(false)
       .describe('fetches client documents from this very machine as well'),
+    upstreamsOverHttp: z
+      .boolean()
+      .default(false)
+      .describe('asks upstreams on this very machine, and without https as well'),
   })
   .prefault({})
   .describe(

@@ -35,6 +35,21 @@ describe('settings from a file', () => {
     expect(loadSettings(configFile('{"data":"/var/lib/x"}'), {}).data).toBe('/var/lib/x');
   });
 
+  it('find the secrets of upstreams beside the file (T-093)', () => {
+    const issuer = 'https://idp.example.com';
+    const file = configFile(
+      JSON.stringify({
+        upstreams: {
+          work: { issuer, clientId: 'c', clientSecretFile: 'work.secret' },
+          other: { issuer, clientId: 'c', clientKeyFile: '/etc/keys/other.pem' },
+        },
+      }),
+    );
+    const { work, other } = loadSettings(file, { data: '/elsewhere' }).upstreams;
+    expect(work?.clientSecretFile).toBe(resolve(file, '..', 'work.secret'));
+    expect(other?.clientKeyFile).toBe('/etc/keys/other.pem');
+  });
+
   it.each([
     ['{"listen":{"port":1', /is not valid JSON/],
     ['[]', /must hold one JSON object/],

@@ -7,14 +7,16 @@ const schema = z
     plain: z.string(),
     group: z.strictObject({ inner: z.string() }).prefault({ inner: '' }),
     list: z.array(z.strictObject({ entry: z.string() })).default([]),
+    table: z.record(z.string(), z.strictObject({ column: z.string() })).default({}),
   })
   .superRefine(() => undefined);
 
 describe('the names a schema knows', () => {
   it.each<[PropertyKey[], string[]]>([
-    [[], ['plain', 'group', 'list']],
+    [[], ['plain', 'group', 'list', 'table']],
     [['group'], ['inner']],
     [['list', 3], ['entry']],
+    [['table', 'any'], ['column']],
     [['plain'], []],
     [['nowhere', 'else'], []],
   ])('at %j are %j', (path, names) => {

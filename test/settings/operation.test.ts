@@ -12,7 +12,10 @@ describe('the settings of operation', () => {
   it('listen to this machine alone, and do nothing dangerous, unless the operator says so', () => {
     expect(listenSettings.parse(undefined)).toEqual({ host: '127.0.0.1', port: 3000 });
     expect(metricsSettings.parse(undefined)).toEqual({ host: '127.0.0.1' });
-    expect(dangerousSettings.parse(undefined)).toEqual({ fetchFromLoopback: false });
+    expect(dangerousSettings.parse(undefined)).toEqual({
+      fetchFromLoopback: false,
+      upstreamsOverHttp: false,
+    });
     expect(logSettings.parse(undefined)).toEqual({ level: 'info' });
   });
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
+import { showSettings } from '../../config/shown-settings.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
 import { inspectDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
@@ -28,9 +29,9 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       const settings = loadSettings(options.config, { data: options.data });
       const warnings = adviseOnSettings(settings);
       const data = await inspectDataFolder(settings.data);
-      if (options.json) io.stdout.write(formatJson({ settings, warnings, data }));
+      if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {
-        if (options.print) io.stdout.write(formatJson(settings));
+        if (options.print) io.stdout.write(formatJson(showSettings(settings)));
         for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
         if (data.state === 'new') io.stdout.write(`The first start makes ${settings.data}.\n`);
         if (data.state !== 'faulty') io.stdout.write('The settings can be used.\n');

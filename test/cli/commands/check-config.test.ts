@@ -59,4 +59,13 @@ describe('gatehouse check-config', () => {
       settings: { log: { level: 'info' } },
     });
   });
+
+  it('prints no secret of an upstream (T-194)', async () => {
+    const upstreams = { work: { issuer: 'https://idp.example', clientId: 'c', clientSecret: 'canary' } };
+    for (const option of ['--print', '--json']) {
+      const { stdout } = await check({ upstreams }, option).ran;
+      expect(stdout).toContain('"clientSecret": "(set)"');
+      expect(stdout).not.toContain('canary');
+    }
+  });
 });
