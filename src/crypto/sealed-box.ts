@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
 /** A symmetric key with the name that stands in front of everything it sealed. */
 export interface SealingKey {
@@ -38,11 +38,12 @@ export function sealingKeyOf(sealed: Uint8Array): string | undefined {
  */
 export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
   if (keys.length === 0) throw new TypeError('a sealed box needs at least one key');
-  const secrets = new WeakMap<SealingKey, Buffer>();
-  const secretOf = (key: SealingKey): Buffer => {
+  // A key object, because Node 24 takes three times as long with bytes, which it turns into one for each message.
+  const secrets = new WeakMap<SealingKey, KeyObject>();
+  const secretOf = (key: SealingKey): KeyObject => {
     const known = secrets.get(key);
     if (known) return known;
-    const secret = Buffer.from(key.key, 'base64url');
+    const secret = createSecretKey(key.key, 'base64url');
     secrets.set(key, secret);
     return secret;
   };

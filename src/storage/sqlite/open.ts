@@ -77,6 +77,8 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
+    // What a savepoint would restore is needed by this process alone: otherwise much of it goes through a file.
+    db.pragma('temp_store = MEMORY');
     const damage = db.pragma('quick_check(1)', { simple: true });
     if (damage !== 'ok')
       throw new StorageFault('The database is damaged. Put a backup in its place; nothing was changed.');

@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -35,6 +44,21 @@ describe('an opened database', () => {
       .split('.')
       .map(Number);
     expect(major * 1e6 + minor * 1e3 + patch).toBeGreaterThanOrEqual(3_051_003);
+  });
+
+  it('keeps what a savepoint would restore in memory, also where that is much', () => {
+    const db = openDatabase(join(testFolder(), 'gatehouse.db'));
+    onTestFinished(() => void db.close());
+    db.exec('CREATE TABLE t (x)');
+    db.exec(
+      'WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500) INSERT INTO t SELECT zeroblob(1000) FROM n',
+    );
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    const before = openFiles();
+    db.exec('BEGIN; SAVEPOINT job; UPDATE t SET x = x || 1');
+    const within = openFiles();
+    db.exec('ROLLBACK');
+    expect(within).toBe(before);
   });
 
   it('is readable by its owner alone, with its log, also where it was open to others before (T-168)', () => {
