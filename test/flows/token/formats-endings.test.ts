@@ -1,6 +1,8 @@
 // Flows of src/resource-server/access-watch.ts: what is open and what runs, for every form an access token has.
+import { setTimeout as wait } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GateRequest, modernRequest } from '../../mcp/support/gate.ts';
 import { obtainBoundTokens } from '../../support/bound-tokens.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, type Tokens } from '../../support/oauth.ts';
@@ -41,29 +43,39 @@ const endings: readonly [string, (gatehouse: RunningGatehouse, login: Login) => 
 
 describe.each(['opaque', 'jwt'] as const)('an access token in the format %s', (format) => {
   let gatehouse: RunningGatehouse;
+  let sessionless: RunningGatehouse;
   let prover: Prover;
   let people = 0;
   beforeAll(async () => {
     prover = await createProver();
-    gatehouse = await startGatehouse({
+    const settings = {
       limits: generousLimits,
       tokens: { format },
       server: { name: 'Patient', create: createPatientServer },
-    });
+    };
+    gatehouse = await startGatehouse(settings);
+    sessionless = await startGatehouse({ ...settings, mcp: { sessions: 'none' } });
   });
-  afterAll(() => gatehouse.stop());
+  afterAll(async () => {
+    await gatehouse.stop();
+    await sessionless.stop();
+  });
 
-  async function logIn(isBound: boolean): Promise<Login> {
+  async function logIn(
+    isBound: boolean,
+    at: Pick<RunningGatehouse, 'url' | 'mcpUrl'> = gatehouse,
+    { administration } = gatehouse,
+  ): Promise<Login> {
     const person = { email: `person-${people++}@example.com`, password: 'a password of their own' };
-    await gatehouse.administration.accounts.add(person.email, person.password);
+    await administration.accounts.add(person.email, person.password);
     const chosen = { person, scopes: ['mcp'] };
     const { clientId, tokens } = isBound
-      ? await obtainBoundTokens(gatehouse, prover, { ...chosen, parameters: { scope: 'mcp' } })
-      : await obtainTokens(gatehouse, { ...chosen, scope: 'mcp' });
+      ? await obtainBoundTokens(at, prover, { ...chosen, parameters: { scope: 'mcp' } })
+      : await obtainTokens(at, { ...chosen, scope: 'mcp' });
     const { access_token: accessToken } = tokens;
     const headers = async (method: string): Promise<Record<string, string>> =>
       isBound
-        ? provenHeaders(accessToken, await prover.prove({ url: gatehouse.mcpUrl, method, accessToken }))
+        ? provenHeaders(accessToken, await prover.prove({ url: at.mcpUrl, method, accessToken }))
         : { authorization: `Bearer ${accessToken}` };
     return { clientId, tokens, person, headers };
   }
@@ -130,6 +142,55 @@ describe.each(['opaque', 'jwt'] as const)('an access token in the format %s', (f
         expect(at - endedAt).toBeLessThan(1000);
         expect(text).not.toContain('waited to the end');
       }
+    },
+  );
+
+  it.each(endings)(
+    'ends the calls without a session within a second when %s: over Rest, of 2026-07-28, of older revisions one by one; and who listens (F3, T-103, A12-04)',
+    async (_what, end) => {
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'wait' } };
+      const older = { headers: { 'mcp-protocol-version': '2025-11-25' }, json: call };
+      const ways: readonly [string, GateRequest][] = [
+        ['/rest', older],
+        ['/mcp', modernRequest('tools/call', { name: 'wait' })],
+        ['/mcp', modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } })],
+        ['/mcp', older],
+      ];
+      await Promise.all(
+        ways.map(async ([path, request]) => {
+          const at = request === older && path === '/mcp' ? sessionless : gatehouse;
+          const url = `${at.url}${path}`;
+          const login = await logIn(false, { url: at.url, mcpUrl: url }, at);
+          const send = async () =>
+            fetch(url, {
+              method: 'POST',
+              headers: {
+                ...(await login.headers('POST')),
+                accept: 'application/json, text/event-stream',
+                'content-type': 'application/json',
+                ...request.headers,
+              },
+              body: JSON.stringify(request.json),
+            });
+          const callBefore = async (milliseconds: number) => {
+            await wait(600 - milliseconds);
+            const response = await send();
+            expect(response.status).toBe(200);
+            return { text: await response.text(), at: performance.now() };
+          };
+          const calls = [600, 300, 100].map(callBefore);
+          await wait(650);
+          await end(at, login);
+          const endedAt = performance.now();
+          expect((await send()).status).toBe(401);
+          for (const running of calls) {
+            const { text, at: overAt } = await running;
+            expect(overAt - endedAt, `${path} ${text}`).toBeLessThan(1000);
+            expect(overAt, `${path} ${text}`).toBeGreaterThan(endedAt - 50);
+            expect(text).not.toContain('waited to the end');
+          }
+        }),
+      );
     },
   );
 });
