@@ -27,6 +27,8 @@ const networkCodes = /^(E(CONN|HOST|NET|AI_|NOTFOUND|TIMEDOUT)|UND_ERR_)/;
 const hints: Partial<Record<ClientError['reason'], string>> = {
   foreign_endpoint: 'To allow it: --allow-origin <origin>',
   callback_port_unusable: 'To choose another one: --callback-port <port>; without it a free one is taken',
+  registration_refused:
+    'To give an initial access token: --initial-access-token-file <file>; to give a client id: --client-id <id>',
   no_registration: 'To give a client id: --client-id <id>',
   authorization_server_changed: 'To give a client id: --client-id <id>',
 };

@@ -12,14 +12,19 @@ function usage(message: string, hint?: string): CliError {
   return new CliError(message, exitCodes.usage, hint);
 }
 
-async function readStdin({ stdin }: CommandIo): Promise<string> {
+/**
+ * Reads a secret from standard input, to its end. It is in no message.
+ * @param what what it is, for messages
+ * @throws CliError exit code 2
+ */
+export async function readStdinSecret({ stdin }: CommandIo, what: string): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
     text += String(chunk);
-    if (text.length > maxSecretLength) throw usage('The client secret is too long.');
+    if (text.length > maxSecretLength) throw usage(`Standard input is too long for ${what}.`);
   }
   const secret = text.replace(/\r?\n$/, '');
-  if (secret === '') throw usage('Standard input holds no client secret.');
+  if (secret === '') throw usage(`Standard input does not hold ${what}.`);
   return secret;
 }
 
@@ -63,7 +68,7 @@ export async function readGivenClient(
     if (proof !== undefined) throw usage(`${proof} needs --client-id.`);
     return undefined;
   }
-  if (clientSecretStdin) return { clientId, clientSecret: await readStdin(io) };
+  if (clientSecretStdin) return { clientId, clientSecret: await readStdinSecret(io, 'the client secret') };
   if (clientSecretFile !== undefined)
     return { clientId, clientSecret: await readSecretFile(clientSecretFile, 'the client secret') };
   if (privateKey !== undefined)

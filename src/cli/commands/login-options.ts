@@ -19,6 +19,8 @@ export interface LoginCommandOptions {
   clientSecretFile?: string;
   privateKey?: string;
   clientMetadataUrl?: string;
+  /** A file, or `-` for standard input. */
+  initialAccessTokenFile?: string;
   grant?: (typeof machineGrants)[number];
   assertionFile?: string;
   issuer?: string;
@@ -71,6 +73,11 @@ export function addLoginOptions(command: Command): Command {
     .option(
       '--client-metadata-url <url>',
       'URL of a client ID metadata document, used where it is understood',
+    )
+    .optionsGroup('Where not everybody may register:')
+    .option(
+      '--initial-access-token-file <file>',
+      'the initial access token its operator gave you, to register with; - for standard input',
     )
     .optionsGroup('A machine as itself, without a user:')
     .addOption(new Option('--grant <grant>', 'log in by this grant').choices(machineGrants))

@@ -9,6 +9,7 @@ import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
+import { readInvitation } from './login-invitation.ts';
 import { loginMachine, refuseMachineOptions } from './login-machine.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
 import { describeIssuer, tellProgress } from './login-progress.ts';
@@ -34,6 +35,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
   const way =
     options.grant === undefined ? chooseLoginWay(options, surroundings, isTerminal(io.stdin)) : undefined;
   const client = await readGivenClient(options, io);
+  const initialAccessToken = await readInvitation(options, io);
   const scopes = options.scope?.split(' ').filter((one) => one !== '');
   const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
   say(`Asking ${server} how to log in`);
@@ -48,6 +50,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     given: client,
     scopes,
     clientIdMetadataUrl: options.clientMetadataUrl,
+    initialAccessToken,
     allowedEndpointOrigins: options.allowOrigin,
     withoutResource: options.resource === false,
     dpop: options.dpop,

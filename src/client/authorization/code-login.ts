@@ -23,6 +23,8 @@ export interface CodeLoginOptions extends DiscoveryOptions {
   given?: GivenClient | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
+  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  initialAccessToken?: string | undefined;
   /** Shown on the consent page of a client that is registered now. */
   clientName?: string | undefined;
   /** Scopes to ask for instead of those the server names. */
@@ -101,9 +103,16 @@ function isStale(error: unknown): error is ClientError {
 }
 
 function registrationOptions(options: CodeLoginOptions): RegistrationOptions {
-  const { agent, given, clientIdMetadataUrl, clientName } = options;
+  const { agent, given, clientIdMetadataUrl, clientName, initialAccessToken } = options;
   const { redirectUri, registeredRedirectUris } = agent;
-  return { redirectUri, registeredRedirectUris, given, clientIdMetadataUrl, clientName };
+  return {
+    redirectUri,
+    registeredRedirectUris,
+    given,
+    clientIdMetadataUrl,
+    clientName,
+    initialAccessToken,
+  };
 }
 
 /** @returns a client that the authorization server knows, as far as it tells before a browser opens */

@@ -20,6 +20,8 @@ export interface DeviceServerLoginOptions extends DeviceLoginOptions, DiscoveryO
   given?: GivenClient | undefined;
   /** URL of this client's metadata document, see `RegistrationOptions`. */
   clientIdMetadataUrl?: string | undefined;
+  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  initialAccessToken?: string | undefined;
   /** Shown to the user by the authorization server. */
   clientName?: string | undefined;
   /** Told of the client; a second time where it had to be registered anew. */
@@ -71,9 +73,9 @@ export async function loginToDiscoveredWithDevice(
 }
 
 async function loginOnce(context: ClientContext, found: DiscoveredServer, options: DeviceServerLoginOptions) {
-  const { store, given, clientIdMetadataUrl, clientName } = options;
+  const { store, given, clientIdMetadataUrl, clientName, initialAccessToken } = options;
   const [redirectUri] = loopbackRedirectUris;
-  const wanted = { redirectUri, given, clientIdMetadataUrl, clientName };
+  const wanted = { redirectUri, given, clientIdMetadataUrl, clientName, initialAccessToken };
   const { registration, how } = await obtainRegistration(context, found, store, wanted);
   options.registered?.(registration, how);
   return loginWithDevice(context, found, registration, options);

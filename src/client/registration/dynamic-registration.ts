@@ -16,6 +16,8 @@ export interface DynamicRegistrationOptions {
   registeredRedirectUris?: readonly string[] | undefined;
   /** Shown on the consent page. */
   clientName?: string | undefined;
+  /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
+  initialAccessToken?: string | undefined;
 }
 
 /** @returns whether all redirects lead back to the user's own machine (OpenID Connect Registration section 2) */
@@ -48,6 +50,7 @@ async function register(
   as: UsableAuthorizationServer,
   metadata: Partial<oauth.OmitSymbolProperties<oauth.Client>>,
   redirectUris: readonly string[],
+  initialAccessToken: string | undefined,
 ): Promise<Registration | { error?: string; message: string }> {
   try {
     const wanted = {
@@ -55,7 +58,10 @@ async function register(
       application_type: isNative(redirectUris) ? 'native' : 'web',
       redirect_uris: [...redirectUris],
     };
-    const response = await oauth.dynamicClientRegistrationRequest(as, wanted, exchangeOptions(context));
+    const response = await oauth.dynamicClientRegistrationRequest(as, wanted, {
+      ...exchangeOptions(context),
+      ...(initialAccessToken === undefined ? {} : { initialAccessToken }),
+    });
     const client = await oauth.processDynamicClientRegistrationResponse(await overlookSlips(response));
     const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
     const method = client.token_endpoint_auth_method;
@@ -112,6 +118,7 @@ export async function registerDynamically(
       `The authorization server ${as.issuer} does not register clients by itself. ${waysOut(as)}`,
     );
   const { redirectUri, registeredRedirectUris = loopbackRedirectUris, clientName = 'Gatehouse' } = options;
+  const { initialAccessToken } = options;
   const metadata = {
     client_name: clientName,
     grant_types: [
@@ -122,11 +129,11 @@ export async function registerDynamically(
     response_types: ['code'],
     token_endpoint_auth_method: authenticationMethod(as.token_endpoint_auth_methods_supported),
   };
-  const first = await register(context, as, metadata, registeredRedirectUris);
+  const first = await register(context, as, metadata, registeredRedirectUris, initialAccessToken);
   if ('clientId' in first) return first;
   const isExact = registeredRedirectUris.length === 1 && registeredRedirectUris[0] === redirectUri;
   if (first.error !== 'invalid_redirect_uri' || isExact) throw refused(as, first.message);
-  const second = await register(context, as, metadata, [redirectUri]);
+  const second = await register(context, as, metadata, [redirectUri], initialAccessToken);
   if ('clientId' in second) return second;
   throw refused(as, second.message);
 }

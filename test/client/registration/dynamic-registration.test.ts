@@ -31,6 +31,20 @@ describe('dynamic registration', () => {
     ]);
   });
 
+  it('sends an initial access token to the registration endpoint, each time it asks (A5-02)', async () => {
+    const { as, context, found } = await setUp();
+    const { authorizationServer } = found;
+    as.routes['POST /register'] = { status: 400, json: { error: 'invalid_redirect_uri' } };
+    const wanted = { redirectUri, initialAccessToken: 'invited' };
+    await expect(registerDynamically(context, authorizationServer, wanted)).rejects.toThrow();
+    expect(as.requests.map(({ path, headers }) => [path, headers.authorization]).slice(-2)).toEqual([
+      ['/register', 'Bearer invited'],
+      ['/register', 'Bearer invited'],
+    ]);
+    await expect(registerDynamically(context, authorizationServer, { redirectUri })).rejects.toThrow();
+    expect(as.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
   it('is tried once more with the exact redirect URI where a redirect rule refused it (A5-05)', async () => {
     const { as, context, found, registered } = await setUp();
     as.routes['POST /register'] = ({ body }) => {
