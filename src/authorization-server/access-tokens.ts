@@ -1,8 +1,10 @@
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
-import type { ArtifactRow, ArtifactStore } from '../storage/artifacts.ts';
-import { openPayload } from './engine/stored-names.ts';
+import type { ArtifactRow } from '../storage/artifacts.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { UpstreamBond } from '../storage/upstreams.ts';
+import { grantKey, openPayload } from './engine/stored-names.ts';
 import { looksLikeJwt, type OwnJwtOptions, readOwnJwt } from './jwt/own-jwt.ts';
 import type { Actor } from './token-exchange/actor.ts';
 
@@ -19,6 +21,8 @@ export interface IssuedAccessToken {
   expiresAt: number;
   /** The consent it hangs on; a client that acts for itself has none. */
   grantId?: string;
+  /** What that consent hangs on at an upstream; absent where it hangs on nothing. */
+  bond?: UpstreamBond;
   /** The name under which it is stored; never the token. */
   tokenId: string;
   /** Who acts by it for the subject; absent where nobody else does (RFC 8693 section 4.1). */
@@ -66,17 +70,19 @@ const maxOpened = 10_000;
  * Finds access tokens for the resource server of the same process. A revoked one is gone with its row, so it is
  * refused from the moment the revocation is durable, in every process on the database (F3, T-103): what was unsealed
  * from a row is kept, and given only while the database says that no row was removed or changed since it was seen.
- * That holds for JWTs as well: a good signature leads to the row, and the row decides.
+ * That holds for JWTs as well: a good signature leads to the row, and the row decides. What its grant hangs on is looked up
+ * with the row; a grant that is hung on something else changes the rows of its tokens.
  */
 export function createAccessTokenSource(
-  artifacts: ArtifactStore,
+  { artifacts, upstreams }: Pick<Storage, 'artifacts' | 'upstreams'>,
   box: SealedBox,
   jwt: OwnJwtOptions,
 ): IssuedAccessTokens {
   const opened = new Map<string, OpenedToken>();
 
-  function open(row: ArtifactRow): IssuedAccessToken {
+  async function open(row: ArtifactRow): Promise<IssuedAccessToken> {
     const payload = openPayload<StoredToken>(box, kind, row);
+    const bond = payload.grantId && (await upstreams.bondOf(grantKey(payload.grantId)));
     return {
       clientId: payload.clientId,
       subject: payload.accountId ?? payload.clientId,
@@ -85,6 +91,7 @@ export function createAccessTokenSource(
       issuedAt: payload.iat,
       expiresAt: payload.exp,
       ...(payload.grantId === undefined ? undefined : { grantId: payload.grantId }),
+      ...(bond ? { bond } : undefined),
       tokenId: row.id,
       ...(payload.extra?.act === undefined ? undefined : { actor: payload.extra.act }),
       ...(payload.jkt === undefined ? undefined : { keyThumbprint: payload.jkt }),
@@ -112,7 +119,7 @@ export function createAccessTokenSource(
       opened.delete(id);
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
-      const found = open(row);
+      const found = await open(row);
       keep(id, { mark, revision: row.revision, token: found });
       return found;
     },

@@ -58,7 +58,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
-  const accessTokens = createAccessTokenSource(artifacts, box, { issuer, signing: keys.signing });
+  const accessTokens = createAccessTokenSource(storage, box, { issuer, signing: keys.signing });
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
   const sealedIds = createSealedClientIds(createTextSeal(box), now);
   const givenIds = options.registration.sealedIds ? sealedIds : undefined;

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
 import { hashSecret } from '../../src/crypto/secret.ts';
+import type { Change } from '../../src/storage/artifacts.ts';
 import { startOfTime } from '../storage/contract/subject.ts';
+import { commit, link, upstreamSession } from '../storage/contract/upstream.ts';
 import { startAdapters } from './storage-subject.ts';
 
 describe('the source of access tokens', () => {
   it('gives what was issued under a value, expired or not, until its grant ends (T-103)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box, {
+    const source = createAccessTokenSource(storage, box, {
       issuer: 'https://as.example.com',
       signing: [],
     });
@@ -46,7 +48,7 @@ describe('the source of access tokens', () => {
         return box.open(sealed, context);
       },
     };
-    const source = createAccessTokenSource(storage.artifacts, counting, {
+    const source = createAccessTokenSource(storage, counting, {
       issuer: 'https://as.example.com',
       signing: [],
     });
@@ -63,9 +65,57 @@ describe('the source of access tokens', () => {
     expect(await source.find('value')).toBeUndefined();
   });
 
+  it('says what its grant hangs on at an upstream, looked up once, and again when that changes (A10-02)', async () => {
+    const { storage, box, adapter } = await startAdapters();
+    let lookUps = 0;
+    const upstreams = {
+      ...storage.upstreams,
+      bondOf(grantId: string) {
+        lookUps++;
+        return storage.upstreams.bondOf(grantId);
+      },
+    };
+    const source = createAccessTokenSource({ artifacts: storage.artifacts, upstreams }, box, {
+      issuer: 'https://as.example.com',
+      signing: [],
+    });
+    await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
+    await adapter('AccessToken').upsert('value', { grantId: 'g' }, 60);
+    const bond = async () => (await source.find('value'))?.bond;
+    expect([await bond(), await bond(), lookUps]).toEqual([undefined, undefined, 1]);
+
+    const bindGrant = (upstreamSessionId: string): Change => ({
+      type: 'bindGrant',
+      id: hashSecret('Grant', 'g'),
+      upstreamSessionId,
+    });
+    await commit(storage, link('l'), upstreamSession('s', 'l'), bindGrant('s'));
+    expect([await bond(), await bond(), lookUps]).toEqual([
+      { sessionId: 's', linkId: 'l' },
+      { sessionId: 's', linkId: 'l' },
+      2,
+    ]);
+    await commit(storage, upstreamSession('t', 'l'), bindGrant('t'));
+    expect(await bond()).toEqual({ sessionId: 't', linkId: 'l' });
+    await storage.upstreams.endLink('l', { revoke: false });
+    expect(await source.find('value')).toBeUndefined();
+  });
+
+  it('looks up nothing at an upstream for a client that acts for itself', async () => {
+    const { storage, box, adapter } = await startAdapters();
+    const bondOf = () => Promise.reject(new Error('there is no grant'));
+    const source = createAccessTokenSource(
+      { artifacts: storage.artifacts, upstreams: { ...storage.upstreams, bondOf } },
+      box,
+      { issuer: 'https://as.example.com', signing: [] },
+    );
+    await adapter('ClientCredentials').upsert('value', { clientId: 'c' }, 60);
+    expect(await source.find('value')).toMatchObject({ subject: 'c' });
+  });
+
   it('says which tokens still stand, by the names they are stored under (A12-04)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box, {
+    const source = createAccessTokenSource(storage, box, {
       issuer: 'https://as.example.com',
       signing: [],
     });
@@ -81,7 +131,7 @@ describe('the source of access tokens', () => {
 
   it('knows no refresh token, no code and no made-up value (T-041)', async () => {
     const { storage, box, adapter } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box, {
+    const source = createAccessTokenSource(storage, box, {
       issuer: 'https://as.example.com',
       signing: [],
     });

@@ -53,7 +53,7 @@ async function until(holds: () => boolean): Promise<void> {
 describe('the watch over open streams', () => {
   it('tells within a second that a token was revoked, in the database of a real installation (A12-04, T-103)', async () => {
     const { storage, box, adapter, clock } = await startAdapters();
-    const source = createAccessTokenSource(storage.artifacts, box, {
+    const source = createAccessTokenSource(storage, box, {
       issuer: 'https://as.example.com',
       signing: [],
     });

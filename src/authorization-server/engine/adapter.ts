@@ -2,6 +2,7 @@ import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
 import type { ArtifactRow, Change } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
+import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
   type ClientAdapterOptions,
   changeOfFirstConsent,
@@ -86,6 +87,7 @@ function artifactAdapter(
     async upsert(value, payload, expiresIn = 0) {
       const id = hashSecret(kind, value);
       const accountId = kind === 'Session' ? payload.accountId : accountOfInteraction(payload);
+      const upstreamSessionId = kind === 'Session' ? upstreamSessionOfAcr(payload.acr) : undefined;
       const [userCodeKey = ''] = userCodeKeys;
       const uid = payload.userCode ? userCodeDigest(userCodeKey, payload.userCode) : payload.uid;
       const clientId = clientOfArtifact(payload);
@@ -101,6 +103,7 @@ function artifactAdapter(
               ? { grantId: grantKey(payload.grantId) }
               : undefined),
             ...(accountId ? { accountId } : undefined),
+            ...(upstreamSessionId ? { upstreamSessionId } : undefined),
             ...(clientId ? { clientId } : undefined),
             ...(uid ? { uid } : undefined),
           },

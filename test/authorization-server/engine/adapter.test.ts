@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { grantKey, payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
 import { commitWrites } from '../../../src/authorization-server/engine/write-set.ts';
+import { acrOfUpstreamSession } from '../../../src/authorization-server/upstream-login/login-acr.ts';
 import { hashSecret, keyedDigest } from '../../../src/crypto/secret.ts';
 import { startOfTime } from '../../storage/contract/subject.ts';
+import { commit, link, upstreamSession } from '../../storage/contract/upstream.ts';
 import { startAdapters } from '../storage-subject.ts';
 
 const grant = { accountId: 'ada', clientId: 'c' };
@@ -36,6 +38,23 @@ describe('an adapter', () => {
     await adapter('Session').upsert('x', { jti: 'x', uid: 'u', accountId: 'ada' }, 60);
     expect(await adapter('Session').findByUid('u')).toMatchObject({ jti: 'x' });
     expect(await adapter('Session').findByUid('v')).toBeUndefined();
+  });
+
+  it('hangs a login in a browser on the login at an upstream it came through, while its acr says so (A10-02)', async () => {
+    const { storage, adapter } = await startAdapters();
+    await commit(storage, link('l'), upstreamSession('s', 'l'));
+    const login = { accountId: 'ada', acr: acrOfUpstreamSession('s') };
+    await adapter('Session').upsert('through', login, 60);
+    await adapter('Session').upsert('switched', login, 60);
+    await adapter('Session').upsert('switched', { accountId: 'ada' }, 60);
+    await adapter('Session').upsert('by another acr', { accountId: 'ada', acr: 'urn:other:s' }, 60);
+    await adapter('RefreshToken').upsert('not a login', login, 60);
+    await storage.upstreams.endLink('l', { revoke: false });
+    expect(await adapter('Session').find('through')).toBeUndefined();
+    for (const value of ['switched', 'by another acr'])
+      expect(await adapter('Session').find(value)).toBeDefined();
+    expect(await adapter('RefreshToken').find('not a login')).toBeDefined();
+    await expect(adapter('Session').upsert('late', login, 60)).rejects.toThrow('orphan');
   });
 
   it('shows what was used up, refresh tokens after the grace window only (T-043)', async () => {
