@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { checkPassword, createPasswordHasher, randomPassword } from '../../crypto/password.ts';
-import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import { type Account, normalizeEmail } from '../../storage/accounts.ts';
+import type { KnownIdentity } from '../../storage/identities.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount, printableEmail } from './find-account.ts';
 
@@ -12,6 +14,14 @@ export interface AccountSummary {
   createdAt: number;
   /** Since when it is disabled, epoch seconds; absent while it is not. */
   disabledAt?: number;
+  /** Names of the upstreams it is linked with; absent where there are none. */
+  upstreams?: string[];
+}
+
+/** One account, with who it is at identity providers. */
+export interface ShownAccount extends AccountSummary {
+  /** Absent where it is nobody elsewhere. */
+  identities?: KnownIdentity[];
 }
 
 /** One `@`, no blanks, nothing a terminal or a page would act on (T-190). */
@@ -25,8 +35,16 @@ function summarize({ id, email, createdAt, disabledAt }: Account): AccountSummar
  * What an operator does to accounts.
  * @param now epoch seconds
  */
-export function administerAccounts(accounts: AccountStore, now: () => number) {
+export function administerAccounts(
+  { accounts, identities, upstreams }: Pick<Storage, 'accounts' | 'identities' | 'upstreams'>,
+  now: () => number,
+) {
   const hasher = createPasswordHasher();
+
+  async function withUpstreams(account: Account): Promise<AccountSummary> {
+    const linked = (await upstreams.listOfAccount(account.id)).map(({ upstream }) => upstream);
+    return { ...summarize(account), ...(linked.length === 0 ? undefined : { upstreams: linked }) };
+  }
 
   async function hash(password: string): Promise<string> {
     const fault = checkPassword(password);
@@ -51,11 +69,16 @@ export function administerAccounts(accounts: AccountStore, now: () => number) {
     },
     /** Gives all accounts, by e-mail address. */
     async list(): Promise<AccountSummary[]> {
-      return (await accounts.list()).map(summarize);
+      return Promise.all((await accounts.list()).map(withUpstreams));
     },
     /** Gives one account. @throws AdministrationRefused where there is none */
-    async show(email: string): Promise<AccountSummary> {
-      return summarize(await byEmail(email));
+    async show(email: string): Promise<ShownAccount> {
+      const account = await byEmail(email);
+      const known = await identities.listOf(account.id);
+      return {
+        ...(await withUpstreams(account)),
+        ...(known.length === 0 ? undefined : { identities: known }),
+      };
     },
     /** Shuts an account: no login, and every session and token ends at once. @throws AdministrationRefused */
     async disable(email: string): Promise<void> {

@@ -11,6 +11,7 @@ import { administerKeys } from './keys.ts';
 import { operatingUser } from './operator.ts';
 import { type RecordAction, recorded } from './recorded.ts';
 import { administerSessions } from './sessions.ts';
+import { administerUpstreams } from './upstreams.ts';
 
 /**
  * What an operator does, on the database of a running server or of one that is stopped. Whatever is removed takes its
@@ -29,7 +30,7 @@ export function createAdministration(
   return {
     accounts: {
       ...recorded(
-        administerAccounts(storage.accounts, now),
+        administerAccounts(storage, now),
         {
           suggestPassword: undefined,
           add: 'account.added',
@@ -78,5 +79,6 @@ export function createAdministration(
       { list: undefined, end: 'session.ended' },
       record,
     ),
+    upstreams: administerUpstreams(storage, record),
   };
 }

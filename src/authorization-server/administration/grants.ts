@@ -1,7 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
-import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { normalizeEmail } from '../../storage/accounts.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 
@@ -18,6 +18,8 @@ export interface ListedGrant {
   usedAt?: number;
   /** Epoch seconds. */
   expiresAt: number;
+  /** Name of the upstream whose login it hangs on, where it hangs on one. */
+  upstream?: string;
 }
 
 /** Stands before ids, which may begin with a hyphen: no command line takes them for an option. */
@@ -34,7 +36,7 @@ export interface OfWhom {
  * @param now epoch seconds
  */
 export function administerGrants(
-  { accounts, artifacts }: { accounts: AccountStore; artifacts: ArtifactStore },
+  { accounts, artifacts, upstreams }: Pick<Storage, 'accounts' | 'artifacts' | 'upstreams'>,
   box: SealedBox,
   now: () => number,
 ) {
@@ -45,14 +47,20 @@ export function administerGrants(
     });
     return Object.fromEntries(Object.entries(resources).map(([name, scope]) => [name, parseScope(scope)]));
   };
+  const upstreamOf = async (id: string): Promise<string | undefined> => {
+    const bond = await upstreams.bondOf(id);
+    return bond && (await upstreams.find(bond.linkId))?.upstream;
+  };
   const list = async ({ email, clientId }: OfWhom = {}): Promise<ListedGrant[]> => {
     const found: ListedGrant[] = [];
     for (const account of await accounts.list()) {
       if (email !== undefined && account.email !== normalizeEmail(email)) continue;
       for (const { payload, ...grant } of await artifacts.listGrants(account.id)) {
         if (grant.expiresAt <= now() || (clientId !== undefined && grant.clientId !== clientId)) continue;
+        const upstream = await upstreamOf(grant.id);
         found.push({
           ...grant,
+          ...(upstream === undefined ? undefined : { upstream }),
           id: `${prefix}${grant.id}`,
           accountId: account.id,
           email: account.email,

@@ -13,12 +13,18 @@ interface AccountOptions extends InstallationOptions {
   passwordStdin?: boolean;
 }
 
-function describe({ id, email, createdAt, disabledAt }: ShownAccount): string[][] {
+function describe(account: ShownAccount): string[][] {
+  const { id, email, createdAt, disabledAt, upstreams = [], identities = [] } = account;
   return [
     ['E-mail', printableLine(email)],
     ['Id', id],
     ['Added', isoTime(createdAt)],
     ['Disabled', disabledAt === undefined ? 'no' : `since ${isoTime(disabledAt)}`],
+    ...(upstreams.length === 0 ? [] : [['Upstreams', upstreams.join(', ')]]),
+    ...identities.map(({ issuer, subject, linkedAt }) => [
+      'Elsewhere',
+      `${printableLine(subject)} at ${printableLine(issuer)}, since ${isoTime(linkedAt)}`,
+    ]),
   ];
 }
 
@@ -42,13 +48,14 @@ export function registerAccount(program: Command, io: CommandIo = processIo()): 
     const accounts = await withAdministration(options, false, (administration) =>
       administration.accounts.list(),
     );
-    const rows = accounts.map(({ email, createdAt, disabledAt, id }) => [
+    const rows = accounts.map(({ email, createdAt, disabledAt, id, upstreams = [] }) => [
       printableLine(email),
       isoTime(createdAt),
       disabledAt === undefined ? 'active' : 'disabled',
       id,
+      upstreams.join(', '),
     ]);
-    const heading = ['E-MAIL', 'ADDED', 'STATE', 'ID'];
+    const heading = ['E-MAIL', 'ADDED', 'STATE', 'ID', 'UPSTREAMS'];
     io.stdout.write(options.json ? formatJson(accounts) : formatTable([heading, ...rows]));
   });
 

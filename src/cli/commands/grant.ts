@@ -30,13 +30,14 @@ export function registerGrant(program: Command, io: CommandIo = processIo()): vo
         printableLine(entry.clientId),
         isoTime(entry.usedAt),
         isoTime(entry.expiresAt),
+        entry.upstream ?? '-',
         printableLine(
           Object.entries(entry.resources)
             .map(([resource, scopes]) => `${resource}: ${scopes.join(' ')}`)
             .join('; '),
         ),
       ]);
-      const heading = ['ID', 'ACCOUNT', 'CLIENT ID', 'LAST USED', 'UNTIL', 'SCOPES'];
+      const heading = ['ID', 'ACCOUNT', 'CLIENT ID', 'LAST USED', 'UNTIL', 'UPSTREAM', 'SCOPES'];
       io.stdout.write(options.json ? formatJson(grants) : formatTable([heading, ...rows]));
     });
 

@@ -81,7 +81,7 @@ describe('gatehouse account', () => {
     const data = await newInstallation();
     const table = (await operate(['account', 'list', '--data', data])).stdout;
     expect(table).toMatch(
-      /^E-MAIL +ADDED +STATE +ID\nada@example\.com +\d{4}-\d\d-\d\dT[\d:.]+Z +active +acct_[\w-]+\n$/,
+      /^E-MAIL +ADDED +STATE +ID +UPSTREAMS\nada@example\.com +\d{4}-\d\d-\d\dT[\d:.]+Z +active +acct_[\w-]+\n$/,
     );
     const json = (await operate(['account', 'list', '--json', '--data', data])).stdout;
     expect(JSON.parse(json)).toEqual([
