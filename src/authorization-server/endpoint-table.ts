@@ -19,7 +19,12 @@ import {
 import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
 import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
 import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
-import { auditTokenRefusal, completeMetadata, publishForAMoment } from './endpoints/endpoint-answers.ts';
+import {
+  auditTokenRefusal,
+  completeMetadata,
+  keepDocument,
+  publishForAMoment,
+} from './endpoints/endpoint-answers.ts';
 import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
@@ -103,11 +108,6 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   const requestLimits = (what: string) =>
     [limitOf.authorizations(what), limitOf.failures(what)] as const satisfies EndpointLimit[];
   const beginnings = (what: string) => limitOf.authorizations(what, tellPerson);
-  const publishMetadata = [
-    publishForAMoment,
-    completeMetadata,
-    ...(policy === 'off' ? [concealRegistration] : []),
-  ];
 
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards: readonly Step[] = [
@@ -133,19 +133,26 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         at,
       })
     : undefined;
-  const withdrawn = device ? [] : [withdrawDeviceFlow];
+  const metadataAt = (path: string): Step[] => [
+    publishForAMoment,
+    keepDocument(),
+    completeMetadata,
+    ...(policy === 'off' ? [concealRegistration] : []),
+    ...(device ? [] : [withdrawDeviceFlow]),
+    at(path),
+  ];
 
   /** Every endpoint, with every check of it from first to last. */
   const endpoints: Readonly<Record<string, Endpoint>> = {
     [wellKnown.authorizationServer]: {
       methods: ['GET'],
       limits: [limitOf.requests],
-      steps: [...publishMetadata, ...withdrawn, at(wellKnown.authorizationServer)],
+      steps: metadataAt(wellKnown.authorizationServer),
     },
     [wellKnown.openidConfiguration]: {
       methods: ['GET'],
       limits: [limitOf.requests],
-      steps: [...publishMetadata, ...withdrawn, at(wellKnown.openidConfiguration)],
+      steps: metadataAt(wellKnown.openidConfiguration),
     },
     [enginePaths.jwks]: {
       methods: ['GET'],

@@ -10,6 +10,23 @@ export const publishForAMoment: Step = async (ctx, next) => {
 };
 
 /**
+ * Creates a step that keeps a document of the engine as it first went out. For those that follow from the settings alone:
+ * the engine would put them together anew for each request.
+ */
+export function keepDocument(): Step {
+  let kept: string | undefined;
+  return async (ctx, next) => {
+    if (kept === undefined) {
+      await next();
+      if (ctx.status !== 200 || ctx.method !== 'GET') return;
+      kept = JSON.stringify(ctx.body);
+    }
+    ctx.type = 'json';
+    ctx.body = kept;
+  };
+}
+
+/**
  * Puts right what the engine says of us in its metadata. Clients authenticate in the same ways at every endpoint, and
  * introspection is for those that prove who they are (RFC 8414 section 2; RFC 7662 section 2.1; A13-03).
  */
