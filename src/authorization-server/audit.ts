@@ -38,6 +38,8 @@ export type AuditEvent =
   | 'workload.accepted'
   | 'account.linked'
   | 'account.created'
+  | 'upstream.begun'
+  | 'upstream.refused'
   | 'grant.revoked';
 
 /** Takes note of one event. Details hold names and reasons, never a secret. */

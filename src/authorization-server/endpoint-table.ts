@@ -56,6 +56,8 @@ export interface EndpointTableOptions {
   accessTokens: IssuedAccessTokens;
   audit: AuditLog;
   limitOf: EndpointLimits;
+  /** Where an upstream sends people back to, by its name. */
+  upstreamCallback: (name: string) => Step;
   tokenLimit: ReturnType<typeof createTokenLimit>;
   refreshGraceSeconds: number;
   /** Whether a device without a browser may log in with a code (RFC 8628). */
@@ -245,6 +247,13 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       methods: ['GET', 'PUT', 'DELETE'],
       limits: [limitOf.registrations],
       steps: (path) => [...registration.manage, at(path)],
+    },
+    {
+      path: '/upstream/<name>/callback',
+      pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
+      methods: ['GET'],
+      limits: [limitOf.pages],
+      steps: (path) => [neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
     },
     ...(device ? [device.resumption] : []),
   ];

@@ -13,6 +13,7 @@ import type { OwnGrantRules } from './own-grants.ts';
 import type { RegistrationPolicy } from './registration/admission.ts';
 import type { ProtectedResource, ToolsOf } from './resources.ts';
 import type { Tolerances } from './tolerances/tolerances.ts';
+import type { UpstreamParts } from './upstream-login/no-upstreams.ts';
 
 /** What an authorization server is made of. */
 export interface AuthorizationServerOptions {
@@ -46,6 +47,8 @@ export interface AuthorizationServerOptions {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
   };
+  /** Logins elsewhere that people may come from; none where this is undefined. */
+  upstreams?: UpstreamParts;
   /** The MCP sessions in the same process, for the account pages. */
   mcpConnections: McpConnections;
   registration: {

@@ -4,6 +4,7 @@ import { isLoopbackAddress, isPublicAddress } from '../net/address.ts';
 import { createGuardedFetch } from '../net/guarded-fetch.ts';
 import { createAccessTokenSource, type IssuedAccessTokens } from './access-tokens.ts';
 import { createAccountServer } from './account/account-server.ts';
+import { createOwnSessions } from './account/own-session.ts';
 import { createAuditLog } from './audit.ts';
 import { createWaysToLogIn } from './authentication/ways-to-log-in.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
@@ -32,6 +33,8 @@ import { buildRegistrationFeature } from './registration/registration-feature.ts
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry } from './resources.ts';
 import type { AuthorizationServerOptions } from './server-options.ts';
+import { noUpstreams } from './upstream-login/no-upstreams.ts';
+import { createUpstreamLogin } from './upstream-login/upstream-login.ts';
 import { createUsedProofs, type UsedProofs } from './used-proofs.ts';
 
 /** The doors of the authorization server. Paths are those below the issuer. */
@@ -144,6 +147,31 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audit,
     countLimited: options.countLimited,
   });
+  const sessions = createOwnSessions({
+    provider: engine.provider,
+    accounts,
+    lifetimes,
+    secure: issuer.startsWith('https:'),
+    now,
+  });
+  const pageUrl = (uid: string): string => `${issuer}/interaction/${uid}`;
+  const allowedBefore = createAllowedBefore(artifacts, box, now);
+  const upstreamParts = options.upstreams ?? noUpstreams;
+  const upstreamLogin = createUpstreamLogin({
+    ...upstreamParts,
+    issuer,
+    provider: engine.provider,
+    storage,
+    box,
+    resources,
+    identityScopes,
+    allowedBefore,
+    sessions,
+    audit,
+    logger,
+    pageUrl,
+    now,
+  });
   const { endpoints, families } = createEndpointTable({
     issuer,
     policy,
@@ -155,6 +183,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     accessTokens,
     audit,
     limitOf,
+    upstreamCallback: upstreamLogin.callback,
     tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited),
     refreshGraceSeconds,
     deviceLogin: options.deviceLogin,
@@ -171,7 +200,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     box,
     resources,
     documents,
-    lifetimes,
+    sessions,
     waysToLogIn,
     mcpConnections: options.mcpConnections,
     cookieKeys: keys.cookies,
@@ -190,8 +219,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ...waysToLogIn,
     csrfKeys: keys.cookies,
     origin: new URL(issuer).origin,
-    pageUrl: (uid) => `${issuer}/interaction/${uid}`,
-    allowedBefore: createAllowedBefore(artifacts, box, now),
+    pageUrl,
+    allowedBefore,
+    upstreams: upstreamParts.upstreams,
+    beginUpstream: upstreamLogin.beginUpstream,
+    consentThrough: upstreamLogin.consentThrough,
     toolsOf: options.toolsOf,
     lifetimes,
     now,

@@ -5,7 +5,6 @@ import type { Storage } from '../../storage/storage.ts';
 import type { AuditLog } from '../audit.ts';
 import type { WaysToLogIn } from '../authentication/ways-to-log-in.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
-import type { SessionLife } from '../engine/session-life.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { createAccountPages } from './account-pages.ts';
@@ -13,7 +12,7 @@ import { createBrowserLogins } from './browser-logins.ts';
 import { createClientSummaries } from './client-summaries.ts';
 import { createConnectedApps } from './connected-apps.ts';
 import type { McpConnections } from './mcp-connections.ts';
-import { createOwnSessions } from './own-session.ts';
+import type { OwnSessions } from './own-session.ts';
 
 /** What the account pages are made of. */
 export interface AccountServerOptions {
@@ -23,7 +22,8 @@ export interface AccountServerOptions {
   box: SealedBox;
   resources: ResourceRegistry;
   documents: Pick<ClientDocuments, 'recall'> | undefined;
-  lifetimes: SessionLife;
+  /** The login of the browser that asks. */
+  sessions: OwnSessions;
   waysToLogIn: WaysToLogIn;
   mcpConnections: McpConnections;
   /** Cookie keys of the installation. */
@@ -41,17 +41,11 @@ export interface AccountServerOptions {
 export function createAccountServer(
   options: AccountServerOptions,
 ): (ctx: Context, path: string) => Promise<void> {
-  const { issuer, provider, storage, box, resources, waysToLogIn, mcpConnections, audit, now } = options;
+  const { issuer, provider, storage, sessions, box, resources, waysToLogIn, mcpConnections, audit, now } =
+    options;
   const { accounts, artifacts, oneTimeCodes } = storage;
   const { hasher, login, authentication, secondFactor, passkeys, devices } = waysToLogIn;
-  const { hostname, protocol } = new URL(issuer);
-  const sessions = createOwnSessions({
-    provider,
-    accounts,
-    lifetimes: options.lifetimes,
-    secure: protocol === 'https:',
-    now,
-  });
+  const { hostname } = new URL(issuer);
   const describeClient = createClientSummaries(provider, options.documents);
   const browsers = createBrowserLogins(artifacts, box, now);
   const apps = createConnectedApps({ artifacts, box, resources, describeClient, mcpConnections, now });

@@ -32,8 +32,9 @@ export interface OwnSessions {
    * is logged out.
    * @param amr how the person proved who they are (RFC 8176)
    * @param loginTs when they did, epoch seconds; now where it is left out
+   * @param acr what the login hangs on elsewhere
    */
-  start(ctx: Context, accountId: string, amr: string[], loginTs?: number): Promise<void>;
+  start(ctx: Context, accountId: string, amr: string[], loginTs?: number, acr?: string): Promise<void>;
   /** Logs the browser out. */
   end(ctx: Context): Promise<void>;
 }
@@ -62,9 +63,9 @@ export function createOwnSessions(options: OwnSessionOptions): OwnSessions {
       const account = await accounts.find(session.accountId);
       return account?.disabledAt === undefined ? account && { session, account } : undefined;
     },
-    async start(ctx, accountId, amr, loginTs = now()) {
+    async start(ctx, accountId, amr, loginTs = now(), acr) {
       const session = await presentFor(ctx, accountId);
-      session.loginAccount({ accountId, loginTs, amr });
+      session.loginAccount({ accountId, loginTs, amr, ...(acr === undefined ? undefined : { acr }) });
       const seconds = sessionTtl(lifetimes, loginTs, now());
       await session.save(seconds);
       ctx.cookies.set(cookie, session.jti, { ...attributes, expires: new Date((now() + seconds) * 1000) });

@@ -69,6 +69,6 @@ export async function submitPasswordChange(
   if (!(await accounts.setPassword(id, passwordHash, checked.account.passwordHash)))
     return refuse(403, texts.account.password.wrong);
   audit('account.password_changed', ctx, { accountId: id });
-  await sessions.start(ctx, id, who.session.amr ?? ['pwd'], who.session.loginTs);
+  await sessions.start(ctx, id, who.session.amr ?? ['pwd'], who.session.loginTs, who.session.acr);
   goOn(ctx, `${url}/password?done=1`);
 }

@@ -2,31 +2,28 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { AccountStore } from '../../storage/accounts.ts';
-import type { AuditLog } from '../audit.ts';
-import type { Lifetimes } from '../engine/configuration.ts';
+import { grantKey } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
-import type { StandingOf } from '../operator-clients/standing.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
+import type { FindConsentThrough } from '../upstream-login/consent-through.ts';
+import { goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
 import { offeredDurations, readDuration } from './durations.ts';
+import { endEarlier } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
 import { type AskedFor, finishInteraction, goOn, type Interaction } from './interaction.ts';
+import { makeGrant } from './make-grant.ts';
 import { showPage } from './page.ts';
 
 /** What the consent step works with. */
-export interface ConsentStepOptions {
+export interface ConsentStepOptions extends UpstreamPagesOptions {
   provider: Provider;
   accounts: AccountStore;
-  audit: AuditLog;
-  csrfKeys: readonly string[];
-  /** Absolute URL of an interaction's page. */
-  pageUrl: (uid: string) => string;
   allowedBefore: AllowedBefore;
-  standingOf: StandingOf;
   toolsOf: ToolsOf;
-  lifetimes: Pick<Lifetimes, 'grantSeconds' | 'accessTokenSeconds'>;
+  consentThrough: FindConsentThrough;
 }
 
 function accountOf(interaction: Interaction): string {
@@ -46,7 +43,9 @@ export async function showConsent(
   const account = await accounts.find(accountOf(interaction));
   if (!account) throw new errors.SessionNotFound('the account was removed');
   const { clientId, resource } = asked;
-  const scopes = asked.scopes.filter((scope) => resource.scopes[scope] !== undefined);
+  const upstream = await options.consentThrough(interaction, asked);
+  if (!upstream) return switchAccount(ctx, options, interaction);
+  const scopes = upstream.limit(asked.scopes.filter((scope) => resource.scopes[scope] !== undefined));
   const about = { accountId: account.id, clientId, resource: resource.resource };
   const [standing, earlier, tools] = await Promise.all([
     options.standingOf(asked.client),
@@ -61,6 +60,8 @@ export async function showConsent(
       csrf: csrfToken(csrfKeys, 'consent', interaction.uid),
       client: { ...asked.client, standing },
       account: account.email,
+      ...(upstream.through ? { through: upstream.through.label } : undefined),
+      ...(upstream.next ? { next: upstream.next.label } : undefined),
       resourceName: resource.name,
       resource: resource.resource,
       answer: asked.answer,
@@ -77,22 +78,9 @@ export async function showConsent(
         : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },
     }),
     asked.answer,
+    undefined,
+    upstream.next && [upstream.next.callbackUrl],
   );
-}
-
-/**
- * Ends what the client was given at this resource before, in the same commit as the new grant. Only where the person
- * says so: installs of one client share its identifier, and each has a grant of its own.
- */
-async function endEarlier(
-  ctx: Context,
-  { allowedBefore, audit }: ConsentStepOptions,
-  accountId: string,
-  { clientId, resource }: AskedFor,
-): Promise<void> {
-  const { grantIds } = await allowedBefore(accountId, clientId, resource.resource);
-  for (const id of grantIds) currentWriteSet()?.add({ type: 'removeGrant', id });
-  if (grantIds.length > 0) audit('grant.revoked', ctx, { accountId, clientId, reason: 'ended_at_consent' });
 }
 
 /**
@@ -116,24 +104,26 @@ export async function submitConsent(
   }
   const accountId = accountOf(interaction);
   const { clientId } = asked;
-  const ticked = new Set(form.getAll('scope'));
+  const upstream = await options.consentThrough(interaction, asked);
+  if (!upstream) return switchAccount(ctx, options, interaction);
+  const scopes = upstream.limit(form.getAll('scope').filter((scope) => asked.scopes.includes(scope)));
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
-  if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
-  const grant = Object.assign(new provider.Grant({ accountId, clientId }), { expiresIn });
-  for (const scope of asked.scopes) {
-    const ofResource = asked.resource.scopes[scope] !== undefined;
-    const given = !ofResource || ticked.has(scope);
-    if (given) grant.addOIDCScope(scope);
-    else grant.rejectOIDCScope(scope);
-    if (ofResource && given) grant.addResourceScope(asked.resource.resource, scope);
-    else if (ofResource) grant.rejectResourceScope(asked.resource.resource, scope);
+  if (upstream.next) {
+    const approved = { scopes, expiresIn, accountId, endEarlier: form.has('end_earlier') };
+    const wishes = { scopes: upstream.wanted, holdsRefreshToken: upstream.holdsRefreshToken };
+    return goToUpstream(ctx, options, interaction, upstream.next, { clientId, approved }, wishes);
   }
-  const grantId = await grant.save();
+  if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
+  const grantId = await makeGrant(provider, asked, { accountId, scopes: new Set(scopes), expiresIn });
+  const { sessionId } = upstream;
+  if (sessionId !== undefined)
+    currentWriteSet()?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: sessionId });
   audit('consent.granted', ctx, {
     accountId,
     clientId,
     seconds: String(expiresIn),
-    scopes: asked.scopes.filter((scope) => ticked.has(scope)).join(' '),
+    scopes: scopes.join(' '),
+    upstream: upstream.through?.name,
   });
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }

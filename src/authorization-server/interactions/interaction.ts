@@ -87,6 +87,22 @@ export async function finishInteraction(
   goOn(ctx, interaction.returnTo);
 }
 
+/**
+ * Whoever else is logged in in this browser by now is logged out, so that the engine starts a new session, and the
+ * interaction is freed from a session that is no longer the browser's.
+ */
+export async function leaveOtherAccount(
+  ctx: Context,
+  provider: Provider,
+  interaction: Interaction,
+  accountId: string,
+): Promise<void> {
+  const present = await provider.Session.get(ctx);
+  const stays = present.accountId === undefined || present.accountId === accountId;
+  if (!stays) await present.destroy();
+  if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
+}
+
 /** Sends the browser on by 303, which makes a GET of what follows a form (T-018). */
 export function goOn(ctx: Context, url: string): void {
   ctx.status = 303;

@@ -1,16 +1,19 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import type { Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import { answerLogin } from '../authentication/answer-login.ts';
 import type { Authentication, LoginOutcome } from '../authentication/authentication.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { textsFor } from '../texts/page-texts.ts';
+import { waysIn } from '../upstream-login/choice.ts';
 import { renderCode } from '../views/code.ts';
 import { renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { csrfToken } from './form.ts';
-import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
+import { type AskedFor, finishInteraction, type Interaction, leaveOtherAccount } from './interaction.ts';
 import { showPage } from './page.ts';
 
 /** What the login step works with. */
@@ -20,6 +23,8 @@ export interface LoginStepOptions {
   passkeys: Passkeys;
   devices: KnownDevices;
   audit: AuditLog;
+  /** Logins elsewhere, where people may come from. */
+  upstreams: Upstreams;
   /** Cookie keys of the installation. */
   csrfKeys: readonly string[];
   /** Absolute URL of an interaction's page. */
@@ -44,7 +49,8 @@ export async function showLogin(
   const email = again.email ?? (typeof hint === 'string' && hint.length <= 254 ? hint : undefined);
   const page = pageUrl(interaction.uid);
   const csrf = csrfToken(csrfKeys, 'login', interaction.uid);
-  const passkeyOptions = await passkeys.loginOptions(bindingOf(interaction));
+  const ways = waysIn(options.upstreams, interaction, asked.resource.resource);
+  const passkeyOptions = ways.own ? await passkeys.loginOptions(bindingOf(interaction)) : undefined;
   showPage(
     ctx,
     renderLogin(textsFor(ctx), {
@@ -53,6 +59,8 @@ export async function showLogin(
       csrf,
       client: asked.client,
       resourceName: asked.resource.name,
+      upstreams: { action: `${page}/upstream`, choices: ways.upstreams },
+      upstreamsOnly: !ways.own,
       ...(passkeyOptions
         ? { passkey: { action: `${page}/passkey`, csrf, options: passkeyOptions } }
         : undefined),
@@ -62,22 +70,6 @@ export async function showLogin(
     asked.answer,
     passkeyOptions && passkeyScriptSource,
   );
-}
-
-/**
- * Whoever else is logged in in this browser by now is logged out, so that the engine starts a new session, and the
- * interaction is freed from a session that is no longer the browser's.
- */
-async function leaveOtherAccount(
-  ctx: Context,
-  provider: Provider,
-  interaction: Interaction,
-  accountId: string,
-): Promise<void> {
-  const present = await provider.Session.get(ctx);
-  const stays = present.accountId === undefined || present.accountId === accountId;
-  if (!stays) await present.destroy();
-  if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
 }
 
 /** A posted step of a login: a password, the one-time code after it, or a passkey. */
@@ -98,6 +90,8 @@ function loginStep(
 ): LoginStep {
   return async (ctx, options, interaction, asked, form) => {
     const { provider, authentication, audit, devices, csrfKeys, pageUrl } = options;
+    if (!waysIn(options.upstreams, interaction, asked.resource.resource).own)
+      throw new errors.SessionNotFound('this resource wants a login elsewhere');
     const email = form.get('email');
     await answerLogin(ctx, await check(authentication, ctx, form, bindingOf(interaction)), {
       audit,

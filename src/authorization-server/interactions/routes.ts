@@ -5,6 +5,16 @@ import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '.
 import { commitWrites } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
+import { readChoice, waysIn } from '../upstream-login/choice.ts';
+import {
+  showApprove,
+  showFault,
+  submitAgain,
+  submitApprove,
+  submitLeave,
+  submitOtherWay,
+  submitUpstream,
+} from '../upstream-login/upstream-pages.ts';
 import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
 import { csrfTokens, FormRefused, readForm } from './form.ts';
 import {
@@ -29,13 +39,14 @@ export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions
   now: () => number;
 }
 
-type Prompt = 'login' | 'consent';
+/** What a form stands on: a page of the engine's prompt, or one that may come in any. */
+type Page = 'login' | 'consent' | 'fault';
 
 /** Each posted step: the page its form stands on, and what it does. */
 const steps: Record<
   string,
   {
-    page: Prompt;
+    page: Page;
     run: (
       ctx: Context,
       o: InteractionOptions,
@@ -56,6 +67,12 @@ const steps: Record<
         error_description: 'the login was cancelled',
       }),
   },
+  upstream: { page: 'login', run: submitUpstream },
+  approve: { page: 'login', run: submitApprove },
+  other: { page: 'login', run: submitOtherWay },
+  again: { page: 'fault', run: submitAgain },
+  elsewhere: { page: 'fault', run: submitOtherWay },
+  leave: { page: 'fault', run: submitLeave },
   consent: { page: 'consent', run: submitConsent },
   switch: { page: 'consent', run: (ctx, options, interaction) => switchAccount(ctx, options, interaction) },
 };
@@ -70,8 +87,12 @@ export function createInteractions(
   const { provider, artifacts, resources, identityScopes, origin, csrfKeys } = options;
 
   async function show(ctx: Context, interaction: Interaction, asked: AskedFor): Promise<void> {
-    if (interaction.prompt.name === 'login') return showLogin(ctx, options, interaction, asked);
-    return showConsent(ctx, options, interaction, asked);
+    const fault = readChoice(interaction)?.fault;
+    if (fault) return showFault(ctx, options, interaction, asked, fault);
+    if (interaction.prompt.name !== 'login') return showConsent(ctx, options, interaction, asked);
+    const { chosen } = waysIn(options.upstreams, interaction, asked.resource.resource);
+    if (chosen) return showApprove(ctx, options, interaction, asked, chosen);
+    return showLogin(ctx, options, interaction, asked);
   }
 
   async function serve(ctx: Context, uid: string, stepName: string | undefined): Promise<void> {
@@ -82,7 +103,7 @@ export function createInteractions(
     if (!step && interaction.result !== undefined)
       throw new errors.SessionNotFound('this interaction was answered already');
     if (!step) return show(ctx, interaction, asked);
-    if (interaction.prompt.name !== step.page)
+    if (step.page !== 'fault' && interaction.prompt.name !== step.page)
       throw new errors.SessionNotFound('this form belongs to an earlier page');
     const form = await readForm(ctx, origin, csrfTokens(csrfKeys, step.page, uid));
     ctx.state.returnTo = interaction.returnTo;

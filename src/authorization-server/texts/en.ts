@@ -1,5 +1,6 @@
 import { type Markup, markup } from '../views/markup.ts';
 import { accountEn } from './account-en.ts';
+import { upstreamEn } from './upstream-en.ts';
 
 function timeAgo(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
@@ -267,6 +268,8 @@ export const en = {
   },
 
   account: accountEn,
+
+  upstream: upstreamEn,
 };
 
 /** A catalogue: the words of every page in one language. */

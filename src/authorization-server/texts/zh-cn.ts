@@ -1,6 +1,7 @@
 import { markup } from '../views/markup.ts';
 import { accountZhCn } from './account-zh-cn.ts';
 import type { Texts } from './en.ts';
+import { upstreamZhCn } from './upstream-zh-cn.ts';
 
 function timeAgo(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
@@ -251,4 +252,6 @@ export const zhCn: Texts = {
   },
 
   account: accountZhCn,
+
+  upstream: upstreamZhCn,
 };

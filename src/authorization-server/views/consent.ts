@@ -14,6 +14,10 @@ export interface ConsentPage {
   client: ClientSummary;
   /** How the logged-in account is called, usually its e-mail address. */
   account: string;
+  /** The upstream through which they logged in, as people call it. */
+  through?: string;
+  /** The upstream that is asked after this page, as people call it. */
+  next?: string;
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
   resource: string;
@@ -31,7 +35,7 @@ export interface ConsentPage {
 function renderAccount(texts: Texts, page: ConsentPage): Markup {
   const account = markup`<bdi class="name">${displayText(page.account, 254)}</bdi>`;
   return markup`<div class="account">
-<p>${texts.consent.loggedInAs(account)}</p>${
+<p>${texts.consent.loggedInAs(account)}${page.through !== undefined && markup` ${texts.upstream.loggedInThrough(displayText(page.through))}`}</p>${
     page.switchAccountAction !== undefined &&
     markup`
 <form method="post" action="${page.switchAccountAction}">
@@ -78,7 +82,12 @@ export function renderIdentity(texts: Texts, client: ClientSummary, target: Desc
 ${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-function renderFacts(texts: Texts, page: ConsentPage, target: DescribedTarget): Markup {
+/** What is known of a request beside its scopes: where its answer goes, what it is for, and who asks. */
+export function renderFacts(
+  texts: Texts,
+  page: Pick<ConsentPage, 'client' | 'resourceName' | 'resource'>,
+  target: DescribedTarget,
+): Markup {
   const words = texts.consent.facts;
   const publisher = httpsHost(page.client.clientId);
   const website = httpsHost(page.client.uri);
@@ -128,7 +137,7 @@ ${
 ${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
 ${renderDurationChoice(texts, page.time)}
 ${renderFacts(texts, page, target)}
-<div class="decision">
+${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}<div class="decision">
 <button type="submit" name="decision" value="deny">${words.deny}</button>
 <button class="primary" type="submit" name="decision" value="allow">${words.allow}</button>
 </div>

@@ -19,14 +19,17 @@ function formActionSources(uri: string): string[] {
 /**
  * The policy of every page: nothing loads, nothing runs, nothing frames it; only the inlined stylesheet applies. Where
  * people may use passkeys our one script runs as well.
- * @param redirectUri where the client waits, when posting the page's form may end in a redirect to it; one that could
- *   not be registered adds nothing, so the browser stops the redirect
+ * @param leadsTo where posting the page's form may lead: the redirect URI at which the client waits, and what lies on
+ *   the way; one that could not be registered adds nothing, so the browser stops the redirect
  * @param scriptSource the hash of the one script of the page, quoted; none may run by default
  * @returns the value of `Content-Security-Policy`
  * @see CSP Level 3 section 6.4.1 (form-action); RFC 9700 section 4.16 (T-017, T-198)
  */
-export function contentSecurityPolicy(redirectUri?: string, scriptSource = "'none'"): string {
-  const targets = redirectUri === undefined ? [] : formActionSources(redirectUri);
+export function contentSecurityPolicy(
+  leadsTo: string | readonly string[] = [],
+  scriptSource = "'none'",
+): string {
+  const targets = new Set([leadsTo].flat().flatMap(formActionSources));
   return [
     "default-src 'none'",
     `script-src ${scriptSource}`,

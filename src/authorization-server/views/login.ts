@@ -20,8 +20,20 @@ export interface LoginPage {
   /** Why the last attempt failed, in words that do not tell whether the account exists. */
   problem?: string;
   cancelAction?: string;
+  /** Other logins one may come through. */
+  upstreams?: UpstreamChoices;
+  /** Whether one may only come through one of them. */
+  upstreamsOnly?: boolean;
   /** A login with a passkey, where somebody here has one. */
   passkey?: PasskeyForm;
+}
+
+/** Logins elsewhere that are offered: posts `csrf` and `upstream`, its name. */
+export interface UpstreamChoices {
+  action: string;
+  /** Where it is not that of the page. */
+  csrf?: string;
+  choices: readonly { name: string; label: string }[];
 }
 
 const problemAttributes = trustedMarkup(' aria-invalid="true" aria-describedby="problem"');
@@ -32,6 +44,21 @@ function renderRequest(texts: Texts, { client, introduction }: LoginPage, resour
   const { request, nameNotChecked } = texts.login;
   return markup`<p>${request(quotedClientName(texts, client), markup`<bdi class="name">${resourceName}</bdi>`)}</p>
 <p class="muted">${nameNotChecked}</p>`;
+}
+
+function renderUpstreams(texts: Texts, { csrf: ofPage, upstreams, upstreamsOnly }: LoginPage): Markup {
+  const { action, csrf = ofPage, choices = [] } = upstreams ?? {};
+  return markup`${choices.length > 0 && !upstreamsOnly && markup`<p class="or muted">${texts.upstream.or}</p>\n`}${
+    choices.length > 0 &&
+    markup`<form class="choices" method="post" action="${action}">
+<input type="hidden" name="csrf" value="${csrf}">
+${choices.map(
+  ({ name, label }) =>
+    markup`<button type="submit" name="upstream" value="${name}">${texts.upstream.logInWith(displayText(label))}</button>
+`,
+)}</form>
+`
+  }`;
 }
 
 /**
@@ -55,20 +82,23 @@ ${renderRequest(texts, page, resourceName)}${
 <div class="notice problem" id="problem" role="alert"><p>${problem}</p></div>`
 }
 ${page.passkey && renderPasskeyLogin(texts, page.passkey)}
-<form method="post" action="${page.action}">
+${
+  !page.upstreamsOnly &&
+  markup`<form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <div class="field"><label for="email">${words.email}</label>
 <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value="${page.email ?? ''}"${faulty}${!page.email && autofocus}></div>
 <div class="field"><label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required${faulty}${page.email !== undefined && page.email !== '' && autofocus}></div>
 <button class="primary" type="submit">${words.submit}</button>
-</form>${
-      page.cancelAction !== undefined &&
-      markup`
-<form class="cancel" method="post" action="${page.cancelAction}">
+</form>
+`
+}${renderUpstreams(texts, page)}${
+  page.cancelAction !== undefined &&
+  markup`<form class="cancel" method="post" action="${page.cancelAction}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button type="submit">${words.cancel}</button>
 </form>`
-    }`,
+}`,
   );
 }

@@ -87,6 +87,7 @@ label{display:block;font-weight:600}
 button,.button{display:block;width:100%;min-height:2.75rem;padding:.5rem 1rem;border:1px solid var(--fieldLine);border-radius:.5rem;background:transparent;color:var(--text);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 .primary{border-color:var(--accent);background:var(--accent);color:var(--onAccent)}
 .cancel{margin-top:.75rem}
+.choices button+button{margin-top:.75rem}
 .link{display:inline;width:auto;min-height:1.5rem;padding:0;border:0;color:var(--accent);text-decoration:underline}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .account{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;margin:0 0 1.25rem;font-size:.9375rem}

@@ -1,0 +1,132 @@
+import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
+import type { AccountStore } from '../../storage/accounts.ts';
+import type { IdentityStore } from '../../storage/identities.ts';
+import type { UpstreamStore } from '../../storage/upstreams.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
+import type { Vault } from '../../upstream/vault.ts';
+import type { OwnSessions } from '../account/own-session.ts';
+import type { AuditLog } from '../audit.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import { goOn } from '../interactions/interaction.ts';
+import { showPage } from '../interactions/page.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import { renderUpstreamFault } from '../views/upstream-fault.ts';
+import { findAccountOfLogin } from './account-of-login.ts';
+import { checkAdmission } from './admission.ts';
+import { acrOfUpstreamSession } from './login-acr.ts';
+import {
+  type Arrival,
+  type Failure,
+  type LinkPurpose,
+  NotAdmitted,
+  type StepsByPurpose,
+} from './purposes.ts';
+
+/** What logins for the account pages work with. */
+export interface AccountStepsOptions {
+  accounts: AccountStore;
+  identities: IdentityStore;
+  links: Pick<UpstreamStore, 'findOfAccount'>;
+  vault: Pick<Vault, 'changesOfLogin'>;
+  sessions: OwnSessions;
+  audit: AuditLog;
+  /** URL of the account pages, without a slash at its end. */
+  accountUrl: string;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Creates what happens when somebody comes back to the account pages: they are logged in, or what they are at the upstream
+ * becomes one more identity of the account that asked for it (T-089).
+ */
+export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPurpose, 'authorization'> {
+  const { accounts, identities, links, vault, sessions, audit, accountUrl, now } = options;
+  const pageOf = (next: string): string => (next === '' ? accountUrl : `${accountUrl}/${next}`);
+
+  async function fail(ctx: Context, page: string, { label }: Upstream, failure: Failure): Promise<void> {
+    if (failure === 'denied') return goOn(ctx, page);
+    ctx.status = failure === 'unavailable' ? 503 : 403;
+    const html = renderUpstreamFault(textsFor(ctx), {
+      fault: failure,
+      label,
+      ways: [{ name: 'backToAccount', href: page }],
+      requestId: String(ctx.state.requestId),
+    });
+    showPage(ctx, html);
+  }
+
+  function checkComer({ upstream, identity }: Arrival): void {
+    const refusal = checkAdmission(upstream.settings.accounts.allow ?? {}, identity);
+    if (refusal) throw new NotAdmitted(refusal);
+  }
+
+  /** Keeps what the upstream gave, in the commit of the request. Gives the session there. */
+  async function keep(accountId: string, arrival: Arrival, kept: boolean): Promise<string> {
+    const { upstream, identity, tokens, sid } = arrival;
+    const present = await links.findOfAccount(accountId, upstream.name);
+    const login = vault.changesOfLogin({ upstream, accountId, identity, tokens, sid, present });
+    for (const change of login.changes)
+      currentWriteSet()?.add(
+        change.type === 'putUpstreamLink' && kept && !present ? { ...change, kept } : change,
+      );
+    return login.sessionId;
+  }
+
+  /** Whoever began the linking is still logged in here. */
+  async function isStillThere(ctx: Context, { accountId, sessionUid }: LinkPurpose): Promise<boolean> {
+    const who = await sessions.find(ctx);
+    return who !== undefined && who.account.id === accountId && who.session.uid === sessionUid;
+  }
+
+  /** Has what the upstream knows as somebody become the account. @throws NotAdmitted where it is another one */
+  async function link(ctx: Context, accountId: string, { identity, upstream }: Arrival): Promise<void> {
+    const { issuer, subject } = identity;
+    const holder = await identities.findAccount({ issuer, subject });
+    if (holder === accountId) return;
+    if (holder !== undefined || (await identities.findSubject(issuer, accountId)) !== undefined)
+      throw new NotAdmitted('linked_to_another');
+    currentWriteSet()?.add({ type: 'linkIdentity', issuer, subject, accountId, at: now() });
+    audit('account.linked', ctx, { accountId, upstream: upstream.name, issuer, subject });
+  }
+
+  return {
+    'account-login': {
+      isOpen: async () => true,
+      async finish(ctx, { next }, arrival) {
+        checkComer(arrival);
+        const { upstream, identity } = arrival;
+        const { account, by, changes } = await findAccountOfLogin(
+          { accounts, identities, now },
+          upstream,
+          identity,
+        );
+        const { id: accountId, passwordHash } = account;
+        const writes = currentWriteSet();
+        for (const change of changes) writes?.add(change);
+        writes?.add({ type: 'requirePassword', accountId, passwordHash });
+        const sessionId = await keep(accountId, arrival, false);
+        const { issuer, subject } = identity;
+        const about = { accountId, upstream: upstream.name };
+        if (by !== 'known') audit(`account.${by}`, ctx, { ...about, issuer, subject });
+        audit('login.succeeded', ctx, { ...about, amr: 'fed' });
+        await sessions.start(ctx, accountId, ['fed'], now(), acrOfUpstreamSession(sessionId));
+        goOn(ctx, pageOf(next));
+      },
+      fail: (ctx, { next }, upstream, failure) => fail(ctx, pageOf(next), upstream, failure),
+    },
+    link: {
+      isOpen: isStillThere,
+      async finish(ctx, purpose, arrival) {
+        if (!(await isStillThere(ctx, purpose)))
+          throw new errors.SessionNotFound('the login has ended meanwhile');
+        checkComer(arrival);
+        await link(ctx, purpose.accountId, arrival);
+        await keep(purpose.accountId, arrival, true);
+        goOn(ctx, pageOf(purpose.next));
+      },
+      fail: (ctx, { next }, upstream, failure) => fail(ctx, pageOf(next), upstream, failure),
+    },
+  };
+}

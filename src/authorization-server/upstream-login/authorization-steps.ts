@@ -1,0 +1,154 @@
+import type { Context } from 'koa';
+import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import type { AccountStore } from '../../storage/accounts.ts';
+import type { IdentityStore } from '../../storage/identities.ts';
+import type { UpstreamStore } from '../../storage/upstreams.ts';
+import type { Upstream } from '../../upstream/upstream.ts';
+import type { Vault } from '../../upstream/vault.ts';
+import type { AuditLog } from '../audit.ts';
+import { grantKey } from '../engine/stored-names.ts';
+import { currentWriteSet } from '../engine/write-set.ts';
+import type { AllowedBefore } from '../interactions/allowed-before.ts';
+import { endEarlier } from '../interactions/end-earlier.ts';
+import {
+  type AskedFor,
+  finishInteraction,
+  goOn,
+  type Interaction,
+  leaveOtherAccount,
+  readRequest,
+} from '../interactions/interaction.ts';
+import { makeGrant } from '../interactions/make-grant.ts';
+import type { ResourceRegistry } from '../resources.ts';
+import { keepUiLocales } from '../texts/page-texts.ts';
+import { findAccountOfLogin } from './account-of-login.ts';
+import { checkAdmission } from './admission.ts';
+import { noteChoice } from './choice.ts';
+import { acrOfUpstreamSession } from './login-acr.ts';
+import { type AuthorizationPurpose, NotAdmitted, type PurposeSteps } from './purposes.ts';
+import { scopesForRoles } from './role-scopes.ts';
+
+/** What a login for an authorization request works with. */
+export interface AuthorizationStepsOptions {
+  provider: Provider;
+  accounts: AccountStore;
+  identities: IdentityStore;
+  links: Pick<UpstreamStore, 'findOfAccount'>;
+  vault: Pick<Vault, 'changesOfLogin'>;
+  resources: ResourceRegistry;
+  identityScopes: readonly string[];
+  allowedBefore: AllowedBefore;
+  audit: AuditLog;
+  /** Absolute URL of an interaction's page. */
+  pageUrl: (uid: string) => string;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Creates what happens when somebody comes back for an authorization request: account, tokens, grant and the bond between
+ * them are one commit with the answer of the interaction (A10-01, T-079).
+ */
+export function createAuthorizationSteps(
+  options: AuthorizationStepsOptions,
+): PurposeSteps<AuthorizationPurpose> {
+  const { provider, links, vault, audit, pageUrl } = options;
+
+  /** Loads an interaction without its cookie, which is not sent here; the cookie of the state stands for it. */
+  async function load(ctx: Context, uid: string): Promise<Interaction> {
+    const interaction = await provider.Interaction.find(uid);
+    if (!interaction) throw new errors.SessionNotFound('the interaction is over');
+    const { session } = interaction;
+    const present = session?.uid ? await provider.Session.findByUid(session.uid) : undefined;
+    if (session?.uid && present?.accountId !== session.accountId)
+      throw new errors.SessionNotFound('the login has ended meanwhile');
+    keepUiLocales(ctx, interaction.params.ui_locales);
+    return interaction;
+  }
+
+  const read = (interaction: Interaction): Promise<AskedFor> =>
+    readRequest(provider, interaction, options.resources, options.identityScopes, options.now());
+
+  /** Gives those scopes somebody may have of the approved ones. @throws NotAdmitted where that is none of them */
+  function scopesOf(
+    { settings }: Upstream,
+    claims: Readonly<Record<string, unknown>>,
+    approved: readonly string[],
+    { resource }: AskedFor,
+  ): Set<string> {
+    const wanted = approved.filter((scope) => resource.scopes[scope] !== undefined);
+    const scopes = scopesForRoles(settings.grantScopes, claims, wanted);
+    if (wanted.length > 0 && scopes.length === 0) throw new NotAdmitted('no_scope_for_roles');
+    return new Set(scopes);
+  }
+
+  return {
+    async isOpen(ctx, { uid }) {
+      const interaction = await load(ctx, uid);
+      await read(interaction);
+      return interaction.result === undefined;
+    },
+
+    async finish(ctx, { uid, approved }, { upstream, identity, tokens, sid }) {
+      const interaction = await load(ctx, uid);
+      if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
+      const asked = await read(interaction);
+      const refusal = checkAdmission(upstream.settings.accounts.allow ?? {}, identity);
+      if (refusal) throw new NotAdmitted(refusal);
+      const { account, by, changes } = await findAccountOfLogin(options, upstream, identity);
+      const present = await links.findOfAccount(account.id, upstream.name);
+      const login = vault.changesOfLogin({
+        upstream,
+        accountId: account.id,
+        identity,
+        tokens,
+        sid,
+        present,
+      });
+      const writes = currentWriteSet();
+      const { id: accountId, passwordHash } = account;
+      for (const change of changes) writes?.add(change);
+      writes?.add({ type: 'requirePassword', accountId, passwordHash });
+      for (const change of login.changes) writes?.add(change);
+      const { issuer, subject } = identity;
+      const about = { accountId, clientId: asked.clientId, upstream: upstream.name };
+      if (by !== 'known') audit(`account.${by}`, ctx, { ...about, issuer, subject });
+      audit('login.succeeded', ctx, { ...about, amr: 'fed' });
+
+      await leaveOtherAccount(ctx, provider, interaction, accountId);
+      const result = { login: { accountId, amr: ['fed'], acr: acrOfUpstreamSession(login.sessionId) } };
+      // Somebody else than who allowed it has come back: they are asked themselves.
+      if (approved.accountId !== undefined && approved.accountId !== accountId)
+        return finishInteraction(ctx, interaction, result);
+
+      const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
+      if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
+      const grantId = await makeGrant(provider, asked, { accountId, scopes, expiresIn: approved.expiresIn });
+      writes?.add({ type: 'bindGrant', id: grantKey(grantId), upstreamSessionId: login.sessionId });
+      audit('consent.granted', ctx, {
+        ...about,
+        seconds: String(approved.expiresIn),
+        scopes: [...scopes].join(' '),
+      });
+      await finishInteraction(ctx, interaction, { ...result, consent: { grantId } });
+    },
+
+    async fail(ctx, { uid }, { name }, failure) {
+      const interaction = await load(ctx, uid);
+      if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
+      if (failure === 'denied')
+        return finishInteraction(ctx, interaction, {
+          error: 'access_denied',
+          error_description: 'the person did not log in',
+        });
+      noteChoice(interaction, {
+        upstream: name,
+        fault: failure,
+        ...(failure === 'notAdmitted' ? { otherAccount: true } : undefined),
+      });
+      await interaction.persist();
+      goOn(ctx, pageUrl(uid));
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { parseScope } from '../../oauth/scope.ts';
+import type { UpstreamStore } from '../../storage/upstreams.ts';
+import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
+import type { Vault } from '../../upstream/vault.ts';
+import type { AskedFor, Interaction } from '../interactions/interaction.ts';
+import { upstreamsOfResource } from './choice.ts';
+import { upstreamSessionOfAcr } from './login-acr.ts';
+import { scopesForRoles } from './role-scopes.ts';
+
+/** What a consent of somebody who is logged in has to do with upstreams. */
+export interface ConsentThrough {
+  /** The upstream they came through. */
+  through?: Upstream;
+  /** The login there that the grant is bound to; absent where it is bound to none. */
+  sessionId?: string;
+  /** The upstream that has to be asked before anything is given. */
+  next?: Upstream;
+  /** What is asked for there beside the usual. */
+  wanted: readonly string[];
+  /** Whether tokens are held that can be renewed. */
+  holdsRefreshToken: boolean;
+  /** Those of some scopes that may be given. */
+  limit(scopes: readonly string[]): string[];
+}
+
+/** What it is found with. */
+export interface ConsentThroughOptions {
+  upstreams: Upstreams;
+  links: Pick<UpstreamStore, 'linkOfSession'>;
+  vault: Pick<Vault, 'open' | 'profileOf'>;
+}
+
+/** Scopes that say who somebody is: an upstream may call them otherwise in its answer. */
+const personal = new Set(['openid', 'profile', 'email', 'offline_access']);
+
+/**
+ * Creates the look at the login a consent rests on: a grant is bound to the login at the upstream, and where no tokens
+ * are held for it, or too few, the upstream is asked again.
+ * @returns what there is; undefined where the login came through an upstream that is gone
+ */
+export function createConsentThrough({ upstreams, links, vault }: ConsentThroughOptions) {
+  return async (interaction: Interaction, { resource }: AskedFor): Promise<ConsentThrough | undefined> => {
+    const required = upstreamsOfResource(upstreams, resource.resource);
+    const sessionId = upstreamSessionOfAcr(interaction.session?.acr);
+    const link = sessionId === undefined ? undefined : await links.linkOfSession(sessionId);
+    const through = link && upstreams.find(link.upstream);
+    if (sessionId !== undefined && !through) return undefined;
+    const isEnough = required.length === 0 || (through !== undefined && required.includes(through));
+    if (!link || !through || sessionId === undefined || !isEnough) {
+      const [next] = isEnough ? [] : required;
+      return {
+        ...(through ? { through } : undefined),
+        ...(next ? { next } : undefined),
+        wanted: [],
+        holdsRefreshToken: false,
+        limit: (scopes) => [...scopes],
+      };
+    }
+    const tokens = link.tokens === undefined ? undefined : vault.open(link);
+    const held = new Set([...personal, ...(tokens?.scopes ?? [])]);
+    const wanted = parseScope(link.wantedScopes);
+    const mustAsk = tokens === undefined || wanted.some((scope) => !held.has(scope));
+    const claims = vault.profileOf(link);
+    return {
+      through,
+      sessionId,
+      ...(mustAsk ? { next: through } : undefined),
+      wanted,
+      holdsRefreshToken: tokens?.refreshToken !== undefined,
+      limit: (scopes) => scopesForRoles(through.settings.grantScopes, claims, scopes),
+    };
+  };
+}
+
+/** Finds what a consent has to do with upstreams. */
+export type FindConsentThrough = ReturnType<typeof createConsentThrough>;

@@ -1,0 +1,26 @@
+import { hasClaim } from './admission.ts';
+
+/** Whoever has a claim with this value may be given these scopes. */
+export interface ScopeRule {
+  claim: string;
+  /** `*` stands for any characters. */
+  value: string;
+  scopes: readonly string[];
+}
+
+/**
+ * Gives those scopes that somebody may be given for the roles and groups an upstream says they have.
+ * @param rules undefined where everybody may have every scope
+ * @param claims what the upstream says
+ */
+export function scopesForRoles(
+  rules: readonly ScopeRule[] | undefined,
+  claims: Readonly<Record<string, unknown>>,
+  scopes: readonly string[],
+): string[] {
+  if (rules === undefined) return [...scopes];
+  const given = new Set(
+    rules.filter(({ claim, value }) => hasClaim(claims, claim, [value])).flatMap((rule) => rule.scopes),
+  );
+  return scopes.filter((scope) => given.has(scope));
+}

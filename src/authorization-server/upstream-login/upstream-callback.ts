@@ -1,0 +1,144 @@
+import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
+import type { Logger } from '../../observability/logger.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { IdentityStore } from '../../storage/identities.ts';
+import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
+import type { AuditLog } from '../audit.ts';
+import type { Step } from '../endpoints/endpoint-guards.ts';
+import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { commitWrites } from '../engine/write-set.ts';
+import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
+import {
+  type Arrival,
+  type Failure,
+  NotAdmitted,
+  type PurposeSteps,
+  type StepsByPurpose,
+  type UpstreamPurpose,
+} from './purposes.ts';
+import type { UpstreamStates } from './upstream-states.ts';
+
+/** What the callback works with. */
+export interface UpstreamCallbackOptions {
+  upstreams: Upstreams;
+  states: UpstreamStates;
+  steps: StepsByPurpose;
+  artifacts: ArtifactStore;
+  identities: Pick<IdentityStore, 'findAccount'>;
+  audit: AuditLog;
+  logger: Logger;
+}
+
+/** How often it is tried where another request was quicker: two first logins of one person at once, say. */
+const maxTries = 3;
+
+/** Gives a parameter that is there once. */
+function single(parameters: URLSearchParams, name: string): string | undefined {
+  const values = parameters.getAll(name);
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function answerExpired(ctx: Context): void {
+  ctx.remove('Location');
+  ctx.remove('Set-Cookie');
+  answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });
+}
+
+/**
+ * Creates the step behind `GET /upstream/<name>/callback`. In order: the state belongs to this upstream and this browser
+ * and is used up; what it was begun for still waits; the upstream's answer holds; the person may come in; and all that
+ * follows is one commit. Whatever is missing, nothing was done (T-079, T-080, T-085).
+ * @returns for a name out of the path, the step
+ */
+export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
+  const { upstreams, states, steps, artifacts, identities, audit, logger } = options;
+
+  /** Gives tokens back that are of no use to us; they would live on at the upstream. Other logins of the person may hang on theirs. */
+  async function giveBack({ upstream, identity, tokens }: Arrival): Promise<void> {
+    if ((await identities.findAccount(identity)) !== undefined) return;
+    await upstream.revoke(tokens).catch((error: unknown) => {
+      if (!isUpstreamFault(error)) throw error;
+      logger.warn({ upstream: upstream.name, reason: error.reason }, 'tokens could not be given back');
+    });
+  }
+
+  async function fail<P extends UpstreamPurpose>(
+    ctx: Context,
+    upstream: Upstream,
+    { fail: say }: PurposeSteps<P>,
+    purpose: P,
+    failure: Failure,
+    reason: string,
+  ): Promise<void> {
+    audit('upstream.refused', ctx, { upstream: upstream.name, purpose: purpose.purpose, reason });
+    const { result } = await commitWrites(artifacts, async () => {
+      await say(ctx, purpose, upstream, failure);
+      return true;
+    });
+    if (!result.committed) answerExpired(ctx);
+  }
+
+  /** @returns whether they were taken in; false where what they came for is gone by now */
+  async function takeIn<P extends UpstreamPurpose>(
+    ctx: Context,
+    { finish }: PurposeSteps<P>,
+    purpose: P,
+    arrival: Arrival,
+  ): Promise<boolean> {
+    for (let tries = 1; tries <= maxTries; tries++) {
+      const { result } = await commitWrites(artifacts, async () => {
+        await finish(ctx, purpose, arrival);
+        return true;
+      });
+      if (result.committed) return true;
+    }
+    return false;
+  }
+
+  async function arrive<P extends UpstreamPurpose>(
+    ctx: Context,
+    upstream: Upstream,
+    purposeSteps: PurposeSteps<P>,
+    purpose: P,
+    complete: () => ReturnType<Upstream['complete']>,
+  ): Promise<void> {
+    if (!(await purposeSteps.isOpen(ctx, purpose))) return answerExpired(ctx);
+    let arrival: Arrival;
+    try {
+      const { sid, ...completed } = await complete();
+      arrival = { upstream, ...completed, ...(sid === undefined ? undefined : { sid }) };
+    } catch (error) {
+      if (!isUpstreamFault(error)) throw error;
+      logger.info(
+        { upstream: upstream.name, reason: error.reason, err: error },
+        'a login at an upstream failed',
+      );
+      return fail(ctx, upstream, purposeSteps, purpose, failureOf(error), error.reason);
+    }
+    try {
+      if (await takeIn(ctx, purposeSteps, purpose, arrival)) return;
+      answerExpired(ctx);
+    } catch (error) {
+      if (error instanceof NotAdmitted)
+        await fail(ctx, upstream, purposeSteps, purpose, 'notAdmitted', error.reason);
+      else if (error instanceof errors.SessionNotFound) answerExpired(ctx);
+      else throw error;
+    }
+    await giveBack(arrival);
+  }
+
+  return (name) => async (ctx) => {
+    const upstream = upstreams.find(name);
+    if (!upstream) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+    const callback = new URLSearchParams(ctx.querystring);
+    const state = await states.claim(ctx, name, single(callback, 'state'));
+    if (typeof state === 'string') {
+      audit('upstream.refused', ctx, { upstream: name, reason: state });
+      return answerExpired(ctx);
+    }
+    const { purpose, pending } = state;
+    const purposeSteps = steps[purpose.purpose] as PurposeSteps<UpstreamPurpose>;
+    await arrive(ctx, upstream, purposeSteps, purpose, () => upstream.complete(callback, pending));
+  };
+}

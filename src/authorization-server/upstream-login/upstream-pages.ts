@@ -1,0 +1,233 @@
+import type { Context } from 'koa';
+import { errors } from 'oidc-provider';
+import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/upstream.ts';
+import type { AuditLog } from '../audit.ts';
+import type { Lifetimes } from '../engine/configuration.ts';
+import { offeredDurations, readDuration } from '../interactions/durations.ts';
+import { csrfToken } from '../interactions/form.ts';
+import { type AskedFor, finishInteraction, goOn, type Interaction } from '../interactions/interaction.ts';
+import { showPage } from '../interactions/page.ts';
+import type { StandingOf } from '../operator-clients/standing.ts';
+import { textsFor } from '../texts/page-texts.ts';
+import { renderUpstreamApprove } from '../views/upstream-approve.ts';
+import { renderUpstreamFault, type UpstreamFaultName } from '../views/upstream-fault.ts';
+import type { BeginUpstream } from './begin-upstream.ts';
+import { noteChoice, readChoice, waysIn } from './choice.ts';
+import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
+import type { Approved } from './purposes.ts';
+
+/** What the pages around an upstream work with, in an authorization request. */
+export interface UpstreamPagesOptions {
+  upstreams: Upstreams;
+  beginUpstream: BeginUpstream;
+  standingOf: StandingOf;
+  lifetimes: Pick<Lifetimes, 'grantSeconds' | 'accessTokenSeconds'>;
+  audit: AuditLog;
+  /** Cookie keys of the installation. */
+  csrfKeys: readonly string[];
+  /** Absolute URL of an interaction's page. */
+  pageUrl: (uid: string) => string;
+}
+
+/** What a client is told where a person gives up, by what stood in the way (A10-03). */
+const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_description: string }>> = {
+  unavailable: {
+    error: 'temporarily_unavailable',
+    error_description: 'the login this server relies on cannot be reached at the moment',
+  },
+  refused: { error: 'server_error', error_description: 'the login this server relies on did not work' },
+  notAdmitted: { error: 'access_denied', error_description: 'the person may not log in here' },
+};
+
+/** Which page of an upstream's own is asked for: what the client wishes, or another account than the last. */
+function promptOf(
+  { prompt: { reasons } }: Interaction,
+  otherAccount: boolean,
+): AuthorizationWishes['prompt'] {
+  if (otherAccount || reasons.includes('switch_account')) return 'select_account';
+  return reasons.includes('login_prompt') || reasons.includes('max_age') ? 'login' : undefined;
+}
+
+/** Says what a person who is sent to an upstream brings along. */
+function wishesOf(interaction: Interaction): AuthorizationWishes {
+  const { login_hint: hint, ui_locales: uiLocales } = interaction.params;
+  const prompt = promptOf(interaction, readChoice(interaction)?.otherAccount === true);
+  return {
+    ...(typeof hint === 'string' && hint.length <= 254 ? { loginHint: hint } : undefined),
+    ...(typeof uiLocales === 'string' ? { uiLocales } : undefined),
+    ...(prompt ? { prompt } : undefined),
+  };
+}
+
+/** Keeps a choice with the interaction and shows its page anew. */
+async function choose(
+  ctx: Context,
+  { pageUrl }: UpstreamPagesOptions,
+  interaction: Interaction,
+  choice: Parameters<typeof noteChoice>[1],
+): Promise<void> {
+  noteChoice(interaction, choice);
+  await interaction.persist();
+  goOn(ctx, pageUrl(interaction.uid));
+}
+
+/** Shows the page on which an app is let in before its person is sent to an upstream (A11-01, A11-03). */
+export async function showApprove(
+  ctx: Context,
+  options: UpstreamPagesOptions,
+  interaction: Interaction,
+  asked: AskedFor,
+  upstream: Upstream,
+): Promise<void> {
+  const { upstreams, csrfKeys, pageUrl, lifetimes } = options;
+  const { resource } = asked;
+  const page = pageUrl(interaction.uid);
+  const ways = waysIn(upstreams, interaction, resource.resource);
+  const scopes = asked.scopes.filter((scope) => resource.scopes[scope] !== undefined);
+  const html = renderUpstreamApprove(textsFor(ctx), {
+    action: `${page}/approve`,
+    otherAction: ways.own || ways.upstreams.length > 1 ? `${page}/other` : undefined,
+    csrf: csrfToken(csrfKeys, 'login', interaction.uid),
+    client: { ...asked.client, standing: await options.standingOf(asked.client) },
+    resourceName: resource.name,
+    resource: resource.resource,
+    answer: asked.answer,
+    scopes: scopes.map((scope) => ({
+      scope,
+      description: resource.scopes[scope] ?? scope,
+      isAllowed: false,
+    })),
+    time: asked.refreshes
+      ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }
+      : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },
+    upstream: { name: upstream.name, label: upstream.label, scopes: upstream.scopes },
+  });
+  showPage(ctx, html, asked.answer, undefined, [upstream.callbackUrl]);
+}
+
+/** Shows why a login through an upstream came to nothing, and the ways on. */
+export function showFault(
+  ctx: Context,
+  options: UpstreamPagesOptions,
+  interaction: Interaction,
+  asked: AskedFor,
+  fault: UpstreamFaultName,
+): void {
+  const { upstreams, csrfKeys, pageUrl } = options;
+  const name = readChoice(interaction)?.upstream ?? '';
+  const ways = waysIn(upstreams, interaction, asked.resource.resource);
+  const hasOther = interaction.prompt.name === 'login' && (ways.own || ways.upstreams.length > 1);
+  const form = (step: string) => ({
+    action: `${pageUrl(interaction.uid)}/${step}`,
+    csrf: csrfToken(csrfKeys, 'fault', interaction.uid),
+  });
+  const html = renderUpstreamFault(textsFor(ctx), {
+    fault,
+    label: upstreams.find(name)?.label ?? name,
+    ways: [
+      { name: 'again', ...form('again') },
+      ...(hasOther ? [{ name: 'otherWay' as const, ...form('elsewhere') }] : []),
+      { name: 'backToApp', ...form('leave') },
+    ],
+    requestId: String(ctx.state.requestId),
+  });
+  showPage(ctx, html, asked.answer);
+}
+
+/** A posted form of these pages. */
+export type UpstreamStep = (
+  ctx: Context,
+  options: UpstreamPagesOptions,
+  interaction: Interaction,
+  asked: AskedFor,
+  form: URLSearchParams,
+) => Promise<void>;
+
+/** Takes the choice of an upstream on the login page: the page of its approval follows. */
+export const submitUpstream: UpstreamStep = async (ctx, options, interaction, asked, form) => {
+  const { upstreams } = waysIn(options.upstreams, interaction, asked.resource.resource);
+  const upstream = upstreams.find(({ name }) => name === form.get('upstream'));
+  if (!upstream) throw new errors.SessionNotFound('this upstream is not offered any more');
+  const { otherAccount } = readChoice(interaction) ?? {};
+  await choose(ctx, options, interaction, {
+    upstream: upstream.name,
+    ...(otherAccount ? { otherAccount } : undefined),
+  });
+};
+
+/** Goes back to the other ways to log in. */
+export const submitOtherWay: UpstreamStep = async (ctx, options, interaction) => {
+  await choose(ctx, options, interaction, { upstream: '' });
+};
+
+/** Tries once more: the page before is shown, and asked again. */
+export const submitAgain: UpstreamStep = async (ctx, options, interaction) => {
+  const { fault: _fault, ...choice } = readChoice(interaction) ?? { upstream: '' };
+  await choose(ctx, options, interaction, choice);
+};
+
+/** Tells the client what stood in the way. */
+export const submitLeave: UpstreamStep = async (ctx, _options, interaction) => {
+  const { fault } = readChoice(interaction) ?? {};
+  if (!fault) throw new errors.SessionNotFound('this form belongs to an earlier page');
+  await finishInteraction(ctx, interaction, errorsOfFaults[fault]);
+};
+
+/**
+ * Sends a person who has allowed an app on to an upstream. Where that cannot be reached, they are told so.
+ * @param wishes over what the interaction says
+ */
+export async function goToUpstream(
+  ctx: Context,
+  options: UpstreamPagesOptions,
+  interaction: Interaction,
+  upstream: Upstream,
+  purpose: { clientId: string; approved: Approved },
+  wishes: AuthorizationWishes = {},
+): Promise<void> {
+  try {
+    await options.beginUpstream(
+      ctx,
+      upstream,
+      { purpose: 'authorization', uid: interaction.uid, ...purpose },
+      { ...wishesOf(interaction), ...wishes },
+    );
+  } catch (error) {
+    if (!isUpstreamFault(error)) throw error;
+    const failure = failureOf(error);
+    const { name } = upstream;
+    options.audit('upstream.refused', ctx, {
+      upstream: name,
+      purpose: 'authorization',
+      clientId: purpose.clientId,
+      reason: error.reason,
+    });
+    await choose(ctx, options, interaction, {
+      upstream: name,
+      fault: failure === 'denied' ? 'refused' : failure,
+    });
+  }
+}
+
+/** Carries out the approval of an app by somebody who is not known yet: on to the upstream, or `access_denied`. */
+export const submitApprove: UpstreamStep = async (ctx, options, interaction, asked, form) => {
+  const { clientId } = asked;
+  if (form.get('decision') !== 'allow') {
+    options.audit('consent.denied', ctx, { clientId });
+    return finishInteraction(ctx, interaction, {
+      error: 'access_denied',
+      error_description: 'the person did not give access',
+    });
+  }
+  const { chosen } = waysIn(options.upstreams, interaction, asked.resource.resource);
+  if (!chosen || chosen.name !== form.get('upstream'))
+    throw new errors.SessionNotFound('this form belongs to an earlier page');
+  await goToUpstream(ctx, options, interaction, chosen, {
+    clientId,
+    approved: {
+      scopes: form.getAll('scope').filter((scope) => asked.scopes.includes(scope)),
+      expiresIn: readDuration(form, options.lifetimes.grantSeconds),
+      endEarlier: false,
+    },
+  });
+};

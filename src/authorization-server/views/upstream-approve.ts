@@ -1,0 +1,82 @@
+import type { Texts } from '../texts/texts.ts';
+import { type AnswerTarget, describeAnswerTarget } from './answer-target.ts';
+import { type ClientSummary, clientName, quotedClientName } from './client-summary.ts';
+import { renderFacts, renderIdentity } from './consent.ts';
+import { displayText } from './display-text.ts';
+import { type AccessTime, renderDurationChoice } from './duration-choice.ts';
+import { renderLayout } from './layout.ts';
+import { markup } from './markup.ts';
+import { type AskedScope, renderScopes } from './scope-list.ts';
+
+/** What the page shows on which a person lets an app in, before they go to an upstream to log in. */
+export interface UpstreamApprovePage {
+  action: string;
+  /** For another way to log in; undefined where there is none. */
+  otherAction: string | undefined;
+  csrf: string;
+  client: ClientSummary;
+  resourceName: string;
+  /** Resource indicator the token will be for (RFC 8707). */
+  resource: string;
+  /** Where the answer to this authorization request goes. */
+  answer: AnswerTarget;
+  scopes: readonly AskedScope[];
+  time: AccessTime;
+  upstream: { name: string; label: string; scopes: readonly string[] };
+}
+
+/**
+ * The page before an upstream: who asks for what, where the answer goes, and what the upstream is asked for. Nobody is
+ * known here yet. Posts `csrf`, `upstream`, the kept `scope` values, `duration` and `decision` (`allow` or `deny`) to
+ * `action`, or `csrf` alone to `otherAction`. Deny is the first button, so that the Enter key refuses.
+ * @param texts the words
+ * @param page its content; every text is escaped, client text is made inert (T-059, T-060)
+ * @returns a complete HTML document that needs no script
+ * @throws TypeError when a redirect URI could not have been registered
+ * @see MCP security best practices, confused deputy (A11-01, A11-03, T-079)
+ */
+export function renderUpstreamApprove(texts: Texts, page: UpstreamApprovePage): string {
+  const { title, heading, namesake, deny } = texts.consent;
+  const words = texts.upstream.approve;
+  const target = describeAnswerTarget(texts, page.answer);
+  const resourceName = displayText(page.resourceName);
+  const label = displayText(page.upstream.label);
+  return renderLayout(
+    texts,
+    texts.layout.title(title(clientName(texts, page.client)), resourceName),
+    markup`<h1>${heading(quotedClientName(texts, page.client), markup`<bdi>${resourceName}</bdi>`)}</h1>
+<p>${words.next(markup`<strong>${label}</strong>`)}</p>
+${
+  page.client.standing === 'namesake' &&
+  markup`<div class="notice caution">
+<p>${namesake}</p>
+</div>
+`
+}${renderIdentity(texts, page.client, target)}
+<form method="post" action="${page.action}">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<input type="hidden" name="upstream" value="${page.upstream.name}">
+${renderScopes(texts, page.scopes, [], false)}
+${renderDurationChoice(texts, page.time)}
+${renderFacts(texts, page, target)}
+<dl>
+<dt>${words.asked(label)}</dt>
+<dd>${words.askedNothing}${
+      page.upstream.scopes.length > 0 &&
+      markup` <span class="detail">${displayText(page.upstream.scopes.join(' '), 500)}</span>`
+    }</dd>
+</dl>
+<div class="decision">
+<button type="submit" name="decision" value="deny">${deny}</button>
+<button class="primary" type="submit" name="decision" value="allow">${words.submit(label)}</button>
+</div>
+</form>${
+      page.otherAction !== undefined &&
+      markup`
+<form class="cancel" method="post" action="${page.otherAction}">
+<input type="hidden" name="csrf" value="${page.csrf}">
+<button type="submit">${words.otherWay}</button>
+</form>`
+    }`,
+  );
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { scopesForRoles } from '../../../src/authorization-server/upstream-login/role-scopes.ts';
+
+const rules = [
+  { claim: 'groups', value: 'staff', scopes: ['notes:read'] },
+  { claim: 'groups', value: 'eng*', scopes: ['notes:read', 'notes:write'] },
+  { claim: 'role', value: 'admin', scopes: ['admin'] },
+];
+const all = ['notes:read', 'notes:write', 'admin'];
+
+it('everybody may be given every scope where the operator wrote no rules', () => {
+  expect(scopesForRoles(undefined, {}, all)).toEqual(all);
+});
+
+it('each rule opens its scopes, and nothing else is given', () => {
+  expect(scopesForRoles(rules, { groups: ['staff'] }, all)).toEqual(['notes:read']);
+  expect(scopesForRoles(rules, { groups: ['engineering'] }, all)).toEqual(['notes:read', 'notes:write']);
+  expect(scopesForRoles(rules, { groups: ['staff'], role: 'admin' }, all)).toEqual(['notes:read', 'admin']);
+  expect(scopesForRoles(rules, { groups: 'guests' }, all)).toEqual([]);
+  expect(scopesForRoles([], { groups: ['staff'] }, all)).toEqual([]);
+});
+
+it('nobody is given what they did not allow', () => {
+  expect(scopesForRoles(rules, { role: 'admin', groups: ['engineering'] }, ['notes:read'])).toEqual([
+    'notes:read',
+  ]);
+});
