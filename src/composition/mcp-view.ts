@@ -35,8 +35,7 @@ export function viewMcp(
     mcpConnections: {
       list: (subject) => endpoint().accountSessions.list({ issuer, subject }),
       end: (subject, key) => endpoint().accountSessions.end({ issuer, subject }, key),
-      endOfClient: (subject, clientId) =>
-        endpoint().accountSessions.endOfClient({ issuer, subject }, clientId),
+      endOfGrant: (subject, app) => endpoint().accountSessions.endOfGrant({ issuer, subject }, app),
     },
   };
 }

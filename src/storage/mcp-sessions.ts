@@ -4,6 +4,8 @@ export interface StoredSession {
   key: string;
   /** Whose it is: `principalKey` of who opened it. */
   principal: string;
+  /** Hash of the grant by which it was used last; null where a client acts for itself, and in sessions from before. */
+  grantHash: string | null;
   /** Params of the client's `initialize`, sealed. */
   initialize: string;
   /** Revision agreed on. */
@@ -28,7 +30,7 @@ export type SessionSummary = Pick<
 
 /** What of a session may change. */
 export type SessionChange = Partial<
-  Pick<StoredSession, 'isInitialized' | 'logLevel' | 'subscriptions' | 'usedAt'>
+  Pick<StoredSession, 'isInitialized' | 'logLevel' | 'subscriptions' | 'usedAt' | 'grantHash'>
 >;
 
 /** A stream of a session that can be resumed: one a POST began, or the session's own (GET). */

@@ -11,7 +11,7 @@ function view() {
     accountSessions: {
       list: vi.fn(async () => []),
       end: vi.fn(async () => true),
-      endOfClient: vi.fn(async () => undefined),
+      endOfGrant: vi.fn(async () => undefined),
     },
   };
   return { endpoint, ...viewMcp(() => endpoint, { issuer, own, accessTokenSeconds: 60, now: () => 1000 }) };
@@ -44,11 +44,12 @@ describe('what the authorization server sees of the MCP endpoint', () => {
   it('names accounts with their issuer (T-124)', async () => {
     const { endpoint, mcpConnections } = view();
     const ada = { issuer, subject: 'ada' };
+    const app = { clientId: 'app', grantId: 'g' };
     await mcpConnections.list('ada');
     expect(await mcpConnections.end('ada', 'key')).toBe(true);
-    await mcpConnections.endOfClient('ada', 'app');
+    await mcpConnections.endOfGrant('ada', app);
     expect(endpoint.accountSessions.list).toHaveBeenCalledWith(ada);
     expect(endpoint.accountSessions.end).toHaveBeenCalledWith(ada, 'key');
-    expect(endpoint.accountSessions.endOfClient).toHaveBeenCalledWith(ada, 'app');
+    expect(endpoint.accountSessions.endOfGrant).toHaveBeenCalledWith(ada, app);
   });
 });

@@ -31,6 +31,8 @@ export interface ConnectedApps {
 
 /** The part of the engine's grant that says what was allowed. */
 interface GrantPayload {
+  /** Its name, as tokens know it. */
+  jti: string;
   iat: number;
   resources?: Record<string, string>;
 }
@@ -69,7 +71,9 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
       const grant = (await artifacts.listGrants(accountId)).find((row) => row.id === id);
       if (!grant) return undefined;
       await artifacts.revokeGrant(id);
-      await mcpConnections.endOfClient(accountId, grant.clientId);
+      const { clientId } = grant;
+      const { jti: grantId } = openPayload<GrantPayload>(box, 'Grant', grant);
+      await mcpConnections.endOfGrant(accountId, { clientId, grantId });
       return grant.clientId;
     },
   };

@@ -15,6 +15,6 @@ export interface McpConnections {
   list(accountId: string): Promise<McpConnection[]>;
   /** Ends a session with its streams and running calls; false where the account has none with this key. */
   end(accountId: string, key: string): Promise<boolean>;
-  /** Ends an account's sessions with one client. */
-  endOfClient(accountId: string, clientId: string): Promise<void>;
+  /** Ends an account's sessions with one client that were used by one grant last. @param app its client, and the grant as tokens name it */
+  endOfGrant(accountId: string, app: { clientId: string; grantId: string }): Promise<void>;
 }

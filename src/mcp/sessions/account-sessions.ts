@@ -1,5 +1,6 @@
 import { type AuthInfo, accountKeyPrefix, clientOfPrincipal } from '../../oauth/auth-info.ts';
 import type { McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
+import { hashGrant } from './session-grant.ts';
 import type { SessionRegistry } from './session-registry.ts';
 
 /** An MCP session as the person it acts for may see it. */
@@ -22,8 +23,11 @@ export interface AccountSessions {
   list(account: SessionAccount): Promise<AccountSession[]>;
   /** Ends a session with its streams and running calls; false where the account has none with this key. */
   end(account: SessionAccount, key: string): Promise<boolean>;
-  /** Ends an account's sessions with one client. */
-  endOfClient(account: SessionAccount, clientId: string): Promise<void>;
+  /**
+   * Ends an account's sessions with one client that were used by one grant last, and those of which no grant is known.
+   * Other installs of the client have grants of their own, and go on.
+   */
+  endOfGrant(account: SessionAccount, app: { clientId: string; grantId: string }): Promise<void>;
 }
 
 /** Creates the view on the sessions of an endpoint by account (T-124). */
@@ -48,11 +52,13 @@ export function createAccountSessions(
       if (isTheirs) await registry.endByKey(key);
       return isTheirs;
     },
-    async endOfClient(account, clientId) {
-      const ofClient = (await sessionsOf(account)).filter(
-        ({ principal }) => clientOfPrincipal(principal) === clientId,
+    async endOfGrant(account, { clientId, grantId }) {
+      const hash = hashGrant(grantId);
+      const ofGrant = (await sessionsOf(account)).filter(
+        ({ principal, grantHash }) =>
+          clientOfPrincipal(principal) === clientId && (grantHash ?? hash) === hash,
       );
-      await Promise.all(ofClient.map(({ key }) => registry.endByKey(key)));
+      await Promise.all(ofGrant.map(({ key }) => registry.endByKey(key)));
     },
   };
 }

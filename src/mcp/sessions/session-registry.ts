@@ -17,6 +17,7 @@ import type { Seal } from '../seal.ts';
 import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
+import { grantHashOf } from './session-grant.ts';
 import { SessionStreams } from './session-streams.ts';
 import { watchSessions } from './session-watch.ts';
 
@@ -233,6 +234,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       const stored: StoredSession = {
         key,
         principal: principalKey(sender.authInfo),
+        grantHash: grantHashOf(sender.authInfo),
         initialize: seal.seal(JSON.stringify(initialize), initializeContext(key)),
         protocolVersion: initialize.protocolVersion,
         isInitialized: false,
@@ -281,6 +283,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
         return undefined;
       }
       session.usedAt = now();
+      await session.useBy(grantHashOf(authInfo));
       return session;
     },
     end,

@@ -17,6 +17,8 @@ export interface SessionOptions {
   /** Of the session in the storage. */
   key: string;
   principal: string;
+  /** Hash of the grant by which it was used last; null where there is none. */
+  grantHash: string | null;
   protocolVersion: string;
   /** Whether the client said `notifications/initialized`. */
   isInitialized: boolean;
@@ -52,6 +54,7 @@ export class Session implements Listener {
   readonly streams: SessionStreams;
   /** Epoch seconds. */
   usedAt: number;
+  #grantHash: string | null;
   readonly #url: URL;
   readonly #late: Deadlines;
   readonly #calls: CallLimit;
@@ -70,6 +73,7 @@ export class Session implements Listener {
     this.protocolVersion = options.protocolVersion;
     this.streams = options.streams;
     this.usedAt = options.usedAt;
+    this.#grantHash = options.grantHash;
     this.#url = options.url;
     this.#late = options.late;
     this.#calls = options.calls;
@@ -92,6 +96,13 @@ export class Session implements Listener {
   /** The server behind it. */
   get server(): McpLike | undefined {
     return this.#conversation?.server;
+  }
+
+  /** Takes note of the grant it is used by; resolves when that is kept. A new login of its client has another one. */
+  async useBy(grantHash: string | null): Promise<void> {
+    if (grantHash === this.#grantHash) return;
+    this.#grantHash = grantHash;
+    await this.#onChange({ grantHash });
   }
 
   /** Gives it the conversation it carries. */

@@ -36,12 +36,13 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
   const total = db.prepare<[], number>('SELECT sessions FROM mcp_session_total').pluck();
   const open = db.prepare<[Row]>(
     `INSERT INTO mcp_sessions (key, principal, initialize, protocol_version, is_initialized, log_level,
-       subscriptions, created_at, used_at)
+       subscriptions, created_at, used_at, grant_hash)
      VALUES (@key, @principal, @initialize, @protocolVersion, @isInitialized, @logLevel,
-       @subscriptions, @createdAt, @usedAt)`,
+       @subscriptions, @createdAt, @usedAt, @grantHash)`,
   );
   const columns = `key, principal, initialize, protocol_version AS protocolVersion, is_initialized AS isInitialized,
-    log_level AS logLevel, subscriptions, created_at AS createdAt, used_at AS usedAt`;
+    log_level AS logLevel, subscriptions, created_at AS createdAt, used_at AS usedAt,
+    grant_hash AS grantHash`;
   const find = db.prepare<[string], Row>(`SELECT ${columns} FROM mcp_sessions WHERE key = ?`);
   // The quotation mark at the end of a prefix is followed by the number sign.
   const listBelow = db.prepare<[string, string], Row>(
@@ -60,7 +61,7 @@ export function createMcpSessionStore(db: Database.Database, writer: Writer): Mc
   const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
   const change = db.prepare<[Row]>(
     `UPDATE mcp_sessions SET is_initialized = @isInitialized, log_level = @logLevel,
-       subscriptions = @subscriptions, used_at = @usedAt
+       subscriptions = @subscriptions, used_at = @usedAt, grant_hash = @grantHash
      WHERE key = @key`,
   );
   const touch = db.prepare(

@@ -78,6 +78,58 @@ describe('a connected app', () => {
     staying.call.leave();
   });
 
+  it('that is ended takes its own MCP sessions along, and no other install of the same app loses one', async () => {
+    const person = { email: 'installs@example.com', password: 'the first password' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    const visitor = createVisitor();
+    const laptop = await obtainTokens(gatehouse, { visitor, person });
+    const { clientId } = laptop;
+    const earlier = idsIn((await openAccount(gatehouse, { visitor, person })).html, '/account/apps');
+    const desktop = await obtainTokens(gatehouse, { visitor, person, clientId });
+    const apps = [
+      await startApp(gatehouse, laptop.tokens.access_token),
+      await startApp(gatehouse, desktop.tokens.access_token),
+    ];
+    const page = await openAccount(gatehouse, { visitor, person });
+    expect(idsIn(page.html, '/account/connections')).toHaveLength(2);
+    const after = await submitWithId(visitor, page, '/apps', earlier[0] ?? '');
+    expect(idsIn(after.html, '/account/apps')).toHaveLength(1);
+    expect(idsIn(after.html, '/account/connections')).toHaveLength(1);
+    await apps[0]?.stream.ended;
+    expect(await within(300, apps[1]?.stream.ended ?? Promise.resolve())).toBe('too late');
+    for (const { stream, call } of apps) {
+      stream.leave();
+      call.leave();
+    }
+  });
+
+  it('that is ended leaves the session to a newer login of the app that uses it by now', async () => {
+    const person = { email: 'again@example.com', password: 'the first password' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    const visitor = createVisitor();
+    const first = await obtainTokens(gatehouse, { visitor, person });
+    const app = await startApp(gatehouse, first.tokens.access_token);
+    const before = await openAccount(gatehouse, { visitor, person });
+    const again = await obtainTokens(gatehouse, { visitor, person, clientId: first.clientId });
+    const used = await fetch(gatehouse.mcpUrl, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${again.tokens.access_token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-session-id': app.session,
+        'mcp-protocol-version': '2025-11-25',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 'p', method: 'ping' }),
+    });
+    expect(used.status).toBe(200);
+    const [id = ''] = idsIn(before.html, '/account/apps');
+    const after = await submitWithId(visitor, before, '/apps', id);
+    expect(idsIn(after.html, '/account/connections')).toHaveLength(1);
+    await app.stream.ended;
+    app.call.leave();
+  });
+
   it('of somebody else is as unknown as one that does not exist', async () => {
     const { clientId, tokens } = await obtainTokens(gatehouse);
     const ada = await openAccount(gatehouse);

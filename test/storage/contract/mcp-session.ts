@@ -9,6 +9,7 @@ export function session(key: string, more: Partial<StoredSession> = {}): StoredS
   return {
     key,
     principal: 'ada',
+    grantHash: null,
     initialize: JSON.stringify({ protocolVersion: '2025-11-25', clientInfo: { name: key, version: '1' } }),
     protocolVersion: '2025-11-25',
     isInitialized: false,

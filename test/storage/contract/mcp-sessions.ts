@@ -126,6 +126,8 @@ export function describeMcpSessions(open: OpenStorage): void {
           usedAt: startOfTime + 9,
         }),
       );
+      await store.change('k', { grantHash: 'another' });
+      expect(await store.find('k')).toMatchObject({ isInitialized: true, grantHash: 'another' });
       await store.change('k', { logLevel: null, subscriptions: [] });
       expect(await store.find('k')).toMatchObject({ isInitialized: true, logLevel: null, subscriptions: [] });
       expect(await store.find('l')).toEqual(session('l'));
