@@ -52,7 +52,7 @@ export const maxUnusedClients = 10_000;
 export type ClientChange =
   /**
    * Keeps a client, new or changed. A new one makes room for itself: beyond `maxUnused`, others go that nobody used,
-   * decided about or is just logging in to, oldest first.
+   * decided about or is just logging in to, oldest first; up to a hundredth of `maxUnused` more than need be.
    */
   | { type: 'putClient'; client: NewClient; maxUnused: number }
   /** Keeps a client that its first consent makes; leaves one that is there as it is. Refused where it was removed. */

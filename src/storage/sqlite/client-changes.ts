@@ -20,18 +20,42 @@ export const keepClientSql = `INSERT INTO clients (id, payload, created_at, stat
 const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND origin = 'registered' AND status <> 'removed'`;
 
 /**
+ * Creates the bound of registrations that nobody used. To count them takes as long as there are many, so it is done once
+ * for a hundredth of them, and that many go at once.
+ * @returns takes the id of a client that was just stored, which stays, and how many may be kept
+ */
+function createRoomForNew(db: Database.Database): (id: string, maxUnused: number) => void {
+  const count = db.prepare<[], number>(`SELECT count(*) FROM clients WHERE ${nobodyUsed}`).pluck();
+  const removeOldest = db.prepare<[string, number]>(
+    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${nobodyUsed} AND id <> ?
+         AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
+       ORDER BY created_at, id
+       LIMIT ?)`,
+  );
+  let surelyFits = 0;
+  let bound: number | undefined;
+  return (id, maxUnused) => {
+    if (bound === maxUnused && surelyFits > 0) {
+      surelyFits--;
+      return;
+    }
+    bound = maxUnused;
+    const atOnce = Math.floor(maxUnused / 100);
+    const over = (count.get() ?? 0) - maxUnused;
+    // What a job removed is there again where its commit fails, so after a removal the next one counts.
+    surelyFits = Math.max(0, Math.min(atOnce, -over));
+    if (over > 0) removeOldest.run(id, over + atOnce);
+  };
+}
+
+/**
  * Creates the carrying out of changes to clients, inside of a transaction.
  * @returns a function that carries one out and gives the conflict where it is refused
  */
 export function createClientChanges(db: Database.Database): (change: ClientChange) => Conflict | undefined {
   const isKnown = db.prepare<[string], number>('SELECT 1 FROM clients WHERE id = ?').pluck();
   const put = db.prepare(putClientSql);
-  const makeRoom = db.prepare(
-    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${nobodyUsed} AND id <> @id
-         AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
-       ORDER BY created_at, id
-       LIMIT max(0, (SELECT count(*) FROM clients WHERE ${nobodyUsed}) - @maxUnused))`,
-  );
+  const makeRoom = createRoomForNew(db);
   const keep = db.prepare(keepClientSql);
   const wasRemoved = db
     .prepare<[string], number>(`SELECT 1 FROM clients WHERE id = ? AND status = 'removed'`)
@@ -58,7 +82,7 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
       case 'putClient': {
         const isNew = isKnown.get(change.client.id) === undefined;
         put.run(toClientColumns(change.client));
-        if (isNew) makeRoom.run({ id: change.client.id, maxUnused: change.maxUnused });
+        if (isNew) makeRoom(change.client.id, change.maxUnused);
         return undefined;
       }
       case 'keepClient':

@@ -35,6 +35,23 @@ export function describeClientChanges(open: OpenStorage): void {
       expect(await clients.find('c')).toMatchObject({ id: 'c', status: 'approved' });
     });
 
+    it('keep no more unused clients than they may at any time, also where commits are refused in between (T-061)', async () => {
+      const storage = await openForTest(open);
+      const { artifacts } = storage;
+      const refused: ClientChange = { type: 'requireRegistrationToken', clientId: 'none', hash: 'none' };
+      const kept: number[] = [];
+      for (let at = 0; at < 320; at++) {
+        const change = put(`c${String(at).padStart(3, '0')}`, { createdAt: startOfTime + at }, 300);
+        if (at % 5 === 0) await artifacts.commit([change, refused]);
+        await artifacts.commit([change]);
+        if (at >= 290) kept.push((await ids(storage)).length);
+      }
+      expect(Math.max(...kept)).toBe(300);
+      expect(Math.min(...kept.slice(10))).toBeGreaterThanOrEqual(297);
+      expect(await ids(storage)).toContain('c319');
+      expect(await ids(storage)).not.toContain('c019');
+    });
+
     it('make room among clients that nobody used, oldest first, and touch no others (T-061)', async () => {
       const storage = await openForTest(open);
       const { accounts, artifacts, clients } = storage;
