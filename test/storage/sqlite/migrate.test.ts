@@ -102,6 +102,32 @@ describe('migration', () => {
     expect(await storage.clients.find('old')).toMatchObject({ createdAt: 1 });
   });
 
+  it('of grants and logins from before upstreams leaves them, hung on nothing (T-174)', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    const former = new Database(file);
+    former.pragma('foreign_keys = ON');
+    for (const name of readdirSync(migrations).sort().slice(0, 11))
+      former.exec(readFileSync(new URL(name, migrations), 'utf8'));
+    former.exec(`
+      INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1);
+      INSERT INTO identities (issuer, subject, account_id, created_at) VALUES ('https://idp.example', '1', 'ada', 1);
+      INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ada', 'c', x'01', 9);
+      INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('t', 'AccessToken', 'g', x'02', 9);
+      INSERT INTO artifacts (id, kind, account_id, payload, expires_at) VALUES ('s', 'Session', 'ada', x'03', 9);
+    `);
+    former.pragma('user_version = 11');
+    former.close();
+    const storage = openSqliteStorage(file);
+    onTestFinished(() => storage.close());
+    expect(await storage.artifacts.findGrant('g')).toMatchObject({ payload: Buffer.of(1), expiresAt: 9 });
+    expect(await storage.artifacts.find('AccessToken', 't')).toMatchObject({ payload: Buffer.of(2) });
+    expect(await storage.artifacts.find('Session', 's')).toMatchObject({ payload: Buffer.of(3) });
+    expect(await storage.upstreams.bondOf('g')).toBeUndefined();
+    expect(await storage.upstreams.listOfAccount('ada')).toEqual([]);
+    await storage.artifacts.revokeGrant('g');
+    expect(await storage.upstreams.releaseUnheld(1)).toBe(0);
+  });
+
   it('by several processes at once is done by one of them (T-174)', async () => {
     const file = join(testFolder(), 'gatehouse.db');
     openDatabase(file).close();

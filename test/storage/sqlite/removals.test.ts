@@ -38,6 +38,29 @@ describe('the mark of removals', () => {
     expect(mark('AccessToken')).not.toBe(before);
   });
 
+  it('changes with the end of a login at an upstream, which takes grants, and they their tokens (A10-02, T-103)', () => {
+    const { db, mark } = openTwice('d.db');
+    db.exec(`
+      INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('a', 'a@example.com', 'x', 1);
+      INSERT INTO upstream_links (id, account_id, upstream, issuer, subject, profile, proved_at, linked_at)
+        VALUES ('l', 'a', 'idp', 'https://idp.example', '1', x'00', 1, 1);
+      INSERT INTO upstream_sessions (id, link_id, at) VALUES ('s', 'l', 1), ('t', 'l', 1);
+      INSERT INTO grants (id, account_id, client_id, payload, expires_at, upstream_session_id)
+        VALUES ('g', 'a', 'c', x'00', 9, 's'), ('h', 'a', 'c', x'00', 9, 't');
+      INSERT INTO artifacts (id, kind, grant_id, payload, expires_at)
+        VALUES ('of g', 'AccessToken', 'g', x'00', 9), ('of h', 'AccessToken', 'h', x'00', 9);
+      INSERT INTO artifacts (id, kind, upstream_session_id, payload, expires_at) VALUES ('b', 'Session', 's', x'00', 9);
+    `);
+    const before = [mark('AccessToken'), mark('Session')];
+    db.exec("DELETE FROM upstream_sessions WHERE id = 's'");
+    const between = [mark('AccessToken'), mark('Session')];
+    expect(between[0]).not.toBe(before[0]);
+    expect(between[1]).not.toBe(before[1]);
+    db.exec("DELETE FROM accounts WHERE id = 'a'");
+    expect(mark('AccessToken')).not.toBe(between[0]);
+    expect(db.prepare('SELECT count(*) FROM artifacts').pluck().get()).toBe(0);
+  });
+
   it('may change for a removal that is rolled back, and never misses one that is not', () => {
     const { db, put, mark } = openTwice('c.db');
     put.run('AccessToken', 'a');

@@ -4,7 +4,8 @@ import { generateKeySet, generateSealingKey } from '../../../src/crypto/keys.ts'
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
-import { account, artifact, grant } from '../contract/subject.ts';
+import { account, artifact, grant, startOfTime } from '../contract/subject.ts';
+import { commit, link } from '../contract/upstream.ts';
 
 /** A database with rows sealed under a first key, and a box that seals with a second. */
 async function startRotation(rows: number) {
@@ -43,6 +44,42 @@ describe('sealed rows', () => {
     const row = await storage.artifacts.find('RefreshToken', 't449');
     expect(both.open(row?.payload ?? Buffer.of(), 'RefreshToken:t449')).toBe('token 449');
     expect(row?.revision).toBe(0);
+  });
+
+  it('of upstreams are sealed anew: profiles, tokens that are held, tokens that are to be revoked (T-179)', async () => {
+    const { storage, both, oldId, freshId } = await startRotation(0);
+    const first = (text: string, context: string) => both.seal(text, context);
+    for (const id of ['ada', 'grace', 'lin']) {
+      if (id !== 'ada') await storage.accounts.add(account(id));
+      await commit(
+        storage,
+        link(id, id, {
+          profile: first(`profile of ${id}`, `UpstreamProfile:${id}`),
+          tokens: first(`tokens of ${id}`, `UpstreamTokens:${id}`),
+          kept: id === 'lin',
+        }),
+      );
+    }
+    await storage.upstreams.endLink('grace', { revoke: true });
+    await storage.upstreams.endLink('lin', { revoke: false });
+    const third = generateSealingKey();
+    const later = createSealedBox([third]);
+    expect((await storage.sealedRows.countByKey()).get(freshId)).toBe(4);
+    await storage.sealedRows.reseal(freshId, (sealed, context) =>
+      later.seal(both.open(sealed, context), context),
+    );
+    expect([...(await storage.sealedRows.countByKey())].sort()).toEqual(
+      [
+        [oldId, 2],
+        [third.id, 4],
+      ].sort(),
+    );
+    const held = await storage.upstreams.find('ada');
+    expect(later.open(held?.tokens ?? Buffer.of(), 'UpstreamTokens:ada')).toBe('tokens of ada');
+    expect(later.open(held?.profile ?? Buffer.of(), 'UpstreamProfile:ada')).toBe('profile of ada');
+    const [due] = await storage.upstreams.dueRevocations(startOfTime, 9, 0);
+    expect(later.open(due?.tokens ?? Buffer.of(), `UpstreamTokens:${due?.linkId}`)).toBe('tokens of grace');
+    expect((await storage.upstreams.find('lin'))?.tokens).toBeUndefined();
   });
 
   it('that cannot be opened stay, and so do those that are not of the old key', async () => {
