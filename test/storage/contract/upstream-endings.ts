@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Storage } from '../../../src/storage/storage.ts';
-import { account, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, startOfTime } from './subject.ts';
 import { boundGrant, commit, dueTokens, issuer, link, putBound, upstreamSession } from './upstream.ts';
 
 const day = 86_400;
@@ -248,6 +248,20 @@ export function describeUpstreamEndings(open: OpenStorage): void {
       expect(await dueTokens(storage)).toEqual(['tokens of link of ada']);
       expect(await storage.artifacts.findGrant('grant of ada')).toBeDefined();
     });
+  });
+
+  it('a login there that a login in a browser hangs on is not swept, however old it is', async () => {
+    const storage = await openBound();
+    const login = artifact('login of ada', {
+      kind: 'Session',
+      accountId: 'ada',
+      expiresAt: startOfTime + 3 * day,
+    });
+    await commit(storage, { ...login, upstreamSessionId: 'session of ada' });
+    await storage.sweepExpired(startOfTime + 2 * day);
+    expect(await left(storage)).toEqual(['login', 'session', 'link', 'tokens']);
+    await storage.upstreams.releaseUnheld(startOfTime + 2 * day);
+    expect(await left(storage)).toEqual(['login', 'session', 'link']);
   });
 
   it('a login there that nothing hangs on is swept after a day, and its link goes with the last', async () => {

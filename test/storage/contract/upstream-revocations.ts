@@ -49,6 +49,7 @@ export function describeUpstreamRevocations(open: OpenStorage): void {
       const { upstreams, due } = await openDue();
       const late = startOfTime + 9 * day;
       const [first, second] = await due(late);
+      await due(late + 60);
       expect(await upstreams.revocationFailed(first?.id ?? 0, late + day)).toBe(false);
       expect(await upstreams.revocationFailed(second?.id ?? 0, late + day + 1)).toBe(true);
       expect(await due(late + 2 * day)).toMatchObject([{ id: first?.id }]);

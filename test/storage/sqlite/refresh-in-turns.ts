@@ -3,7 +3,7 @@ import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 
 /**
  * One of several processes that refresh the tokens of one link, as often as they are claimed, until a generation. Writes
- * the generations that it refreshed.
+ * the generations that it claimed, and takes a moment for each, as an upstream does.
  */
 const [file = '', linkId = '', last = '0'] = process.argv.slice(2);
 const storage = openSqliteStorage(file);
@@ -16,8 +16,9 @@ for (;;) {
     await pause(1);
     continue;
   }
+  process.stdout.write(`${generation}\n`);
+  await pause(2);
   const tokens = Buffer.from(`${process.pid} ${generation}`);
-  if (await upstreams.putTokens(linkId, generation, { upstream, accountId, tokens, provedAt: link.provedAt }))
-    process.stdout.write(`${generation}\n`);
+  await upstreams.putTokens(linkId, generation, { upstream, accountId, tokens, provedAt: link.provedAt });
 }
 await storage.close();
