@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { keepPicture, openPage } from '../support/browser.ts';
 import { findFaults } from './support/accessibility.ts';
 import { inject, outcome, watchAttacker } from './support/attacker.ts';
@@ -36,7 +36,8 @@ describe.each([
 ])('in %s', (locale, checkedScheme) => {
   it.each(everyPage)(
     '$name stands in one column, in its language, accessible (WCAG 2.2 AA) and without complaints, in every colour and width, and runs nothing of others (T-017, T-198)',
-    async ({ name, open }) => {
+    async ({ name, open, clear }) => {
+      onTestFinished(() => clear?.(scene));
       const { page, complaints } = await openPage(scene.browser, { javaScriptEnabled: true, locale });
       await open(scene, page);
       for (const colorScheme of schemes) {

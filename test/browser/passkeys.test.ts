@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { redeem } from '../support/oauth.ts';
 import { grace } from '../support/served.ts';
+import { addDevice } from './support/device.ts';
 import { logIn, setScene } from './support/login.ts';
 
 const scene = setScene();
@@ -16,19 +17,7 @@ const scene = setScene();
 /** A browser with JavaScript and a device that verifies its person. */
 async function openWithDevice({ verifies = true } = {}) {
   const opened = await openPage(scene.browser, { javaScriptEnabled: true });
-  const session = await opened.context.newCDPSession(opened.page);
-  await session.send('WebAuthn.enable');
-  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: verifies,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return { ...opened, session, authenticatorId };
+  return { ...opened, ...(await addDevice(opened.page, { verifies })) };
 }
 
 async function register(page: Page, name = 'My laptop'): Promise<void> {

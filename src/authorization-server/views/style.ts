@@ -70,7 +70,7 @@ header{display:flex;align-items:center;gap:.5rem;max-width:28rem;margin:.25rem a
 header svg{width:1.5rem;height:1.5rem;color:var(--accent)}
 h1{margin:0 0 .75rem;font-size:1.375rem;line-height:1.3;font-weight:650}
 h2{margin:1.75rem 0 .5rem;font-size:1.125rem;line-height:1.3;font-weight:650}
-h3{margin:0 0 .25rem;font-size:1rem;font-weight:600}
+h3,.item h2{margin:0 0 .25rem;font-size:1rem;line-height:1.5;font-weight:600}
 p{margin:0 0 1rem}
 main>:last-child{margin-bottom:0}
 .muted{color:var(--muted);font-size:.9375rem}

@@ -4,12 +4,15 @@ import { ada } from '../../support/gatehouse.ts';
 import { redeem } from '../../support/oauth.ts';
 import { accountPages } from './account-pages.ts';
 import { logIn, type Scene } from './login.ts';
+import { passkeyPages } from './passkey-pages.ts';
 
 /** A page of ours, and how a person comes to it. */
 export interface KnownPage {
   name: string;
   /** Leads a fresh browser to it. */
   open(scene: Scene, page: Page): Promise<void>;
+  /** Takes back what would show on other pages. */
+  clear?(scene: Scene): Promise<void>;
 }
 
 async function openConsent(scene: Scene, page: Page, clientName?: string): Promise<void> {
@@ -110,4 +113,5 @@ export const everyPage: readonly KnownPage[] = [
     open: async (scene, page) => void (await page.goto(`${scene.served.url}/authorize?client_id=nobody`)),
   },
   ...accountPages,
+  ...passkeyPages,
 ];

@@ -17,7 +17,7 @@ function renderPasskey(texts: Texts, page: PasskeysPage, passkey: StoredPasskey)
   const words = texts.account.passkeys;
   const name = displayText(passkey.name, 60);
   const used = passkey.usedAt === undefined ? texts.account.never : timeWords(texts, passkey.usedAt);
-  return markup`<li class="item"><h3><bdi>${name}</bdi></h3>
+  return markup`<li class="item"><h2><bdi>${name}</bdi></h2>
 <p class="muted">${passkey.isSynced ? words.synced : words.single}<br>${words.added(timeWords(texts, passkey.createdAt))}<br>${words.lastUsed(used)}</p>
 <form method="post" action="${page.url}/passkeys/remove">
 ${csrfField(page.csrf)}

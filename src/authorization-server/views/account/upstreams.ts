@@ -50,7 +50,7 @@ function renderLinked(texts: Texts, page: UpstreamsPage, linked: LinkedUpstream)
   const label = displayText(linked.label, 60);
   const use = { login: words.forLogin, tools: words.notForLogin, gone: words.notOffered }[linked.use];
   const { unreachableSince } = linked;
-  return markup`<li class="item"><h3><bdi>${label}</bdi></h3>
+  return markup`<li class="item"><h2><bdi>${label}</bdi></h2>
 <p>${words.as(markup`<bdi class="name">${displayText(linked.person, 254)}</bdi>`)}</p>
 <p class="muted">${words.linked(timeWords(texts, linked.linkedAt))}<br>${words.checked(timeWords(texts, linked.checkedAt))}${unreachableSince !== undefined && markup`<br>${words.unreachable(timeWords(texts, unreachableSince))}`}</p>
 <p class="muted">${use}<br>${linked.hasTokens ? words.tokensKept : words.noTokens}</p>
