@@ -4,10 +4,14 @@ import type { AuditLog } from './audit.ts';
 import type { ClientKeys } from './client-keys/client-keys.ts';
 import type { OwnGrant } from './engine/grant-parts.ts';
 import type { ResourceRegistry } from './resources.ts';
-import type { ExchangeRule } from './token-exchange/exchange-rule.ts';
+import { type ExchangeRule, tokenExchangeGrant } from './token-exchange/exchange-rule.ts';
 import { createTokenExchangeGrant } from './token-exchange/token-exchange-grant.ts';
 import { createJwtBearerGrant } from './trusted-issuers/jwt-bearer-grant.ts';
-import { identityAssertionProfile, type TrustedIssuer } from './trusted-issuers/trusted-issuer.ts';
+import {
+  identityAssertionProfile,
+  jwtBearerGrant,
+  type TrustedIssuer,
+} from './trusted-issuers/trusted-issuer.ts';
 
 /** What the operator lets in beside people who log in and clients that act for themselves. */
 export interface OwnGrantRules {
@@ -37,6 +41,14 @@ export function createOwnGrants(
   return [
     ...(trustedIssuers.length > 0 ? [createJwtBearerGrant({ trustedIssuers, ...storage, ...parts })] : []),
     ...(rules.length > 0 ? [createTokenExchangeGrant({ rules, ...parts })] : []),
+  ];
+}
+
+/** The names of the grants of ours that the operator has not set up, or no longer. */
+export function ownGrantsOff({ trustedIssuers, tokenExchange }: OwnGrantRules): string[] {
+  return [
+    ...(trustedIssuers.length > 0 ? [] : [jwtBearerGrant]),
+    ...(tokenExchange.length > 0 ? [] : [tokenExchangeGrant]),
   ];
 }
 

@@ -21,6 +21,7 @@ import { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
 import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
+import { clientCredentialsGrant } from './engine/client-credentials.ts';
 import { buildConfiguration, identityScopes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
@@ -28,7 +29,7 @@ import { createInteractions } from './interactions/routes.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
-import { createOwnGrants, describeOwnGrants } from './own-grants.ts';
+import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry } from './resources.ts';
@@ -101,6 +102,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     clientSources: {
       findDocument: documents && createDocumentLookup(documents, audit),
       keys: createKeySets(),
+      grantsOff: [
+        ...(options.clientCredentials ? [] : [clientCredentialsGrant]),
+        ...ownGrantsOff(options.ownGrants),
+      ],
     },
     box,
     now,

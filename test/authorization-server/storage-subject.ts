@@ -22,6 +22,7 @@ export async function startAdapters(
     artifacts,
     clients,
     clientSources: {
+      grantsOff: [],
       keys: {
         find: async () => {
           throw new Error('nothing is fetched here');

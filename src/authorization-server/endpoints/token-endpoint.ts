@@ -49,6 +49,20 @@ function answerEntryRace(ctx: Context): void {
   );
 }
 
+/** Says so where a client may not use a grant that others may; the engine calls that a bad request (RFC 6749 section 5.2). */
+function nameUnauthorizedGrant(ctx: Context): void {
+  const { client, params } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
+  const { error } = ctx.body as { error?: string };
+  if (error !== 'invalid_request' || typeof params?.grant_type !== 'string') return;
+  if (client?.grantTypeAllowed(params.grant_type) === false)
+    answerWithOAuthError(
+      ctx,
+      400,
+      'unauthorized_client',
+      'this client is not registered for this grant type',
+    );
+}
+
 const codeKind = 'AuthorizationCode';
 
 /** What the engine keeps of a code, and whether it was redeemed. */
@@ -183,6 +197,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
 
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
+      if (ctx.status === 400) nameUnauthorizedGrant(ctx);
       refuseUnboundToken(ctx, resources);
       if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, code);

@@ -10,6 +10,8 @@ export interface ClientSources {
   /** Clients that are described by documents; gives undefined for an id that is none of those. Absent where none are taken. */
   findDocument?: ((clientId: string) => Promise<Metadata | undefined>) | undefined;
   keys: ClientKeys;
+  /** Grant types an operator can give a client that are off now: of what it registered they do not count (A13-11). */
+  grantsOff: readonly string[];
 }
 
 /** The assertion of the request that the engine is serving; undefined where it has none. */
@@ -44,14 +46,24 @@ async function withKeys(
   }
 }
 
+/** Leaves out grants that were switched off since: the engine would refuse the client for them, whatever it asks. */
+function withoutGrants(metadata: Metadata, off: readonly string[]): Metadata {
+  const { grant_types: registered } = metadata;
+  if (!Array.isArray(registered)) return metadata;
+  return { ...metadata, grant_types: registered.filter((grant) => !off.includes(grant)) };
+}
+
 /**
  * Lays over the engine's store of clients what depends on the request: clients that are described by documents; the one
  * method a client authenticates by, where it may choose (an assertion that is sent has to be good; with none it is
- * a public client, as ChatGPT's; AS-11); its keys, where it keeps them at a URL.
+ * a public client, as ChatGPT's; AS-11); its keys, where it keeps them at a URL; its grants, as far as they are on.
  */
-export function describeForRequest(adapter: Adapter, { findDocument, keys }: ClientSources): Adapter {
+export function describeForRequest(
+  adapter: Adapter,
+  { findDocument, keys, grantsOff }: ClientSources,
+): Adapter {
   async function describe(found: Metadata): Promise<Metadata> {
-    const { [authMethodsMember]: methods, ...metadata } = found;
+    const { [authMethodsMember]: methods, ...metadata } = withoutGrants(found, grantsOff);
     if (metadata.token_endpoint_auth_method !== 'private_key_jwt') return metadata;
     const ctx: Context | undefined = Provider.ctx;
     const assertion = assertionOf(ctx);

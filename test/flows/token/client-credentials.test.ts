@@ -14,7 +14,7 @@ import { hashClientSecret } from '../../../src/authorization-server/operator-cli
 import { testFolder } from '../../client/support/folder.ts';
 import { asserting, type ClientKey, createClientKey } from '../../support/client-keys.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens, post, register, tryAccess } from '../../support/oauth.ts';
+import { obtainTokens, post, redirectUri, register, tryAccess } from '../../support/oauth.ts';
 import { createProver } from '../../support/proofs.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from '../clients/support/answers.ts';
@@ -138,6 +138,52 @@ describe('a client for itself', () => {
     await expectRefused(await asReader({ scope: 'openid' }), 'invalid_scope');
     await expectRefused(await asReader({ scope: 'admin' }), 'invalid_scope');
     await expectRefused(await asReader({ resource: 'https://elsewhere.example' }), 'invalid_target');
+  });
+
+  it('that may not act for itself is told so, whatever else it may do (T-038)', async () => {
+    const app = { name: 'The app', redirectUris: [redirectUri], authMethod: 'client_secret_post' } as const;
+    const { clientId, clientSecret = '' } = await gatehouse.administration.clients.add(app);
+    const attempt = (client_secret: string) =>
+      post(`${gatehouse.url}/token`, {
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret,
+      });
+    await expectRefused(await attempt(clientSecret), 'unauthorized_client');
+    await expectRefused(await attempt('wrong'), 'invalid_client', 401);
+    await obtainTokens(gatehouse, { clientId, clientSecret });
+  });
+
+  it('finds its grant unsupported when the operator has switched it off, logs people in as before, and gets tokens again later (T-038, A13-11)', async () => {
+    const folder = testFolder();
+    const settings = { folder, limits: generousLimits };
+    const on = await startGatehouse({ ...settings, clients: { clientCredentials: true } });
+    const port = Number(new URL(on.url).port);
+    const app = { name: 'The app', authMethod: 'client_secret_post', scopes: ['notes:read'] } as const;
+    const both = await on.administration.clients.add({
+      ...app,
+      redirectUris: [redirectUri],
+      grantTypes: ['authorization_code', 'refresh_token', 'client_credentials'],
+    });
+    const alone = await on.administration.clients.add({ ...app, grantTypes });
+    await on.stop();
+    const fields = ({ clientId, clientSecret = '' }: typeof both) => ({
+      grant_type: 'client_credentials',
+      client_id: clientId,
+      client_secret: clientSecret,
+    });
+    const off = await startGatehouse({ ...settings, port });
+    for (const client of [both, alone]) {
+      await expectRefused(await post(`${off.url}/token`, fields(client)), 'unsupported_grant_type');
+      const wrong = { ...fields(client), client_secret: 'wrong' };
+      await expectRefused(await post(`${off.url}/token`, wrong), 'invalid_client', 401);
+    }
+    await obtainTokens(off, { ...both, scope: 'notes:read', scopes: ['notes:read'] });
+    await off.stop();
+    const again = await startGatehouse({ ...settings, port, clients: { clientCredentials: true } });
+    onTestFinished(() => again.stop());
+    for (const client of [both, alone])
+      expect((await post(`${again.url}/token`, fields(client))).status).toBe(200);
   });
 
   it('has to authenticate as it is registered, while its secret counts (T-047, T-050)', async () => {
