@@ -7,6 +7,7 @@ import { administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
 import { administerGrants } from './grants.ts';
+import { administerInstallation } from './installation.ts';
 import { administerKeys } from './keys.ts';
 import { operatingUser } from './operator.ts';
 import { type RecordAction, recorded } from './recorded.ts';
@@ -55,6 +56,7 @@ export function createAdministration(
       ),
     },
     audit: administerAudit(storage.audit, () => keys.audit),
+    installation: administerInstallation(record),
     clients: recorded(
       administerClients(storage, box, now),
       {

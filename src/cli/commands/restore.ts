@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { restoreDataFolder } from '../../storage/sqlite/index.ts';
-import type { InstallationOptions } from '../open-administration.ts';
+import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
+import { describeCarriedOver } from './carried-over.ts';
 
 interface RestoreCommandOptions extends InstallationOptions {
   json?: boolean;
@@ -25,28 +26,31 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
-      '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. Passwords and accounts are as they were: look through them with gatehouse account list.',
+      '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. With --replace, clients that were denied and accounts that were disabled since\nstay so where the database that is replaced can be read. Passwords and accounts are as they were: look through them\nwith gatehouse account list.',
     )
     .action(async (backup: string, options: RestoreCommandOptions) => {
       const { data } = loadSettings(options.config, { data: options.data });
+      const keptLogins = options.keepLogins === true;
       const restored = await restoreDataFolder({
         backup,
         data,
         replace: options.replace === true,
-        keepLogins: options.keepLogins === true,
+        keepLogins: keptLogins,
         stamp: new Date(io.now() * 1000).toISOString().replace(/[:.]/g, '-'),
       });
+      await withAdministration({ data }, false, ({ installation }) =>
+        installation.noteRestored({ asOf: restored.asOf, keptLogins }),
+      );
       const sentences = [
         `Restored into ${data}.`,
-        options.keepLogins
+        keptLogins
           ? 'Consents, tokens and logins are as they were.'
           : 'All consents, tokens and logins have ended: everybody logs in again.',
+        ...describeCarriedOver(restored.carriedOver),
         ...(restored.putAside ? [`The database that was there is now ${restored.putAside}`] : []),
       ];
       io.stdout.write(
-        options.json
-          ? formatJson({ data, keptLogins: options.keepLogins === true, ...restored })
-          : `${sentences.join('\n')}\n`,
+        options.json ? formatJson({ data, keptLogins, ...restored }) : `${sentences.join('\n')}\n`,
       );
     });
 }

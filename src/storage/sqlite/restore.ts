@@ -5,6 +5,7 @@ import { readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { StorageFault } from '../storage.ts';
+import { type CarriedOver, carryOver } from './carry-over.ts';
 import { dataFiles } from './data-folder.ts';
 import { checkInstallation } from './installation.ts';
 import { openDatabase } from './open.ts';
@@ -28,6 +29,10 @@ export interface RestoreOptions {
 export interface Restored {
   /** Where the database that was there is now; undefined where there was none. */
   putAside?: string;
+  /** When the last event in the backup happened, epoch seconds: how old it is; undefined where it has none. */
+  asOf?: number;
+  /** What of the database that was there holds on; undefined where there was none. */
+  carriedOver?: CarriedOver | 'unreadable';
 }
 
 /** @throws StorageFault while any other process has the database open */
@@ -59,9 +64,15 @@ function putAside(file: string, stamp: string): string {
   return aside;
 }
 
+function describeAge(db: Database.Database): Pick<Restored, 'asOf'> {
+  const asOf = db.prepare<[], number | null>('SELECT max(at) FROM audit').pluck().get();
+  return typeof asOf === 'number' ? { asOf } : {};
+}
+
 /**
  * Puts a backup in the place of a data folder. The copy is checked, brought to the schema of this program, and freed
- * from everything that was issued before it takes the place; what was there is put aside, not deleted. Where the backup
+ * from everything that was issued before it takes the place; what was there is put aside, not deleted, and what was
+ * refused in it stays refused. Where the backup
  * has no key file, that of the data folder is used.
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do; nothing was changed then
  */
@@ -82,11 +93,14 @@ export async function restoreDataFolder(options: RestoreOptions): Promise<Restor
   const brought = join(backup, dataFiles.keys);
   const bringsKeys = existsSync(brought);
   const keys = keysAt(readKeyFile(bringsKeys ? brought : place.keys), Math.floor(Date.now() / 1000));
+  const restored: Restored = {};
   const draft = draftOf(join(backup, dataFiles.database), place.database);
   try {
     const db = openDatabase(draft, (opened) => checkInstallation(opened, keys));
     try {
       if (!keepLogins) revokeAll(db);
+      Object.assign(restored, describeAge(db));
+      if (isThere) restored.carriedOver = carryOver(db, place.database) ?? 'unreadable';
       db.pragma('wal_checkpoint(TRUNCATE)');
     } finally {
       db.close();
@@ -98,7 +112,7 @@ export async function restoreDataFolder(options: RestoreOptions): Promise<Restor
       renameSync(draftKeys, place.keys);
     }
     renameSync(draft, place.database);
-    return aside === undefined ? {} : { putAside: aside };
+    return aside === undefined ? restored : { putAside: aside, ...restored };
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${draft}${suffix}`, { force: true });
   }

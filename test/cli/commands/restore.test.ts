@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { registerBackup } from '../../../src/cli/commands/backup.ts';
 import { registerRestore } from '../../../src/cli/commands/restore.ts';
 import { testFolder } from '../../client/support/folder.ts';
-import { newInstallation, operate } from '../support/installation.ts';
+import { newInstallation, operate, withInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
 
 /** A backup of an installation with one account. */
@@ -34,6 +34,25 @@ describe('gatehouse restore', () => {
     expect(existsSync(data)).toBe(false);
   });
 
+  it('leaves who was shut out since shut out, says so, and stands in the audit log', async () => {
+    const { data, backup } = await backUp();
+    await operate(['account', 'disable', 'ada@example.com', '--data', data]);
+    const { stdout } = await runCommand(registerRestore, ['restore', backup, '--data', data, '--replace']);
+    expect(stdout).toContain('Accounts that stay disabled: ada@example.com.\n');
+    expect((await operate(['account', 'list', '--data', data])).stdout).toMatch(/ada@example\.com.*disabled/);
+    const { rows, verdict } = await withInstallation(data, async ({ storage, administration }) => ({
+      rows: await storage.audit.read({ limit: 1, newestFirst: true }),
+      verdict: await administration.audit.verify(),
+    }));
+    expect(rows[0]).toMatchObject({ event: 'installation.restored' });
+    expect(JSON.parse(rows[0]?.details ?? '')).toEqual({
+      operator: expect.any(String),
+      asOf: expect.stringMatching(/^\d{4}-/),
+      keptLogins: 'false',
+    });
+    expect(verdict.faults).toEqual([]);
+  });
+
   it('says where it put what was there, as JSON too', async () => {
     const { data, backup } = await backUp();
     const refused = await runCommand(registerRestore, ['restore', backup, '--data', data]);
@@ -43,6 +62,8 @@ describe('gatehouse restore', () => {
     expect(JSON.parse(stdout)).toEqual({
       data,
       keptLogins: true,
+      asOf: expect.any(Number),
+      carriedOver: expect.objectContaining({ disabledAccounts: [] }),
       putAside: expect.stringMatching(/gatehouse\.db\.before-\d{4}-\d\d-\d\dT/),
     });
   });

@@ -1,0 +1,110 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { carryOver } from '../../../src/storage/sqlite/carry-over.ts';
+import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import type { Storage } from '../../../src/storage/storage.ts';
+import { testFolder } from '../../client/support/folder.ts';
+
+const person = (id: string) => ({ id, email: `${id}@example.com`, passwordHash: 'then', createdAt: 1 });
+const app = (id: string) => ({ id, payload: Buffer.from('x'), createdAt: 1 });
+
+/** A database with these people and apps, as `then` leaves it. */
+async function database(
+  then: (storage: Storage) => Promise<unknown> = async () => undefined,
+): Promise<string> {
+  const folder = testFolder();
+  const { storage } = await openDataFolder(folder);
+  for (const id of ['ann', 'bob', 'cid']) await storage.accounts.add(person(id));
+  for (const id of ['chat', 'desk', 'edit']) await storage.clients.add(app(id));
+  await then(storage);
+  await storage.close();
+  return join(folder, 'gatehouse.db');
+}
+
+/** Puts a backup that has `grant`s back over `present`; gives what was carried over and what the backup is like then. */
+async function restoreOver(present: string) {
+  const backup = openDatabase(await database());
+  try {
+    backup
+      .prepare(
+        "INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (?, ?, ?, x'', 9999999999)",
+      )
+      .run('g', 'ann', 'chat');
+    const carried = carryOver(backup, present);
+    return {
+      carried,
+      grants: backup.prepare('SELECT id FROM grants').pluck().all(),
+      refused: backup.prepare("SELECT id FROM clients WHERE status <> 'approved' ORDER BY id").pluck().all(),
+      disabled: backup
+        .prepare('SELECT id, disabled_at AS at FROM accounts WHERE disabled_at IS NOT NULL')
+        .all(),
+      tokens: backup.prepare('SELECT id, token_hash AS hash FROM clients WHERE token_hash IS NOT NULL').all(),
+    };
+  } finally {
+    backup.close();
+  }
+}
+
+const nothing = {
+  refusedClients: [],
+  disabledAccounts: [],
+  renewedTokens: 0,
+  returnedAccounts: [],
+  olderPasswords: [],
+};
+
+describe('what holds on when a backup takes the place of a database', () => {
+  it('is nothing where nothing happened since', async () => {
+    const { carried, grants } = await restoreOver(await database());
+    expect(carried).toEqual(nothing);
+    expect(grants).toEqual(['g']);
+  });
+
+  it('is that a client was denied since, which ends what it was given (T-173)', async () => {
+    const { carried, refused, grants } = await restoreOver(
+      await database(({ clients }) => clients.decide('chat', 'denied', 7)),
+    );
+    expect(carried).toEqual({ ...nothing, refusedClients: ['chat'] });
+    expect([refused, grants]).toEqual([['chat'], []]);
+  });
+
+  it('is that an account was disabled since, which ends what it allowed (T-173)', async () => {
+    const { carried, disabled, grants } = await restoreOver(
+      await database(({ accounts }) => accounts.setDisabled('ann', 7)),
+    );
+    expect(carried).toEqual({ ...nothing, disabledAccounts: ['ann@example.com'] });
+    expect([disabled, grants]).toEqual([[{ id: 'ann', at: 7 }], []]);
+  });
+
+  it('is the registration access token that a client was given last', async () => {
+    const { carried, tokens } = await restoreOver(
+      await database(({ artifacts }) =>
+        artifacts.commit([{ type: 'setRegistrationToken', clientId: 'desk', hash: 'of now' }]),
+      ),
+    );
+    expect(carried).toEqual({ ...nothing, renewedTokens: 1 });
+    expect(tokens).toEqual([{ id: 'desk', hash: 'of now' }]);
+  });
+
+  it('is not that an account was removed, or has a new password: that is told', async () => {
+    const { carried } = await restoreOver(
+      await database(async ({ accounts }) => {
+        await accounts.remove('bob');
+        await accounts.setPassword('cid', 'now');
+      }),
+    );
+    expect(carried).toEqual({
+      ...nothing,
+      returnedAccounts: ['bob@example.com'],
+      olderPasswords: ['cid@example.com'],
+    });
+  });
+
+  it('is unknown where the database cannot be read', async () => {
+    const file = join(testFolder(), 'gatehouse.db');
+    writeFileSync(file, 'no database at all, but long enough to be taken for one '.repeat(40));
+    expect((await restoreOver(file)).carried).toBeUndefined();
+  });
+});
