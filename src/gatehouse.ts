@@ -13,7 +13,9 @@ import {
   keyTimes,
   startKeyCare,
 } from './authorization-server/index.ts';
+import { composeBond } from './composition/bond.ts';
 import { composeGuards } from './composition/guards.ts';
+import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
 import { composeLimits } from './composition/limits.ts';
 import { composeMcpEndpoint } from './composition/mcp-endpoint.ts';
@@ -42,6 +44,8 @@ import {
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
+import type { Upstreams } from './upstream/upstream.ts';
+import { createVault } from './upstream/vault.ts';
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
 export interface GatehouseOptions extends SettingsInput {
@@ -115,7 +119,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
+  const upstreams: Upstreams = { all: [], find: () => undefined };
+  const vault = createVault(box, now);
+  const bond = composeBond({ upstreams, storage, vault, auditTrail, metrics, logger, now });
   const authorizationServer = createAuthorizationServer({
+    ...bond.options,
+    upstreams: { upstreams, vault },
     issuer,
     tolerances,
     storage,
@@ -159,7 +168,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     own,
     server: protectedServer,
     storage,
-    access: accessWatch,
+    access: holdWhileWatched(accessWatch, bond.standing),
     box,
     metrics,
     auditTrail,
@@ -230,6 +239,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       await keyCare?.close();
       await mcp.close(patienceMs);
       accessWatch.close();
+      await bond.close();
       await auditTrail.idle();
     },
   };

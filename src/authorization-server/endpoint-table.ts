@@ -3,8 +3,12 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { wellKnown } from '../oauth/well-known.ts';
 import type { ArtifactStore } from '../storage/artifacts.ts';
 import type { InvitationStore } from '../storage/invitations.ts';
+import type { UpstreamStore } from '../storage/upstreams.ts';
 import type { IssuedAccessTokens } from './access-tokens.ts';
 import type { AuditLog } from './audit.ts';
+import type { LinkStanding } from './bonds/link-standing.ts';
+import { createLogoutTokenEndpoint, type TakeLogoutToken } from './bonds/logout-endpoint.ts';
+import { awaitBondOfRefresh } from './bonds/refresh-bond.ts';
 import { createDeviceEndpoints, withdrawDeviceFlow } from './device/device-endpoints.ts';
 import { createDevicePolling } from './device/device-polling.ts';
 import { tellPerson } from './endpoint-limits/answers.ts';
@@ -52,7 +56,14 @@ export interface EndpointTableOptions {
   artifacts: ArtifactStore;
   invitations: InvitationStore;
   box: SealedBox;
+  /** The logins at upstreams that grants hang on, and their standing. */
+  upstreams: Pick<UpstreamStore, 'bondOf'>;
+  linkStanding: LinkStanding;
+  /** Takes logout tokens of upstreams. */
+  takeLogoutToken: TakeLogoutToken;
   resources: ResourceRegistry;
+  /** Access tokens as they were issued, and as they are honoured. */
+  issuedTokens: IssuedAccessTokens;
   accessTokens: IssuedAccessTokens;
   audit: AuditLog;
   limitOf: EndpointLimits;
@@ -85,6 +96,7 @@ export interface EndpointTable {
  */
 export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
   const { issuer, policy, givenIds, artifacts, invitations, box, resources, accessTokens, audit } = options;
+  const { issuedTokens, upstreams, linkStanding, takeLogoutToken } = options;
   const { limitOf, tokenLimit, refreshGraceSeconds, deviceLogin, wrongDeviceCodes, sessionOf, at, now } =
     options;
 
@@ -181,6 +193,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
+        awaitBondOfRefresh({ artifacts, upstreams, box, standing: linkStanding }),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
         createDevicePolling({ artifacts, box }),
         at(enginePaths.token),
@@ -212,7 +225,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         neverStore,
         nameScheme(issuer),
         checkClientAssertion(issuer, now),
-        createRevocationEndpoint(artifacts, accessTokens, audit),
+        createRevocationEndpoint(artifacts, issuedTokens, audit),
         at(enginePaths.revocation),
       ],
     },
@@ -256,6 +269,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       steps: (path) => [neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
     },
     ...(device ? [device.resumption] : []),
+    createLogoutTokenEndpoint(takeLogoutToken, limitOf),
   ];
   return { endpoints, families };
 }

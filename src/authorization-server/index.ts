@@ -1,6 +1,8 @@
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
 export { type AuditTrail, createAuditTrail } from './audit-trail.ts';
+export type { LinkStanding } from './bonds/link-standing.ts';
+export type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 export { createPrincipalLimit } from './endpoint-limits/principal-limit.ts';
 export type { Lifetimes } from './engine/configuration.ts';
 export { startKeyCare } from './keys/key-care.ts';

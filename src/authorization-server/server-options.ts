@@ -3,6 +3,8 @@ import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { McpConnections } from './account/mcp-connections.ts';
 import type { AuditTrail } from './audit-trail.ts';
+import type { LinkStanding } from './bonds/link-standing.ts';
+import type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
 import type { HostPolicyOptions } from './client-documents/host-policy.ts';
 import type { LimitName } from './endpoint-limits/endpoint-limit.ts';
@@ -42,6 +44,10 @@ export interface AuthorizationServerOptions {
   clientCredentials: boolean;
   /** Whom the operator lets in by assertions, and who may exchange tokens. */
   ownGrants: OwnGrantRules;
+  /** The standing of logins at upstreams, which grants hang on. */
+  linkStanding: LinkStanding;
+  /** Takes logout tokens of upstreams. */
+  takeLogoutToken: TakeLogoutToken;
   /** Whether keys of clients are fetched from where they say (`jwks_uri`); those they bring count anyhow. Undefined for no. */
   clientKeys?: {
     /** Also fetches from this very machine: for development. */

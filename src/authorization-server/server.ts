@@ -7,6 +7,7 @@ import { createAccountServer } from './account/account-server.ts';
 import { createOwnSessions } from './account/own-session.ts';
 import { createAuditLog } from './audit.ts';
 import { createWaysToLogIn } from './authentication/ways-to-log-in.ts';
+import { honourBonds } from './bonds/bonded-tokens.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { createDocumentLookup } from './client-documents/engine-feature.ts';
 import { createHostPolicy } from './client-documents/host-policy.ts';
@@ -40,7 +41,7 @@ import { createUsedProofs, type UsedProofs } from './used-proofs.ts';
 
 /** The doors of the authorization server. Paths are those below the issuer. */
 export interface AuthorizationServer extends Dispatch {
-  /** Access tokens, for the resource server in the same process. */
+  /** Access tokens as they are honoured, for the resource server in the same process. */
   accessTokens: IssuedAccessTokens;
   /** Proofs that were used at the resource server, for every process on the database. */
   usedProofs: UsedProofs;
@@ -62,7 +63,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
   const resources = createResourceRegistry(options.resources);
-  const accessTokens = createAccessTokenSource(storage, box, { issuer, signing: keys.signing });
+  const issuedTokens = createAccessTokenSource(storage, box, { issuer, signing: keys.signing });
+  const accessTokens = honourBonds(issuedTokens, options.linkStanding);
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
   const sealedIds = createSealedClientIds(createTextSeal(box), now);
   const givenIds = options.registration.sealedIds ? sealedIds : undefined;
@@ -184,7 +186,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     artifacts,
     invitations: storage.invitations,
     box,
+    upstreams: storage.upstreams,
+    linkStanding: options.linkStanding,
+    takeLogoutToken: options.takeLogoutToken,
     resources,
+    issuedTokens,
     accessTokens,
     audit,
     limitOf,

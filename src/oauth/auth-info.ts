@@ -18,6 +18,8 @@ export interface AuthInfo {
   expiresAt: number;
   /** The consent record the token hangs on, where the issuer is this installation and an account consented. */
   grantId?: string;
+  /** The login at an upstream that the grant hangs on, by the id of its link; absent where it hangs on none. */
+  upstreamLinkId?: string;
   /**
    * The name under which the token is stored, where the issuer is this installation: a hash that finds it and cannot
    * be presented as it. It tells whether the token still stands while a stream is open (A12-04).

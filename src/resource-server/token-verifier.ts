@@ -20,6 +20,8 @@ export interface AccessTokenRecord {
   /** Epoch seconds. */
   expiresAt: number;
   grantId?: string;
+  /** The login at an upstream that the grant hangs on; absent where it hangs on none. */
+  bond?: { linkId: string };
   /** The name under which the token is stored; never the token. */
   tokenId?: string;
   /** The key the token is bound to, by its JWK thumbprint; absent for a bearer token. */
@@ -31,6 +33,7 @@ export interface AccessTokenSource {
   /**
    * Gives what was issued under this token value; undefined for a token that is unknown or revoked. Whoever gets the
    * same object twice may take it for the same record: it is never changed.
+   * @throws StandingUnknown where nobody can tell whether it is good
    */
   find(token: string): Promise<AccessTokenRecord | undefined>;
 }
@@ -112,7 +115,7 @@ export function createLocalVerifier({
 
 /** Frozen, because all requests with the token are handed the same object. */
 function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
-  const { subject, clientId, scopes, audience, expiresAt, grantId, tokenId, keyThumbprint } = record;
+  const { subject, clientId, scopes, audience, expiresAt, grantId, bond, tokenId, keyThumbprint } = record;
   return Object.freeze({
     issuer,
     subject,
@@ -121,6 +124,7 @@ function describeCaller(record: AccessTokenRecord, issuer: string): AuthInfo {
     audience,
     expiresAt,
     ...(grantId === undefined ? {} : { grantId }),
+    ...(bond === undefined ? {} : { upstreamLinkId: bond.linkId }),
     ...(tokenId === undefined ? {} : { tokenId }),
     ...(keyThumbprint === undefined ? {} : { keyThumbprint }),
   });

@@ -97,7 +97,7 @@ export interface Upstream {
    * Looks whether the access token is still honoured, for an upstream where there is nothing to renew.
    * @throws UpstreamFault `ended` where it is not; else `unavailable`
    */
-  check(tokens: UpstreamTokens): Promise<void>;
+  check(tokens: UpstreamTokens): Promise<boolean>;
   /** Gives tokens back (RFC 7009): the refresh token first, else the access token. Nothing where the upstream has no way. */
   revoke(tokens: UpstreamTokens): Promise<void>;
   /** Verifies a logout token. That its `jti` is new is for the caller to see. */

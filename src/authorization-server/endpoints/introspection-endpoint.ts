@@ -1,12 +1,13 @@
 import { formatScope } from '../../oauth/scope.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
-import { tokenLeftToUs } from '../jwt/structured-token.ts';
+import { activeToken, tokenLeftToUs } from '../jwt/structured-token.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { Step } from './endpoint-guards.ts';
 
 /** What the introspection endpoint works with. */
 export interface IntrospectionEndpointOptions {
   issuer: string;
+  /** As they are honoured: one whose login at an upstream has ended is none. */
   accessTokens: IssuedAccessTokens;
   resources: ResourceRegistry;
   /** Epoch seconds. */
@@ -36,7 +37,9 @@ export function mayIntrospect(
 /**
  * Creates the step around the engine's introspection endpoint: access tokens that it declines, because they are JWTs, or
  * does not know, because it knows neither exchanged tokens nor the grant they came by, are answered from the rows that were
- * written when they were issued, so that a revoked one is not active.
+ * written when they were issued, so that a revoked one is not active. One whose login at an upstream has ended is not
+ * active either, whoever answers (A10-02).
+ * @returns a step that throws StandingUnknown where nobody can tell
  * @see RFC 7662 section 2
  */
 export function createIntrospectionEndpoint(options: IntrospectionEndpointOptions): Step {
@@ -44,7 +47,11 @@ export function createIntrospectionEndpoint(options: IntrospectionEndpointOption
   return async (ctx, next) => {
     await next();
     const left = tokenLeftToUs(ctx);
-    if (!left) return;
+    if (!left) {
+      const known = activeToken(ctx);
+      if (known !== undefined && !(await accessTokens.find(known))) ctx.body = { active: false };
+      return;
+    }
     const { clientId, method, token } = left;
     const issued = await accessTokens.find(token);
     const isActive =

@@ -17,3 +17,10 @@ export function tokenLeftToUs(ctx: Context): { clientId: string; method: string;
   const { clientId, clientAuthMethod } = oidc.client;
   return { clientId, method: String(clientAuthMethod), token };
 }
+
+/** @returns the token that the engine has just called active; undefined where it has not */
+export function activeToken(ctx: Context): string | undefined {
+  const { active } = Object(ctx.body) as { active?: unknown };
+  const token = (ctx as Partial<KoaContextWithOIDC>).oidc?.params?.token;
+  return active === true && typeof token === 'string' ? token : undefined;
+}

@@ -1,0 +1,108 @@
+import type { Logger } from '../../observability/logger.ts';
+import type { UpstreamRevocation, UpstreamStore } from '../../storage/upstreams.ts';
+import type { Vault } from '../vault.ts';
+import type { BondEvents } from './bond-events.ts';
+import type { BondUpstreams } from './bond-upstreams.ts';
+import type { Standing } from './standing.ts';
+
+/** What a keeper works with. */
+export interface KeeperOptions {
+  store: Pick<UpstreamStore, 'releaseUnheld' | 'dueRevocations' | 'revocationDone' | 'revocationFailed'>;
+  vault: Pick<Vault, 'openTokens'>;
+  upstreams: BondUpstreams;
+  standing: Pick<Standing, 'tend' | 'idle'>;
+  events: BondEvents;
+  logger: Pick<Logger, 'warn'>;
+  /** Epoch seconds. */
+  now: () => number;
+  /** Pause between two rounds, in milliseconds; 300 by default. */
+  intervalMs?: number;
+}
+
+/** Looks after the bond of a running server. */
+export interface Keeper {
+  /** Does what is due once. */
+  round(): Promise<void>;
+  /** Ends it; resolves when nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+/** Most tokens that are revoked in a round, all at once. */
+const batchSize = 20;
+
+/** The first and the longest pause before a revocation is tried again, in seconds; doubled each time. */
+const pauses = { first: 5, longest: 3600 } as const;
+
+/** How long a process may take to revoke tokens before another one does, in seconds. */
+const leaseSeconds = 30;
+
+/** How often links are looked after that are in use, in milliseconds. */
+const tendIntervalMs = 1_000;
+
+/**
+ * Starts the keeper: where the last grant of a link has ended, whoever ended it, the upstream's tokens are revoked there,
+ * within a second and again until the upstream has taken it; and links in use are looked after. Every process on the
+ * database may do it (A10-02, T-091).
+ * @see RFC 7009
+ */
+export function startKeeper(options: KeeperOptions): Keeper {
+  const { store, vault, upstreams, standing, events, logger, now, intervalMs = 300 } = options;
+  let lastProblem = '';
+  let tendedMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const revoke = async (due: UpstreamRevocation): Promise<void> => {
+    const { id, upstream, linkId, accountId, tokens, attempts } = due;
+    try {
+      const named = upstreams.find(upstream);
+      if (!named) throw new Error(`the settings have no upstream ${upstream}`);
+      await named.revoke(vault.openTokens(linkId, tokens));
+    } catch (error) {
+      logger.warn({ upstream, err: error }, 'tokens could not be revoked at an upstream');
+      const pause = Math.min(pauses.longest, pauses.first * 2 ** attempts);
+      if (await store.revocationFailed(id, now() + pause))
+        events.note('upstream.revocation_failed', { upstream, accountId });
+      return;
+    }
+    await store.revocationDone(id);
+    events.note('upstream.revoked', { upstream, accountId });
+  };
+
+  const round = async (): Promise<void> => {
+    try {
+      if (performance.now() - tendedMs >= tendIntervalMs) {
+        tendedMs = performance.now();
+        standing.tend();
+      }
+      await store.releaseUnheld(now());
+      await Promise.all((await store.dueRevocations(now(), batchSize, leaseSeconds)).map(revoke));
+      lastProblem = '';
+    } catch (error) {
+      const problem = (error as Error).message;
+      if (problem !== lastProblem)
+        logger.warn({ err: error }, 'the links to upstreams could not be looked after');
+      lastProblem = problem;
+    }
+  };
+
+  let running = Promise.resolve();
+  const goOnLater = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      running = round().then(goOnLater);
+    }, intervalMs);
+    timer.unref();
+  };
+  goOnLater();
+
+  return {
+    round,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await running;
+      await standing.idle();
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { type KeeperOptions, startKeeper } from '../../../src/upstream/bond/keeper.ts';
+import { createStanding } from '../../../src/upstream/bond/standing.ts';
+import { type BondSubject, down, startBond } from './subject.ts';
+
+/** A keeper that does nothing by itself. */
+async function start(more: Partial<KeeperOptions> = {}) {
+  const subject = await startBond();
+  const warnings: string[] = [];
+  const options: KeeperOptions = {
+    store: subject.store,
+    vault: subject.vault,
+    upstreams: subject.options.upstreams,
+    standing: createStanding(subject.options),
+    events: subject.events,
+    logger: { warn: (_details: object, text: string) => void warnings.push(text) } as KeeperOptions['logger'],
+    now: () => subject.clock.now,
+    intervalMs: 60_000,
+    ...more,
+  };
+  return { ...subject, warnings, options, keeper: startKeeper(options) };
+}
+
+const end = ({ storage }: Pick<BondSubject, 'storage'>, linkId: string) =>
+  storage.artifacts.revokeGrant(`grant of ${linkId}`);
+
+describe('the keeper', () => {
+  it('revokes at the upstream what it gave, where the last grant that hangs on it has ended (T-091, A10-02)', async () => {
+    const subject = await start();
+    const { keeper, link, upstream, recorded, store } = subject;
+    await link('l', { refreshToken: 'refresh of l' });
+    await keeper.round();
+    expect(upstream.revoked).toEqual([]);
+    await end(subject, 'l');
+    await keeper.round();
+    expect(upstream.revoked).toEqual([
+      { accessToken: 'access of l', refreshToken: 'refresh of l', scopes: [] },
+    ]);
+    expect((await store.find('l'))?.tokens).toBeUndefined();
+    expect(recorded).toEqual([
+      { event: 'upstream.revoked', details: { upstream: 'work', accountId: 'ada' } },
+    ]);
+    await keeper.round();
+    expect(upstream.revoked).toHaveLength(1);
+    await keeper.close();
+  });
+
+  it('leaves what was linked for tools, and what another grant hangs on', async () => {
+    const subject = await start();
+    const { keeper, link, upstream, storage } = subject;
+    await link('kept', {}, { kept: true });
+    await link('shared', {}, { accountId: 'bob' });
+    await storage.artifacts.commit([
+      {
+        type: 'putGrant',
+        id: 'another',
+        at: subject.clock.now,
+        accountId: 'bob',
+        clientId: 'other',
+        payload: Buffer.from('x'),
+        expiresAt: subject.clock.now + 100,
+      },
+      { type: 'bindGrant', id: 'another', upstreamSessionId: 'session of shared' },
+    ]);
+    await end(subject, 'kept');
+    await end(subject, 'shared');
+    await keeper.round();
+    expect(upstream.revoked).toEqual([]);
+    await storage.artifacts.revokeGrant('another');
+    await keeper.round();
+    expect(upstream.revoked.map(({ accessToken }) => accessToken)).toEqual(['access of shared']);
+    await keeper.close();
+  });
+
+  it('revokes again and again where the upstream does not answer, with growing pauses, and says when it gives up', async () => {
+    const subject = await start();
+    const { keeper, link, upstream, clock, recorded, store } = subject;
+    await link('l');
+    await end(subject, 'l');
+    upstream.answers.revoke = down;
+    let tries = 0;
+    const revoke = upstream.revoke.bind(upstream);
+    upstream.revoke = (tokens) => {
+      tries++;
+      return revoke(tokens);
+    };
+    await keeper.round();
+    await keeper.round();
+    expect(tries).toBe(1);
+    for (let seconds = 0; seconds < 25 * 3600; seconds += 5) {
+      clock.now += 5;
+      await keeper.round();
+    }
+    expect(tries).toBeGreaterThan(20);
+    expect(tries).toBeLessThan(50);
+    expect(await store.dueRevocations(clock.now + 1e6, 10, 30)).toEqual([]);
+    expect(recorded.map(({ event }) => event)).toEqual(['upstream.revocation_failed']);
+    await keeper.close();
+  });
+
+  it('revokes in the end where the upstream comes back', async () => {
+    const subject = await start();
+    const { keeper, link, upstream, clock } = subject;
+    await link('l');
+    await end(subject, 'l');
+    upstream.answers.revoke = down;
+    await keeper.round();
+    delete upstream.answers.revoke;
+    clock.now += 5;
+    await keeper.round();
+    expect(upstream.revoked).toHaveLength(1);
+    await keeper.close();
+  });
+
+  it('works by itself within a second, until it is closed', async () => {
+    const subject = await start({ intervalMs: 10 });
+    const { keeper, link, upstream } = subject;
+    await link('l');
+    await end(subject, 'l');
+    await expect.poll(() => upstream.revoked.length, { timeout: 1000 }).toBe(1);
+    await keeper.close();
+  });
+
+  it('says once that the database does not answer, and goes on', async () => {
+    const { keeper, warnings, options } = await start();
+    await keeper.close();
+    const failing = startKeeper({
+      ...options,
+      store: {
+        ...options.store,
+        releaseUnheld: async () => {
+          throw new Error('locked');
+        },
+      },
+    });
+    await failing.round();
+    await failing.round();
+    expect(warnings).toEqual(['the links to upstreams could not be looked after']);
+    await failing.close();
+  });
+});
