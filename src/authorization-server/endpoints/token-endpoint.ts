@@ -49,6 +49,14 @@ function answerEntryRace(ctx: Context): void {
   );
 }
 
+/** What the engine notes of a proof that was used before, which it answers like a bad grant. */
+const repeatedProof = 'DPoP proof JWT Replay detected';
+
+/** Answers a request with a proof that another one used: its code or token is as good as before (RFC 9449 section 5). */
+function answerRepeatedProof(ctx: Context): void {
+  answerWithOAuthError(ctx, 400, 'invalid_dpop_proof', 'this DPoP proof was used before; make a new one');
+}
+
 /** Says so where a client may not use a grant that others may; the engine calls that a bad request (RFC 6749 section 5.2). */
 function nameUnauthorizedGrant(ctx: Context): void {
   const { client, params } = (ctx as Partial<KoaContextWithOIDC>).oidc ?? {};
@@ -131,8 +139,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         return;
       }
     }
-    if (conflict.reason === 'present' && conflict.kind === 'ReplayDetection' && isAsserting(ctx))
-      return answerRepeatedAssertion(ctx);
+    if (conflict.reason === 'present' && conflict.kind === 'ReplayDetection')
+      return isAsserting(ctx) ? answerRepeatedAssertion(ctx) : answerRepeatedProof(ctx);
     if (conflict.reason === 'present' && entryKinds.has(conflict.kind)) return answerEntryRace(ctx);
     if (conflict.reason === 'consumed') {
       const grantId = writes.grantOf(conflict.kind, conflict.id);
@@ -198,6 +206,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
       if (ctx.status === 400) nameUnauthorizedGrant(ctx);
+      if (ctx.state.grantError?.error_detail === repeatedProof) answerRepeatedProof(ctx);
       refuseUnboundToken(ctx, resources);
       if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, code);

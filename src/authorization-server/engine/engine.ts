@@ -54,6 +54,9 @@ function createProvider({ issuer, configure, grants, keys, logger }: EngineOptio
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });
+  provider.on('grant.error', (ctx: KoaContextWithOIDC, error) => {
+    ctx.state.grantError = error;
+  });
   provider.on('server_error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.engineFailure = error;
     if ((error as unknown) instanceof StandingUnknown) return;

@@ -1,4 +1,5 @@
-import { formatBearerChallenge } from '../../oauth/challenge.ts';
+import { formatBearerChallenge, formatDpopChallenge } from '../../oauth/challenge.ts';
+import { proofAlgorithms } from '../../oauth/dpop.ts';
 import { formatScope } from '../../oauth/scope.ts';
 import type { Messages } from '../checks/messages.ts';
 import type { Refusal } from '../refusal.ts';
@@ -10,27 +11,33 @@ export interface LackedScopes {
   /** What a server says to it. */
   description?: string | undefined;
   resourceMetadataUrl: string;
+  /** Whether the token of the caller is bound to a key: the next one has to be presented in the same way. */
+  isBound?: boolean;
 }
 
 /**
  * Writes the refusal of messages whose sender lacks scopes: HTTP 403 with a challenge that says what to ask for.
- * Nothing the client wrote stands in it (T-102).
- * @see RFC 6750 section 3.1; MCP authorization "Runtime Insufficient Scope Errors" (A8-04)
+ * Nothing the client wrote stands in it (T-102). It names the scheme the caller uses.
+ * @see RFC 6750 section 3.1; RFC 9449 section 7.1; MCP authorization "Runtime Insufficient Scope Errors" (A8-04)
  */
 export function refuseForScopes(
-  { scopes, description, resourceMetadataUrl }: LackedScopes,
+  { scopes, description, resourceMetadataUrl, isBound }: LackedScopes,
   { requests }: Messages,
 ): Refusal {
-  const challenge = formatBearerChallenge({
-    error: 'insufficient_scope',
+  const challenge = {
+    error: 'insufficient_scope' as const,
     error_description: description ?? 'This call needs more scopes than the access token has.',
     scope: formatScope(scopes),
     resource_metadata: resourceMetadataUrl,
-  });
+  };
   const [first] = requests;
   return {
     reason: 'insufficient_scope',
-    headers: { 'WWW-Authenticate': challenge },
+    headers: {
+      'WWW-Authenticate': isBound
+        ? formatDpopChallenge({ ...challenge, algs: proofAlgorithms.join(' ') })
+        : formatBearerChallenge(challenge),
+    },
     ...(first ? { id: first.id } : {}),
   };
 }

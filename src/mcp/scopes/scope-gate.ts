@@ -77,7 +77,8 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
         if (scopes.length === 0 && challenges.length === 0) return undefined;
         const all = scopeUnion(scopes, ...challenges.map((challenge) => challenge.scopes));
         const description = challenges.find(({ errorDescription }) => errorDescription)?.errorDescription;
-        return refuseForScopes({ scopes: all, description, resourceMetadataUrl }, messages);
+        const isBound = authInfo.keyThumbprint !== undefined;
+        return refuseForScopes({ scopes: all, description, resourceMetadataUrl, isBound }, messages);
       };
       if (!server || !hasScopeRules(server)) return conclude([]);
       const sdkAuthInfo = toSdkAuthInfo(authInfo);

@@ -47,7 +47,7 @@ describe('a token for an assertion', () => {
     await expectRefused(await presentProven(jwt, elsewhere), 'invalid_dpop_proof');
     const proof = await prover.prove({ url });
     await expectTokens(await presentProven(jwt, proof));
-    await expectRefused(await presentProven(await assertion(), proof), 'invalid_grant');
+    await expectRefused(await presentProven(await assertion(), proof), 'invalid_dpop_proof');
   });
 
   it('is always bound where the resource takes only such (A13-09)', async () => {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
+import { modernRequest } from '../../mcp/support/gate.ts';
 import { obtainBoundTokens, postProven } from '../../support/bound-tokens.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
@@ -100,6 +101,27 @@ describe('a token that is bound to a key', () => {
       parameters: { error: 'invalid_dpop_proof', resource_metadata: expect.any(String) },
     });
     expect(await response.json()).toMatchObject({ error: 'invalid_dpop_proof' });
+  });
+
+  it('that lacks a scope is told by the scheme it came with (A8-04, A13-09)', async () => {
+    const { tokens } = await obtainBoundTokens(gatehouse, prover, { scopes: ['notes:read'] });
+    const accessToken = tokens.access_token;
+    const proof = await prover.prove({ url: gatehouse.mcpUrl, accessToken });
+    const add = modernRequest('tools/call', { name: 'add_note', arguments: { text: 'a' } });
+    const response = await fetch(gatehouse.mcpUrl, {
+      method: 'POST',
+      headers: {
+        ...provenHeaders(accessToken, proof),
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...add.headers,
+      },
+      body: JSON.stringify(add.json),
+    });
+    expect([response.status, challengesOf(response)]).toMatchObject([
+      403,
+      [{ scheme: 'dpop', parameters: { error: 'insufficient_scope', scope: 'notes:write' } }],
+    ]);
   });
 
   it('is not had by a Host header: the public URL decides where a proof is for (A13-09, T-106)', async () => {
@@ -258,7 +280,15 @@ describe('the token endpoint', () => {
     );
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(1);
     for (const response of responses)
-      if (response.status !== 200) await expectRefused(response, 'invalid_grant');
+      if (response.status !== 200) await expectRefused(response, 'invalid_dpop_proof');
+    const [refused] = held.filter((_, at) => responses[at]?.status !== 200);
+    if (!refused) throw new Error('all were answered');
+    const fields = refreshFields(clientId, refused.tokens);
+    await expectRefused(
+      await postProven(gatehouse.url, prover, fields, { claims: { jti } }),
+      'invalid_dpop_proof',
+    );
+    await expectTokens(await postProven(gatehouse.url, prover, fields));
   });
 
   it.each<[string, Partial<Parameters<Prover['prove']>[0]>]>([

@@ -29,6 +29,21 @@ describe('the refusal for scopes', () => {
     ]);
   });
 
+  it('names the scheme of a caller whose token is bound to a key (A8-04, A13-09)', () => {
+    const lacked = { scopes: ['a'], resourceMetadataUrl: url, isBound: true };
+    expect(parseChallenges(refuseForScopes(lacked, read(call)).headers?.['WWW-Authenticate'] ?? '')).toEqual([
+      {
+        scheme: 'dpop',
+        parameters: expect.objectContaining({
+          error: 'insufficient_scope',
+          scope: 'a',
+          resource_metadata: url,
+          algs: 'ES256 Ed25519 EdDSA',
+        }),
+      },
+    ]);
+  });
+
   it('repeats nothing the client wrote, and lets no description end its quotes (T-102)', () => {
     const refusal = refuseForScopes(
       { scopes: ['a'], description: 'Ask", scope="root\r\nX-Evil: 1', resourceMetadataUrl: url },
