@@ -4,8 +4,11 @@ import ipaddr from 'ipaddr.js';
 /** Global unicast: whatever else of IPv6 is not in use on the internet (RFC 4291 section 2.5.4). */
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** Public by its range, and yet the metadata service of a cloud (Azure). */
-const metadataAddresses = new Set(['168.63.129.16']);
+/** Metadata services of clouds, where the range does not give them away: Azure, Alibaba, AWS over IPv6. */
+const metadataAddresses = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']);
+
+/** What networks of organizations use: RFC 1918, RFC 4193, RFC 6598. */
+const privateRanges: readonly string[] = ['private', 'uniqueLocal', 'carrierGradeNat'];
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
@@ -21,6 +24,20 @@ export function isPublicAddress(address: string): boolean {
   const parsed = parse(address);
   if (parsed?.range() !== 'unicast' || metadataAddresses.has(parsed.toString())) return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
+}
+
+/**
+ * Says whether an address is one of a private network, of those an organization runs its own servers in: not link-local,
+ * not this machine, not the metadata service of a cloud.
+ * @param address IPv4 or IPv6 in any spelling, without brackets
+ */
+export function isPrivateAddress(address: string): boolean {
+  const parsed = parse(address);
+  return (
+    parsed !== undefined &&
+    privateRanges.includes(parsed.range()) &&
+    !metadataAddresses.has(parsed.toString())
+  );
 }
 
 /** @returns whether an address is one of this very machine (127.0.0.0/8, ::1) */

@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Agent, request } from 'node:https';
-import { isIP } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
+import { sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
 import { readBoundedBody } from './read-body.ts';
 import { type Resolve, resolveHost } from './resolve.ts';
 
@@ -42,9 +41,6 @@ export type GuardedFetch = (
 /** Largest header of an answer, in bytes. */
 const maxHeaderBytes = 8_192;
 
-/** What node:tls calls the ways in which a certificate is not the host's. */
-const certificateFault = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_SSL_|HOSTNAME_MISMATCH)/;
-
 /**
  * Creates the fetch for URLs that strangers name (A12-01, A12-02). It resolves the host itself, refuses it unless each
  * of its addresses may be connected to, and connects to just these: no second question to a name server, no connection
@@ -70,7 +66,12 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   ): Promise<FetchedDocument> {
     const addresses = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), signal);
     await beforeConnect?.(addresses);
-    const response = await connect(url, addresses, signal);
+    const headersAsked = {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'gatehouse',
+    };
+    const response = await sendPinned(url, addresses, { headers: headersAsked, maxHeaderBytes, signal });
     try {
       const { statusCode: status = 0, headers } = response;
       return {
@@ -98,43 +99,4 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
       underWay -= 1;
     }
   };
-}
-
-/** Sends the request to the first of the addresses that answers, and gives the answer with its body unread. */
-function connect(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
-  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
-  return new Promise((settle, reject) => {
-    const outgoing = request(url, {
-      // An agent of its own: no proxy of the environment, no connection from before.
-      agent: new Agent({ keepAlive: false, maxCachedSessions: 0 }),
-      lookup: (_host, { all }, answer) =>
-        all ? answer(null, pinned) : answer(null, pinned[0]?.address ?? '', pinned[0]?.family),
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide it.
-      rejectUnauthorized: true,
-      maxHeaderSize: maxHeaderBytes,
-      headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'gatehouse' },
-      signal,
-    });
-    outgoing.once('response', settle);
-    outgoing.on('error', reject);
-    outgoing.end();
-  });
-}
-
-/** Waits for an answer, but not beyond the time limit. */
-function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
-  return new Promise((settle, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    answer.then(settle, reject);
-  });
-}
-
-function toRefusal(cause: unknown, limit: AbortSignal): unknown {
-  if (cause instanceof FetchRefused) return cause;
-  if (limit.aborted) return new FetchRefused('timeout', 'the host took too long to answer', { cause });
-  const code = String((cause as NodeJS.ErrnoException).code ?? '');
-  if (code === '') return cause;
-  return certificateFault.test(code)
-    ? new FetchRefused('certificate', 'the host has no valid certificate', { cause })
-    : new FetchRefused('unreachable', 'the host could not be reached', { cause });
 }

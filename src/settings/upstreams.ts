@@ -26,7 +26,7 @@ const ownParameters = [
 /** Whether a URL can be asked: https, or http on this machine, which only `dangerously.upstreamsOverHttp` allows. */
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
-  if (!url || url.username !== '' || url.password !== '' || url.hash !== '') return false;
+  if (url?.username !== '' || url.password !== '' || url.hash !== '') return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopbackAddress, isPublicAddress, networkOf } from '../../src/net/address.ts';
+import { isLoopbackAddress, isPrivateAddress, isPublicAddress, networkOf } from '../../src/net/address.ts';
 
 describe('an address', () => {
   it.each([
@@ -21,6 +21,21 @@ describe('an address', () => {
     ['no address', ['', 'localhost', 'example.com', '1.2.3.4.5', '[::1]']],
   ])('that is %s is not public (A12-01, T-067)', (_what, addresses) => {
     expect(addresses.filter(isPublicAddress)).toEqual([]);
+  });
+
+  it('of a private network is one that an organization uses: no metadata service, not this machine (T-088)', () => {
+    const own = ['10.0.0.1', '172.16.0.1', '192.168.1.1', 'fd12:3456::1', '100.64.0.1', '::ffff:10.0.0.1'];
+    const others = [
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      '100.100.100.200',
+      'fd00:ec2::254',
+      '8.8.8.8',
+      'x',
+    ];
+    expect(own.filter(isPrivateAddress)).toEqual(own);
+    expect(others.filter(isPrivateAddress)).toEqual([]);
   });
 
   it('in another spelling is the same address (A12-01, T-067)', () => {

@@ -1,0 +1,83 @@
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from 'node:http';
+import { Agent, request } from 'node:https';
+import { isIP } from 'node:net';
+import { FetchRefused } from './fetch-refused.ts';
+
+/** A request, and the bounds of its answer. */
+export interface PinnedRequest {
+  method?: string | undefined;
+  headers: OutgoingHttpHeaders;
+  body?: string | undefined;
+  /** Largest header of the answer. */
+  maxHeaderBytes: number;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
+/** What node:tls calls the ways in which a certificate is not the host's. */
+const certificateFault = /^(ERR_TLS_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_SSL_|HOSTNAME_MISMATCH)/;
+
+/**
+ * Sends a request to the first of the addresses that answers, without asking a name server again (T-068). `node:https`
+ * and not `fetch`, whose connections are out of our reach but for its internals (T-069).
+ * @param url where to; its host is in the certificate and in the request, whatever the address
+ * @param addresses those that were looked at
+ * @returns the answer with its body unread
+ * @throws what node:http gives; {@link toRefusal} knows what it means
+ */
+export function sendPinned(
+  url: URL,
+  addresses: readonly string[],
+  { method = 'GET', headers, body, maxHeaderBytes, signal }: PinnedRequest,
+): Promise<IncomingMessage> {
+  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
+  const isPlain = url.protocol === 'http:';
+  return new Promise((settle, reject) => {
+    const outgoing = (isPlain ? plainRequest : request)(url, {
+      method,
+      // An agent of its own: no proxy of the environment, no connection from before.
+      agent: isPlain
+        ? new PlainAgent({ keepAlive: false })
+        : new Agent({ keepAlive: false, maxCachedSessions: 0 }),
+      lookup: (_host, { all }, answer) =>
+        all ? answer(null, pinned) : answer(null, pinned[0]?.address ?? '', pinned[0]?.family),
+      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide it.
+      rejectUnauthorized: true,
+      maxHeaderSize: maxHeaderBytes,
+      headers,
+      signal,
+    });
+    outgoing.once('response', settle);
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Waits for an answer, but not beyond the time limit. @throws the reason of the signal */
+export function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+  return new Promise((settle, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    answer.then(settle, reject);
+  });
+}
+
+/**
+ * Gives what a failed request comes to.
+ * @param cause what was thrown
+ * @param limit the time limit it was under
+ * @returns a FetchRefused; the cause itself where it is not of the network
+ */
+export function toRefusal(cause: unknown, limit: AbortSignal): unknown {
+  if (cause instanceof FetchRefused) return cause;
+  if (limit.aborted) return new FetchRefused('timeout', 'the host took too long to answer', { cause });
+  const code = String((cause as NodeJS.ErrnoException).code ?? '');
+  if (code === '') return cause;
+  return certificateFault.test(code)
+    ? new FetchRefused('certificate', 'the host has no valid certificate', { cause })
+    : new FetchRefused('unreachable', 'the host could not be reached', { cause });
+}
