@@ -23,7 +23,6 @@ export const upstreamReasons = {
   metadata_endpoint_not_https: 'its metadata names an endpoint that is not https',
   metadata_endpoint_host: 'its metadata names an endpoint on another host',
   metadata_endpoint_missing: 'its metadata lacks an endpoint',
-  metadata_pkce: 'its metadata does not have S256 among the code challenge methods',
   keys_malformed: 'its key set does not follow the standard',
   // The callback
   callback_malformed: 'the callback has a parameter twice, or none of an answer',
@@ -57,6 +56,7 @@ export const upstreamReasons = {
   user_info_refused: 'it does not accept the access token when asked who it is',
   user_info_malformed: 'its answer who it is does not follow the standard',
   user_info_subject: 'its answer is about somebody else than the ID token',
+  // Giving tokens back
   revocation_refused: 'it refused to revoke',
 } as const;
 

@@ -32,6 +32,9 @@ export interface PendingAuthorization {
   scopes: readonly string[];
 }
 
+/** What an upstream is to show whatever it remembers (OpenID Connect Core 1.0 section 3.1.2.1). */
+export type Prompt = 'none' | 'login' | 'consent' | 'select_account';
+
 /** What an authorization request to an upstream may say. */
 export interface AuthorizationWishes {
   /** In addition to those of the settings. */
@@ -39,7 +42,7 @@ export interface AuthorizationWishes {
   loginHint?: string | undefined;
   /** Languages, best first, as BCP 47 has them, separated by spaces. */
   uiLocales?: string | undefined;
-  prompt?: 'none' | 'login' | 'consent' | 'select_account' | undefined;
+  prompt?: Prompt | undefined;
   /** Whether a refresh token is held already: an upstream that gives one only with its consent page is not made to show it. */
   holdsRefreshToken?: boolean | undefined;
 }
@@ -95,15 +98,23 @@ export interface Upstream {
   refresh(tokens: UpstreamTokens): Promise<UpstreamTokens>;
   /**
    * Looks whether the access token is still honoured, for an upstream where there is nothing to renew.
-   * @throws UpstreamFault `ended` where it is not; else `unavailable`
+   * @returns whether it is known to be; false where the upstream has nothing that could be asked
+   * @throws UpstreamFault `ended` where it is not honoured; else `unavailable`
    */
   check(tokens: UpstreamTokens): Promise<boolean>;
   /** Gives tokens back (RFC 7009): the refresh token first, else the access token. Nothing where the upstream has no way. */
   revoke(tokens: UpstreamTokens): Promise<void>;
   /** Verifies a logout token. That its `jti` is new is for the caller to see. */
   readLogoutToken(jwt: string): Promise<LogoutToken>;
-  /** Reads its metadata anew and looks whether a login could work. @throws UpstreamFault what is wrong first */
-  test(): Promise<void>;
+  /**
+   * Reads its metadata anew, under the rules of a login.
+   * @returns the document as it was published; what was set, under its names, where the upstream has none (RFC 8414 section 2)
+   */
+  readMetadata(): Promise<Readonly<Record<string, unknown>>>;
+  /** Reads its key set as it is published; undefined where it has none. */
+  readKeys(): Promise<unknown>;
+  /** How this server proves itself there, as RFC 7591 section 2 calls it, by the metadata that was read last. */
+  clientAuthentication(): Promise<string>;
 }
 
 /** The upstreams of an installation. */

@@ -56,6 +56,12 @@ describe('a fetch for a server that the operator named', () => {
     ]);
   });
 
+  it.each(['POST', 'PUT', 'DELETE'])('sends a body with %s', async (method) => {
+    handle = async (request, response) => response.end(Buffer.concat(await request.toArray()));
+    const answer = await operatorFetch()(plainUrl, { method, body: '{"ü":1}' });
+    expect(await answer.text()).toBe('{"ü":1}');
+  });
+
   it('knows answers without a body', async () => {
     handle = (_request, response) => response.writeHead(204).end();
     expect((await operatorFetch()(plainUrl, { method: 'DELETE' })).status).toBe(204);

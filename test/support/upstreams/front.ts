@@ -39,10 +39,16 @@ const pathOf = (request: IncomingMessage): string => new URL(request.url ?? '/',
 /** Lets a handler write its answer, and sends what became of it. Only for JSON that is written at once. */
 function alterAnswer(response: ServerResponse, alteration: Alteration): void {
   const end = response.end.bind(response) as (body: string) => ServerResponse;
+  response.writeHead = ((status: number, headers: Record<string, string> = {}) => {
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    return response;
+  }) as ServerResponse['writeHead'];
   response.end = ((body?: unknown) => {
     const given = JSON.parse(String(body)) as Record<string, unknown>;
     Promise.resolve(alteration(given)).then((altered) => {
       const text = typeof altered === 'string' ? altered : JSON.stringify(altered);
+      Reflect.deleteProperty(response, 'writeHead');
       response.setHeader('content-length', Buffer.byteLength(text));
       end(text);
     });

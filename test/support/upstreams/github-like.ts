@@ -27,7 +27,7 @@ const settingsOf = (url: string) => ({
   authorizationEndpoint: `${url}/login/oauth/authorize`,
   tokenEndpoint: `${url}/login/oauth/access_token`,
   userInfoEndpoint: `${url}/user`,
-  revocationEndpoint: `${url}/applications/{client_id}/grant`,
+  revocationEndpoint: `${url}/applications/{client_id}/token`,
 });
 
 interface Code {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Front, readBearer, readForm, sendJson, sendPage, startFront } from './front.ts';
+import { type Front, readBasic, readBearer, readForm, sendJson, sendPage, startFront } from './front.ts';
 import { consentFields, findByLogin, loginFields, type UpstreamPerson, upstreamClient } from './people.ts';
-import { createUpstreamKey } from './signing.ts';
+import { createUpstreamKey, type UpstreamKey } from './signing.ts';
 
 /** What of a stand-in for Google a test may change while it runs. */
 export interface GoogleLikeState {
@@ -29,6 +29,8 @@ export interface GoogleLikeUpstream extends Front {
   readonly issued: string[];
   /** Makes somebody's tokens dead; the next consent page is a first one again. Nobody is told. */
   revokeTokensOf(sub: string): void;
+  /** Signs claims with its key. */
+  sign: UpstreamKey['sign'];
 }
 
 /** Where its API answers who the bearer is. */
@@ -138,7 +140,8 @@ export async function startGoogleLikeUpstream(): Promise<GoogleLikeUpstream> {
       }
       case '/token': {
         const form = await readForm(request);
-        if (form.client_id !== upstreamClient.clientId || form.client_secret !== upstreamClient.clientSecret)
+        const { id = form.client_id, secret: proof = form.client_secret } = readBasic(request) ?? {};
+        if (id !== upstreamClient.clientId || proof !== upstreamClient.clientSecret)
           return sendJson(response, 401, { error: 'invalid_client', error_description: 'Unauthorized' });
         const answer = (person: UpstreamPerson, scope: string, more: object): void => {
           const token = secret('ya29.canary-');
@@ -235,5 +238,6 @@ export async function startGoogleLikeUpstream(): Promise<GoogleLikeUpstream> {
     revoked,
     issued,
     revokeTokensOf,
+    sign: key.sign,
   };
 }

@@ -109,7 +109,10 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
       pkce: { required: () => true },
       features: {
         devInteractions: { enabled: false },
-        revocation: { enabled: true },
+        revocation: {
+          enabled: true,
+          allowedPolicy: async (_ctx, asking, token) => token.clientId === asking.clientId,
+        },
         backchannelLogout: { enabled: true },
       },
       fetch: (url, options) => globalThis.fetch(url, options as RequestInit) as never,

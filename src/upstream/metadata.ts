@@ -1,0 +1,180 @@
+import { isLoopbackHost } from '../oauth/redirect-uri.ts';
+import { pathOf, wellKnown } from '../oauth/well-known.ts';
+import { type Ask, kindOf } from './ask.ts';
+import { asObject, asText, type JsonObject, parseObject } from './json-object.ts';
+import type { UpstreamPreset } from './presets/preset.ts';
+import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
+import type { UpstreamSettings } from './upstream-settings.ts';
+
+/** What is known of an upstream's server: metadata that was checked, or what the operator set. */
+export interface ServerMetadata {
+  /** As the metadata has it; the origin of the authorization endpoint for one without issuer. */
+  issuer: string;
+  authorization_endpoint: string;
+  token_endpoint: string;
+  userinfo_endpoint?: string | undefined;
+  revocation_endpoint?: string | undefined;
+  /** Absent for one without ID tokens. */
+  jwks_uri?: string | undefined;
+  token_endpoint_auth_methods_supported?: readonly string[] | undefined;
+  id_token_signing_alg_values_supported?: readonly string[] | undefined;
+  authorization_response_iss_parameter_supported?: boolean | undefined;
+  /** The document as it was published. */
+  published: JsonObject;
+}
+
+/** What reads the metadata of an upstream. */
+export interface MetadataSource {
+  /** Gives what is known, and asks where that is too old. @throws UpstreamFault */
+  read(): Promise<ServerMetadata>;
+  /** Asks in any case. @throws UpstreamFault */
+  readAnew(): Promise<ServerMetadata>;
+}
+
+/** What it is made of. */
+export interface MetadataOptions {
+  name: string;
+  settings: UpstreamSettings;
+  preset: UpstreamPreset;
+  ask: Ask;
+  /** Whether endpoints may be on this machine without https. */
+  dangerouslyFromLoopback: boolean;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** How long metadata counts, in seconds, whatever its `max-age` says. */
+const freshness = { atLeast: 60, atMost: 3_600 } as const;
+
+/** For how long metadata that cannot be read anew still counts, in seconds: an upstream that is down said nothing. */
+const staleSeconds = 86_400;
+
+/** Endpoints by their setting, and whether a login needs them. */
+const endpoints = [
+  { member: 'authorization_endpoint', setting: 'authorizationEndpoint', isNeeded: true },
+  { member: 'token_endpoint', setting: 'tokenEndpoint', isNeeded: true },
+  { member: 'userinfo_endpoint', setting: 'userInfoEndpoint', isNeeded: false },
+  { member: 'revocation_endpoint', setting: 'revocationEndpoint', isNeeded: false },
+] as const;
+
+const textList = (value: unknown): readonly string[] | undefined =>
+  Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined;
+
+/** How long an answer may be used by its own word (RFC 9111 section 5.2.2.1), within bounds. */
+function freshSecondsOf(headers: Headers): number {
+  const stated = /(?:^|[\s,])max-age=(\d{1,9})/i.exec(headers.get('cache-control') ?? '')?.[1];
+  return Math.min(Math.max(Number(stated ?? freshness.atMost), freshness.atLeast), freshness.atMost);
+}
+
+/** The places of an OpenID provider's metadata, then of a plain authorization server's (RFC 8414 section 5). */
+function placesOf(issuer: string): string[] {
+  const { origin } = new URL(issuer);
+  const path = pathOf(issuer);
+  return [
+    `${origin}${path}${wellKnown.openidConfiguration}`,
+    `${origin}${wellKnown.authorizationServer}${path}`,
+  ];
+}
+
+function isHostOf(host: string, allowed: string): boolean {
+  return allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed;
+}
+
+/**
+ * Creates what reads the metadata of one upstream. Metadata is only taken for the issuer that was set, and only with
+ * endpoints on its own host, or on one that the preset knows or the operator named (OpenID Connect Discovery 1.0 section
+ * 4.3; T-088).
+ */
+export function createMetadataSource(options: MetadataOptions): MetadataSource {
+  const { name, settings, preset, ask, dangerouslyFromLoopback, now } = options;
+  const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
+    new UpstreamFault(name, kindOf(reason), reason, detail);
+
+  function checkUrl(value: unknown, member: string, issuer: string): string {
+    const url = URL.parse(asText(value) ?? '');
+    if (!url) throw fault('metadata_malformed', member);
+    const isOwnMachine = dangerouslyFromLoopback && isLoopbackHost(url.hostname);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isOwnMachine))
+      throw fault('metadata_endpoint_not_https', member);
+    const hosts = [new URL(issuer).host, ...(preset.endpointHosts ?? [])];
+    if (!hosts.some((allowed) => isHostOf(url.host, allowed))) throw fault('metadata_endpoint_host', member);
+    return url.href;
+  }
+
+  function check(published: JsonObject, issuer: string): ServerMetadata {
+    const expected = preset.metadataIssuerOf?.(issuer) ?? issuer;
+    if (published.issuer !== expected) {
+      const isSlash = String(published.issuer).replace(/\/$/, '') === expected.replace(/\/$/, '');
+      throw fault('metadata_issuer', isSlash ? 'it differs in a slash at the end' : undefined);
+    }
+    const found = endpoints.flatMap(({ member, setting, isNeeded }) => {
+      const chosen = settings[setting];
+      if (chosen !== undefined) return [[member, chosen]];
+      if (published[member] !== undefined) return [[member, checkUrl(published[member], member, issuer)]];
+      if (isNeeded) throw fault('metadata_endpoint_missing', member);
+      return [];
+    });
+    const { jwks_uri: keys, authorization_response_iss_parameter_supported: namesItself } = published;
+    return {
+      ...(Object.fromEntries(found) as Pick<ServerMetadata, 'authorization_endpoint' | 'token_endpoint'>),
+      issuer: expected,
+      jwks_uri: keys === undefined ? undefined : checkUrl(keys, 'jwks_uri', issuer),
+      token_endpoint_auth_methods_supported: textList(published.token_endpoint_auth_methods_supported),
+      id_token_signing_alg_values_supported: textList(published.id_token_signing_alg_values_supported),
+      authorization_response_iss_parameter_supported: namesItself === true,
+      published,
+    };
+  }
+
+  async function fetchFirst(issuer: string): Promise<{ published: JsonObject; freshSeconds: number }> {
+    for (const place of placesOf(issuer)) {
+      const answer = await ask('metadata', place);
+      if (answer.status !== 200) continue;
+      const published = parseObject(await answer.text());
+      if (!published) throw fault('metadata_malformed');
+      return { published, freshSeconds: freshSecondsOf(answer.headers) };
+    }
+    throw fault('metadata_missing');
+  }
+
+  /** What the operator set, for an upstream without an issuer. */
+  function asSet(): ServerMetadata {
+    const set = Object.fromEntries(
+      endpoints.flatMap(({ member, setting }) =>
+        settings[setting] === undefined ? [] : [[member, settings[setting]]],
+      ),
+    ) as Pick<ServerMetadata, 'authorization_endpoint' | 'token_endpoint'>;
+    const published = asObject(set) ?? {};
+    return { ...set, issuer: new URL(set.authorization_endpoint).origin, published };
+  }
+
+  const { issuer } = settings;
+  let known: { metadata: ServerMetadata; freshUntil: number; usableUntil: number } | undefined;
+  let underWay: Promise<ServerMetadata> | undefined;
+
+  async function readAnew(): Promise<ServerMetadata> {
+    if (issuer === undefined) return asSet();
+    underWay ??= (async () => {
+      const { published, freshSeconds } = await fetchFirst(issuer);
+      const metadata = check(published, issuer);
+      known = { metadata, freshUntil: now() + freshSeconds, usableUntil: now() + staleSeconds };
+      return metadata;
+    })().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+
+  return {
+    readAnew,
+    async read() {
+      if (known && now() < known.freshUntil) return known.metadata;
+      const last = known;
+      return readAnew().catch((error: unknown) => {
+        const isDown = error instanceof UpstreamFault && error.kind === 'unavailable';
+        if (isDown && last && now() < last.usableUntil) return last.metadata;
+        throw error;
+      });
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import * as oauth from 'oauth4webapi';
+import { kindOf } from './ask.ts';
+import { asText, type JsonObject, parseObject } from './json-object.ts';
+import type { TokenErrorMeaning, UpstreamPreset } from './presets/preset.ts';
+import type { UpstreamServer } from './server.ts';
+import type { UpstreamTokens } from './upstream.ts';
+import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
+
+/** What a token endpoint gave. */
+export interface TokenAnswer {
+  tokens: UpstreamTokens;
+  /** Unverified. */
+  idToken?: string | undefined;
+}
+
+/** Errors of RFC 6749 section 5.2 that are named in faults; others are foreign text. */
+const namedErrors = ['invalid_request', 'unsupported_grant_type', 'invalid_scope'];
+
+const reasonOfMeaning: Readonly<Record<TokenErrorMeaning, UpstreamReason>> = {
+  invalid_grant: 'grant_refused',
+  invalid_client: 'client_refused',
+  temporarily_unavailable: 'server_error',
+};
+
+const standardErrors: Readonly<Record<string, TokenErrorMeaning>> = {
+  invalid_grant: 'invalid_grant',
+  invalid_client: 'invalid_client',
+  unauthorized_client: 'invalid_client',
+  temporarily_unavailable: 'temporarily_unavailable',
+  server_error: 'temporarily_unavailable',
+};
+
+function lookUp<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}
+
+/** Longest life of an access token that is believed, in seconds. */
+const maxLifeSeconds = 10 * 365 * 86_400;
+
+/**
+ * Reads the answer of a token endpoint (RFC 6749 sections 5.1 and 5.2), also that of an upstream which sends errors with
+ * status 200, and none of its text into a fault.
+ * @param asked scopes of the request: those given, where the answer names none
+ * @param nowSeconds when the answer came
+ * @throws UpstreamFault
+ */
+export async function readTokenAnswer(
+  name: string,
+  preset: UpstreamPreset,
+  { as, client }: UpstreamServer,
+  response: Response,
+  asked: readonly string[],
+  nowSeconds: number,
+): Promise<TokenAnswer> {
+  const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
+    new UpstreamFault(name, kindOf(reason), reason, detail);
+  const body = parseObject(await response.text());
+  const error = asText(body?.error);
+  if (body && error !== undefined) {
+    const meaning = lookUp(preset.tokenErrors ?? {}, error) ?? lookUp(standardErrors, error);
+    if (meaning) throw fault(reasonOfMeaning[meaning]);
+    throw fault('token_error', namedErrors.includes(error) ? error : undefined);
+  }
+  if (response.status !== 200) throw fault(response.status === 401 ? 'client_refused' : 'token_error');
+  if (!body) throw fault('token_malformed');
+  const { id_token: idToken, ...rest } = body;
+  const found = await checkTokens(as, client, rest).catch(() => {
+    // What oauth4webapi throws holds the answer, and so the tokens.
+    throw fault('token_malformed');
+  });
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in: lifeSeconds, scope } = found;
+  return {
+    tokens: {
+      accessToken,
+      ...(refreshToken !== undefined && { refreshToken }),
+      ...(lifeSeconds !== undefined && {
+        expiresAt: nowSeconds + Math.floor(Math.min(lifeSeconds, maxLifeSeconds)),
+      }),
+      // GitHub and Slack put commas between them.
+      scopes: scope === undefined ? asked : scope.split(/[ ,]+/).filter((name_) => name_ !== ''),
+    },
+    idToken: asText(idToken),
+  };
+}
+
+/** Has oauth4webapi check the members. A token that is bound to a key is none we could use: no proof was sent. */
+async function checkTokens(
+  as: oauth.AuthorizationServer,
+  client: oauth.Client,
+  body: JsonObject,
+): Promise<oauth.TokenEndpointResponse> {
+  const answer = new Response(JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
+  const found = await oauth.processGenericTokenEndpointResponse(as, client, answer);
+  if (found.token_type !== 'bearer') throw new TypeError('not a bearer token');
+  return found;
+}

@@ -1,0 +1,203 @@
+import * as oauth from 'oauth4webapi';
+import type { ClientIdentity } from '../client/exchange.ts';
+import { type Ask, kindOf } from './ask.ts';
+import { buildAuthorizationUrl } from './authorization-url.ts';
+import { requireAnswer } from './callback.ts';
+import { identityOfClaims } from './identity.ts';
+import { asText, type JsonObject } from './json-object.ts';
+import { findJwtFault, idTokenChecks, type JwtCheck, logoutTokenChecks, readJwt } from './jwt-checks.ts';
+import { createKeySource } from './keys.ts';
+import { createMetadataSource, type ServerMetadata } from './metadata.ts';
+import type { UpstreamPreset } from './presets/preset.ts';
+import { revokeTokens } from './revocation.ts';
+import { authenticationMethod, requestOptions, serverFor } from './server.ts';
+import { readTokenAnswer, type TokenAnswer } from './token-answer.ts';
+import type { CompletedAuthorization, PendingAuthorization, Upstream, UpstreamIdentity } from './upstream.ts';
+import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
+import type { UpstreamSettings, UserInfoMapping } from './upstream-settings.ts';
+import { createUserInfo } from './user-info.ts';
+
+/** What the client of one upstream is made of. */
+export interface UpstreamClientOptions {
+  name: string;
+  /** With what the preset fills in. */
+  settings: UpstreamSettings;
+  preset: UpstreamPreset;
+  identity: ClientIdentity;
+  callbackUrl: string;
+  ask: Ask;
+  /** Whether its metadata may name endpoints on this machine without https. */
+  dangerouslyFromLoopback: boolean;
+  /** How long its key set is not fetched again for a key that is not in it. */
+  keyCooldownMs: number;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/** Where the standard puts what we want to know of a person (OpenID Connect Core 1.0 section 5.1). */
+const standardMapping: UserInfoMapping = {
+  subject: 'sub',
+  email: 'email',
+  emailVerified: 'email_verified',
+  name: 'name',
+  groups: 'groups',
+};
+
+/** Faults by which an upstream says that tokens are dead. All others say nothing about them (T-090). */
+const deadTokens: readonly UpstreamReason[] = ['grant_refused', 'user_info_refused'];
+
+/** What a fault means for somebody whose tokens were asked about. */
+function aboutTokens(error: unknown): never {
+  if (!(error instanceof UpstreamFault)) throw error;
+  const kind = deadTokens.includes(error.reason) ? 'ended' : 'unavailable';
+  throw new UpstreamFault(error.upstream, kind, error.reason, undefined, { cause: error });
+}
+
+/** Creates the client of one upstream. Nothing is asked before somebody needs it. */
+export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
+  const { name, settings, preset, identity, callbackUrl, ask, keyCooldownMs, now } = options;
+  const metadataSource = createMetadataSource(options);
+  const keys = createKeySource(name, ask, keyCooldownMs);
+  const userInfo = createUserInfo(name, preset, ask);
+  const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
+    new UpstreamFault(name, kindOf(reason), reason, detail);
+
+  /** The one issuer that tokens with these claims are of; undefined where there can be none. */
+  function issuerOf(metadata: ServerMetadata, claims: JsonObject): string | undefined {
+    return preset.issuerOf ? preset.issuerOf(metadata.issuer, claims) : metadata.issuer;
+  }
+
+  async function verify(
+    jwt: string,
+    checks: readonly JwtCheck[],
+    metadata: ServerMetadata,
+    belonging: { nonce?: string | undefined; accessToken?: string | undefined } = {},
+  ): Promise<{ issuer: string; claims: JsonObject }> {
+    const read = readJwt(jwt);
+    if (!read) throw fault('jwt_malformed');
+    const issuer = issuerOf(metadata, read.claims);
+    const issuers = issuer === undefined ? [] : [issuer, ...(preset.issuerAliases ?? [])];
+    const { clientId } = settings;
+    const { id_token_signing_alg_values_supported: algorithms, jwks_uri: jwksUri } = metadata;
+    const context = { issuers, clientId, algorithms, nowSeconds: now(), ...belonging };
+    const reason = findJwtFault(checks, read, context);
+    if (reason) throw fault(reason);
+    if (jwksUri === undefined || issuer === undefined) throw fault('metadata_endpoint_missing', 'jwks_uri');
+    await keys.requireSignature(jwt, jwksUri);
+    return { issuer, claims: read.claims };
+  }
+
+  async function redeem(
+    callback: URLSearchParams,
+    { codeVerifier, scopes }: PendingAuthorization,
+    metadata: ServerMetadata,
+  ): Promise<TokenAnswer> {
+    const server = serverFor(identity, metadata, preset, now());
+    // What else the callback has was looked at already; only the code goes on.
+    const code = new URLSearchParams({ code: callback.get('code') ?? '' });
+    const answer = await oauth.authorizationCodeGrantRequest(
+      server.as,
+      server.client,
+      server.authenticate,
+      oauth.validateAuthResponse(server.as, server.client, code, oauth.skipStateCheck),
+      callbackUrl,
+      codeVerifier,
+      requestOptions(ask, 'token endpoint'),
+    );
+    return readTokenAnswer(name, preset, server, answer, scopes, now());
+  }
+
+  async function identify(
+    { tokens: { accessToken }, idToken }: TokenAnswer,
+    { nonce }: PendingAuthorization,
+    metadata: ServerMetadata,
+  ): Promise<{ identity: UpstreamIdentity; sid?: string | undefined }> {
+    const { userinfo_endpoint: endpoint } = metadata;
+    if (nonce === undefined) {
+      if (endpoint === undefined) throw fault('metadata_endpoint_missing', 'userinfo_endpoint');
+      const about = { issuer: metadata.issuer, mapping: settings.userInfo ?? standardMapping };
+      return { identity: await userInfo.identify(endpoint, accessToken, about) };
+    }
+    if (idToken === undefined) throw fault('jwt_missing');
+    const { issuer, claims } = await verify(idToken, idTokenChecks, metadata, { nonce, accessToken });
+    const asks = endpoint !== undefined && !preset.skipsUserInfo;
+    const more = asks ? await userInfo.read(endpoint, accessToken) : {};
+    if (asks && more.sub !== claims.sub) throw fault('user_info_subject');
+    return { identity: identityOfClaims(issuer, claims, more, preset), sid: asText(claims.sid) };
+  }
+
+  return {
+    name,
+    label: settings.label ?? preset.label,
+    settings,
+    callbackUrl,
+    scopes: settings.scopes ?? [],
+    async begin(wishes = {}) {
+      const metadata = await metadataSource.read();
+      return buildAuthorizationUrl({ settings, preset, metadata, callbackUrl, wishes });
+    },
+    async complete(callback, pending): Promise<CompletedAuthorization> {
+      const metadata = await metadataSource.read();
+      requireAnswer(name, callback, pending.state, metadata);
+      const answer = await redeem(callback, pending, metadata);
+      const { identity: who, sid } = await identify(answer, pending, metadata);
+      return { identity: who, tokens: answer.tokens, ...(sid !== undefined && { sid }) };
+    },
+    async refresh(held) {
+      const { refreshToken } = held;
+      if (refreshToken === undefined) throw new TypeError('there is no refresh token to renew these with');
+      try {
+        const metadata = await metadataSource.read();
+        const server = serverFor(identity, metadata, preset, now());
+        const answer = await oauth.refreshTokenGrantRequest(
+          server.as,
+          server.client,
+          server.authenticate,
+          refreshToken,
+          requestOptions(ask, 'token endpoint'),
+        );
+        const { tokens } = await readTokenAnswer(name, preset, server, answer, held.scopes, now());
+        return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
+      } catch (error) {
+        return aboutTokens(error);
+      }
+    },
+    async check({ accessToken }) {
+      try {
+        const { userinfo_endpoint: endpoint } = await metadataSource.read();
+        if (endpoint === undefined || preset.skipsUserInfo) return false;
+        await userInfo.read(endpoint, accessToken);
+        return true;
+      } catch (error) {
+        return aboutTokens(error);
+      }
+    },
+    async revoke(tokens) {
+      const metadata = await metadataSource.read();
+      const endpoint = settings.revocationEndpoint ?? metadata.revocation_endpoint;
+      if (endpoint === undefined) return;
+      const server = serverFor(identity, metadata, preset, now());
+      await revokeTokens({ name, preset, ask, identity, server, endpoint }, tokens);
+    },
+    async readLogoutToken(jwt) {
+      const metadata = await metadataSource.read();
+      const { issuer, claims } = await verify(jwt, logoutTokenChecks, metadata);
+      const { sub, sid, jti, exp } = claims;
+      return { issuer, subject: asText(sub), sid: asText(sid), jti: String(jti), expiresAt: Number(exp) };
+    },
+    async readMetadata() {
+      return (await metadataSource.readAnew()).published;
+    },
+    async readKeys() {
+      const { jwks_uri: jwksUri } = await metadataSource.read();
+      if (jwksUri === undefined) return undefined;
+      const answer = await ask('key set', jwksUri);
+      const document: unknown = await answer.json().catch(() => undefined);
+      if (answer.status !== 200 || document === undefined) throw fault('keys_malformed');
+      return document;
+    },
+    async clientAuthentication() {
+      return authenticationMethod(identity, await metadataSource.read(), preset);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../src/options.ts';
+import { createUpstreams, upstreamCallbackPath } from '../../src/upstream/create-upstreams.ts';
+import type { UpstreamSettings } from '../../src/upstream/upstream-settings.ts';
+
+const options = { publicUrl: 'https://mcp.example/a', dangerouslyFromLoopback: false, now: () => 0 };
+const create = (upstreams: object) =>
+  createUpstreams(
+    parseSettings({ upstreams } as object).upstreams as Record<string, UpstreamSettings>,
+    options,
+  );
+
+describe('the upstreams of an installation', () => {
+  it('have a callback each, and what people call them (T-087)', async () => {
+    const proof = { clientId: 'c', clientSecret: 's' };
+    const { upstreams, problems } = await create({
+      google: { preset: 'google', ...proof },
+      work: { issuer: 'https://idp.example', label: 'Example Inc.', ...proof },
+      plain: { issuer: 'https://plain.example', ...proof },
+    });
+    expect(problems).toEqual([]);
+    expect(upstreams.all.map(({ name, label, callbackUrl }) => [name, label, callbackUrl])).toEqual([
+      ['google', 'Google', 'https://mcp.example/a/upstream/google/callback'],
+      ['work', 'Example Inc.', 'https://mcp.example/a/upstream/work/callback'],
+      ['plain', 'plain', 'https://mcp.example/a/upstream/plain/callback'],
+    ]);
+    expect(upstreams.find('work')?.label).toBe('Example Inc.');
+    expect(upstreams.find('constructor')).toBeUndefined();
+    expect(upstreamCallbackPath('work')).toBe('/upstream/work/callback');
+  });
+
+  it('whose secrets cannot be read are named, all of them', async () => {
+    const proof = { clientId: 'c', clientSecretFile: '/nowhere/secret' };
+    const { problems } = await create({
+      google: { preset: 'google', ...proof },
+      work: { issuer: 'https://idp.example', ...proof },
+    });
+    expect(problems).toEqual([
+      'upstreams.google.clientSecretFile: /nowhere/secret cannot be read (ENOENT)',
+      'upstreams.work.clientSecretFile: /nowhere/secret cannot be read (ENOENT)',
+    ]);
+  });
+});

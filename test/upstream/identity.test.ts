@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { identityOfClaims, identityOfUserInfo, primaryAddress } from '../../src/upstream/identity.ts';
+import { entra } from '../../src/upstream/presets/entra.ts';
+
+const standard = { label: 'A', defaults: {} };
+const issuer = 'https://idp.example';
+
+describe('who somebody is by the claims of an ID token', () => {
+  it.each([
+    [true, 'lin@work.example'],
+    ['true', 'lin@work.example'],
+    [false, undefined],
+    ['yes', undefined],
+    [undefined, undefined],
+  ])('with email_verified %j has the address %s (T-089)', (verified, email) => {
+    const claims = { sub: '1', email: 'Lin@Work.example', email_verified: verified };
+    expect(identityOfClaims(issuer, claims, {}, standard).email).toBe(email);
+  });
+
+  it('takes an address and its verification of one source: none lends it to the other (T-089)', () => {
+    const idToken = { sub: '1', email: 'ada@example.com' };
+    const userInfo = { sub: '1', email: 'lin@work.example', email_verified: true };
+    const identity = identityOfClaims(issuer, idToken, userInfo, standard);
+    expect(identity.email).toBeUndefined();
+    expect(identity.claims).toEqual({ email: 'ada@example.com' });
+    expect(identityOfClaims(issuer, { sub: '1' }, userInfo, standard).email).toBe('lin@work.example');
+  });
+
+  it('keeps what is about the person, and nothing of the token; what is signed stands over what is not', () => {
+    const idToken = { sub: '1', iss: issuer, aud: 'c', nonce: 'n', at_hash: 'h', exp: 1, groups: ['staff'] };
+    const userInfo = { sub: '1', name: 'Lin', groups: ['admins'] };
+    expect(identityOfClaims(issuer, idToken, userInfo, standard)).toEqual({
+      issuer,
+      subject: '1',
+      name: 'Lin',
+      claims: { name: 'Lin', groups: ['staff'] },
+    });
+  });
+
+  it('at Entra has an address only where its domain was verified (T-089)', () => {
+    const claims = { sub: '1', email: 'lin@work.example', email_verified: true };
+    expect(identityOfClaims(issuer, claims, {}, entra).email).toBeUndefined();
+    expect(identityOfClaims(issuer, { ...claims, xms_edov: '1' }, {}, entra).email).toBe('lin@work.example');
+  });
+});
+
+describe('who somebody is by an answer of another form', () => {
+  const mapping = {
+    subject: 'user.id',
+    email: 'user.mail',
+    emailVerified: 'user.ok',
+    name: 'user.name',
+    groups: 'teams',
+  };
+
+  it('is read by the paths that were set', () => {
+    const answer = { user: { id: 7, mail: 'a@b.example', ok: true, name: 'A' }, teams: ['x'] };
+    expect(identityOfUserInfo(issuer, answer, mapping)).toMatchObject({
+      issuer,
+      subject: '7',
+      email: 'a@b.example',
+      name: 'A',
+      claims: { groups: ['x'] },
+    });
+  });
+
+  it.each([
+    {},
+    { user: {} },
+    { user: { id: '' } },
+    { user: { id: 1.5 } },
+    { user: null },
+    { user: { id: {} } },
+  ])('is nobody by %j', (answer) => {
+    expect(identityOfUserInfo(issuer, answer, mapping)).toBeUndefined();
+  });
+
+  it('has no members but its own', () => {
+    expect(identityOfUserInfo(issuer, {}, { subject: 'constructor.name' })).toBeUndefined();
+  });
+
+  it('has an address that was verified, or none (T-089)', () => {
+    const answer = { id: 1, mail: 'a@b.example', ok: 'true' };
+    const plain = { subject: 'id', email: 'mail' };
+    expect(identityOfUserInfo(issuer, answer, plain)?.email).toBeUndefined();
+    expect(identityOfUserInfo(issuer, answer, { ...plain, emailVerified: 'ok' })?.email).toBeUndefined();
+    expect(identityOfUserInfo(issuer, answer, plain, 'c@d.example')?.email).toBe('c@d.example');
+  });
+});
+
+describe('a list of addresses', () => {
+  it('gives the first one of the person, where that was verified (T-089)', () => {
+    const entry = { email: 'A@b.example', primary: true, verified: true };
+    expect(primaryAddress([{ ...entry, email: 'x@y.example', primary: false }, entry])).toBe('a@b.example');
+    expect(primaryAddress([{ ...entry, verified: false }])).toBeUndefined();
+    expect([
+      primaryAddress([null, 1]),
+      primaryAddress({}),
+      primaryAddress([{ ...entry, email: 'no' }]),
+    ]).toEqual([undefined, undefined, undefined]);
+  });
+});

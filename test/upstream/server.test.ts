@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerMetadata } from '../../src/upstream/metadata.ts';
+import { authenticationMethod, requestOptions, serverFor } from '../../src/upstream/server.ts';
+
+const metadata: ServerMetadata = {
+  issuer: 'https://idp.example',
+  authorization_endpoint: 'https://idp.example/authorize',
+  token_endpoint: 'https://idp.example/token',
+  published: {},
+};
+const standard = { label: 'A', defaults: {} };
+const secret = { clientId: 'c', clientSecret: 's' };
+
+describe('the way this server proves itself', () => {
+  it.each([
+    [undefined, 'client_secret_basic'],
+    [['client_secret_post', 'client_secret_basic'], 'client_secret_basic'],
+    [['client_secret_post'], 'client_secret_post'],
+    [['private_key_jwt'], 'client_secret_basic'],
+  ])('is, with a secret at a server of %j, %s (A8-11)', (supported, method) => {
+    const given = { ...metadata, token_endpoint_auth_methods_supported: supported };
+    expect(authenticationMethod(secret, given, standard)).toBe(method);
+  });
+
+  it('is that of the preset, and with a key an assertion', () => {
+    const preset = { ...standard, clientAuthentication: 'client_secret_post' as const };
+    expect(authenticationMethod(secret, metadata, preset)).toBe('client_secret_post');
+    const key = { clientId: 'c', privateKey: { kty: 'EC' } };
+    expect(authenticationMethod(key, metadata, preset)).toBe('private_key_jwt');
+  });
+});
+
+describe('a request to the server', () => {
+  it('has the proof of the client where the server wants it', async () => {
+    const { as, client, authenticate } = serverFor(
+      secret,
+      { ...metadata, token_endpoint_auth_methods_supported: ['client_secret_post'] },
+      standard,
+      0,
+    );
+    const body = new URLSearchParams();
+    await authenticate(as, client, body, new Headers());
+    expect(Object.fromEntries(body)).toEqual({ client_id: 'c', client_secret: 's' });
+  });
+
+  it('goes through what asks the upstream, under the name of what is asked', async () => {
+    const asked: unknown[] = [];
+    const options = requestOptions(async (...call) => {
+      asked.push(call);
+      return new Response();
+    }, 'key set');
+    const [send] = Object.getOwnPropertySymbols(options)
+      .map((symbol) => options[symbol as keyof typeof options])
+      .filter((value) => typeof value === 'function');
+    await (send as (url: string, init: object) => Promise<Response>)('https://a.example', { method: 'GET' });
+    expect(asked).toEqual([['key set', 'https://a.example', { method: 'GET' }]]);
+  });
+});
