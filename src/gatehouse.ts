@@ -23,6 +23,7 @@ import { viewMcp } from './composition/mcp-view.ts';
 import { readOperatorRules } from './composition/operator-rules.ts';
 import { composeResources, ownResources } from './composition/resources.ts';
 import { startSweeper } from './composition/sweeper.ts';
+import { composeUpstreams } from './composition/upstreams.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
@@ -44,7 +45,6 @@ import {
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
-import type { Upstreams } from './upstream/upstream.ts';
 import { createVault } from './upstream/vault.ts';
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
@@ -119,7 +119,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
-  const upstreams: Upstreams = { all: [], find: () => undefined };
+  const upstreams = await composeUpstreams({ settings, publicUrl: issuer, resources, now });
   const vault = createVault(box, now);
   const bond = composeBond({ upstreams, storage, vault, auditTrail, metrics, logger, now });
   const authorizationServer = createAuthorizationServer({

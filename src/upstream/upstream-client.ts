@@ -53,6 +53,14 @@ function aboutTokens(error: unknown): never {
   throw new UpstreamFault(error.upstream, kind, error.reason, undefined, { cause: error });
 }
 
+/** The issuer of all identities of an upstream; undefined where each tenant is one. */
+function issuerOfAll(settings: UpstreamSettings, preset: UpstreamPreset): string | undefined {
+  const { issuer, authorizationEndpoint } = settings;
+  if (issuer === undefined) return URL.parse(authorizationEndpoint ?? '')?.origin;
+  const published = preset.metadataIssuerOf?.(issuer) ?? issuer;
+  return preset.issuerOf ? preset.issuerOf(published, {}) : published;
+}
+
 /** Creates the client of one upstream. Nothing is asked before somebody needs it. */
 export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
   const { name, settings, preset, identity, callbackUrl, ask, keyCooldownMs, now } = options;
@@ -131,6 +139,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     label: settings.label ?? preset.label,
     settings,
     callbackUrl,
+    issuer: issuerOfAll(settings, preset),
     scopes: settings.scopes ?? [],
     async begin(wishes = {}) {
       const metadata = await metadataSource.read();

@@ -78,6 +78,8 @@ export interface Upstream {
   readonly settings: UpstreamSettings;
   /** Where it sends browsers back to: `<publicUrl>/upstream/<name>/callback`, of this upstream alone (RFC 9700 section 4.4.2). */
   readonly callbackUrl: string;
+  /** The issuer of its identities, where it has one for all of them; that of its metadata, else its own place. */
+  readonly issuer: string | undefined;
   /** What is asked for at each login. */
   readonly scopes: readonly string[];
   /**

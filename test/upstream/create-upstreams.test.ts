@@ -29,6 +29,27 @@ describe('the upstreams of an installation', () => {
     expect(upstreamCallbackPath('work')).toBe('/upstream/work/callback');
   });
 
+  it('have an issuer of their identities, but for one of many tenants (T-089)', async () => {
+    const proof = { clientId: 'c', clientSecret: 's' };
+    const entra = (tenant: string) => ({
+      preset: 'entra',
+      issuer: `https://login.microsoftonline.com/${tenant}/v2.0`,
+      ...proof,
+    });
+    const { upstreams } = await create({
+      google: { preset: 'google', ...proof },
+      github: { preset: 'github', ...proof },
+      own: entra('11111111-2222-3333-4444-555555555555'),
+      all: entra('common'),
+    });
+    expect(upstreams.all.map(({ issuer }) => issuer)).toEqual([
+      'https://accounts.google.com',
+      'https://github.com',
+      'https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555/v2.0',
+      undefined,
+    ]);
+  });
+
   it('whose secrets cannot be read are named, all of them', async () => {
     const proof = { clientId: 'c', clientSecretFile: '/nowhere/secret' };
     const { problems } = await create({

@@ -1,0 +1,36 @@
+import type { Settings } from '../options.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
+import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
+import { createUpstreams } from '../upstream/create-upstreams.ts';
+import type { Upstreams } from '../upstream/upstream.ts';
+
+/** What the upstreams of an installation are composed of. */
+export interface UpstreamParts {
+  settings: Pick<Settings, 'upstreams' | 'dangerously'>;
+  /** Where people reach this server. */
+  publicUrl: string;
+  /** The resources there are. */
+  resources: readonly KnownResource[];
+  /** Epoch seconds. */
+  now: () => number;
+}
+
+/**
+ * Composes the upstreams. None of them is asked anything yet.
+ * @throws SettingsRefused where they do not fit the installation, or a file they name cannot be read
+ */
+export async function composeUpstreams({
+  settings,
+  publicUrl,
+  resources,
+  now,
+}: UpstreamParts): Promise<Upstreams> {
+  const misfits = checkUpstreams(settings.upstreams, resources);
+  const { upstreams, problems } = await createUpstreams(settings.upstreams, {
+    publicUrl,
+    dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
+    now,
+  });
+  if (misfits.length + problems.length > 0) throw new SettingsRefused([...misfits, ...problems]);
+  return upstreams;
+}
