@@ -1,14 +1,30 @@
-import { globSync, readFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load.ts';
+import { parseSettings } from '../../src/options.ts';
+import { examineConfigured } from '../../src/upstream/examination/configured.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { repository, runProgram } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';
+import { startOpenIdUpstream } from '../support/upstreams/open-id.ts';
 
 const examples = globSync('config/examples/*.json', { cwd: repository }).map((file) =>
   join(repository, file),
 );
+
+/** Puts an example into a folder of its own, with the files of secrets that it names. */
+function install(file: string): string {
+  const folder = testFolder();
+  const { upstreams } = loadSettings(file, {});
+  mkdirSync(join(folder, 'secrets'));
+  for (const [name, { clientSecretFile }] of Object.entries(upstreams))
+    if (clientSecretFile !== undefined)
+      writeFileSync(join(folder, 'secrets', basename(clientSecretFile)), `secret of ${name}`);
+  const installed = join(folder, basename(file));
+  copyFileSync(file, installed);
+  return installed;
+}
 
 describe('the example configurations', () => {
   it('are there', () => {
@@ -16,6 +32,7 @@ describe('the example configurations', () => {
       'behind-proxy.json',
       'container.json',
       'local.json',
+      'upstreams.json',
     ]);
   });
 
@@ -23,7 +40,7 @@ describe('the example configurations', () => {
     const { publicUrl } = loadSettings(file, {});
     const program = runProgram(
       commandLine,
-      ['serve', '--config', file, '--port', '0', '--json', '--data', testFolder()],
+      ['serve', '--config', install(file), '--port', '0', '--json', '--data', testFolder()],
       { input: '' },
     );
     onTestFinished(() => program.stop());
@@ -44,5 +61,24 @@ describe('the example configurations', () => {
       const { $schema } = JSON.parse(readFileSync(file, 'utf8')) as { $schema: string };
       expect(() => JSON.parse(readFileSync(join(file, '..', $schema), 'utf8'))).not.toThrow();
     }
+  });
+
+  it('for upstreams fits a provider as it is: gatehouse upstream test finds nothing to mend', async () => {
+    const provider = await startOpenIdUpstream();
+    onTestFinished(() => provider.stop());
+    provider.allow('https://mcp.example.com/upstream/company/callback');
+    const settings = loadSettings(join(repository, 'config/examples/upstreams.json'), {});
+    const { clientSecretFile: _file, ...company } = settings.upstreams.company ?? {};
+    const { issuer, clientId, clientSecret } = provider.settings();
+    const { upstreams } = parseSettings({
+      dangerously: { upstreamsOverHttp: true },
+      upstreams: { company: { ...company, issuer, clientId, clientSecret } },
+    });
+    const report = await examineConfigured(
+      { upstreams, publicUrl: settings.publicUrl ?? '', dangerouslyFromLoopback: true },
+      'company',
+      { fetch, now: () => Math.floor(Date.now() / 1000) },
+    );
+    expect(report?.findings.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
   });
 });

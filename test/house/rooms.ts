@@ -53,6 +53,7 @@ export const rooms: readonly Room[] = [
     may: ['oauth', 'client', 'crypto', 'net', 'storage', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
   },
+  { name: 'upstream/examination', may: ['upstream'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'authorization-server',
     may: ['oauth', 'crypto', 'net', 'storage', 'observability'],
@@ -198,6 +199,7 @@ export const rooms: readonly Room[] = [
       'client',
       'client/node',
       'doctor',
+      'upstream/examination',
     ],
     neverPackages: [engine, ...nativePackages],
   },

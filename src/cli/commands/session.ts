@@ -33,8 +33,9 @@ export function registerSession(program: Command, io: CommandIo = processIo()): 
         isoTime(entry.since),
         isoTime(entry.usedAt),
         printableLine(entry.clientId ?? '-'),
+        entry.upstream ?? '-',
       ]);
-      const heading = ['KIND', 'ID', 'OF', 'SINCE', 'LAST USED', 'CLIENT ID'];
+      const heading = ['KIND', 'ID', 'OF', 'SINCE', 'LAST USED', 'CLIENT ID', 'UPSTREAM'];
       io.stdout.write(options.json ? formatJson(sessions) : formatTable([heading, ...rows]));
     });
 

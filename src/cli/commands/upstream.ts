@@ -1,0 +1,158 @@
+import type { Command } from 'commander';
+import { loadSettings } from '../../config/load.ts';
+import {
+  type Configured,
+  type ConfiguredUpstream,
+  examineConfigured,
+  listConfigured,
+} from '../../upstream/examination/configured.ts';
+import { CliError } from '../cli-error.ts';
+import { createPaint } from '../colour.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { isoTime, operatorCommand } from '../operator-command.ts';
+import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { formatUpstreamReport } from './upstream-report.ts';
+
+interface UpstreamOptions extends InstallationOptions {
+  json?: boolean;
+  account?: string;
+}
+
+/** A report without a terminal is not broken into lines narrower than this. */
+const defaultWidth = 100;
+
+/** The upstreams of the settings, and below which URL they stand. */
+function configured(options: UpstreamOptions): Configured {
+  const { upstreams, publicUrl, listen, dangerously } = loadSettings(options.config, { data: options.data });
+  return {
+    upstreams,
+    publicUrl: publicUrl ?? `http://localhost:${listen.port}`,
+    dangerouslyFromLoopback: dangerously.upstreamsOverHttp,
+  };
+}
+
+function unknownUpstream(name: string, known: readonly string[]): CliError {
+  return new CliError(
+    `The settings have no upstream ${printableLine(name)}.`,
+    exitCodes.usage,
+    known.length === 0 ? 'They name none: give --config.' : `They have ${known.join(', ')}.`,
+  );
+}
+
+async function list(options: UpstreamOptions, io: CommandIo): Promise<void> {
+  const upstreams = listConfigured(configured(options));
+  const links = await withAdministration(options, true, (administration) => administration.upstreams.list());
+  const gone = [...new Set(links.map(({ upstream }) => upstream))].filter(
+    (name) => !upstreams.some((upstream) => upstream.name === name),
+  );
+  const named: (Pick<ConfiguredUpstream, 'name'> & Partial<ConfiguredUpstream>)[] = [
+    ...upstreams,
+    ...gone.map((name) => ({ name })),
+  ];
+  const rows = named.map((upstream) => {
+    const of = links.filter((link) => link.upstream === upstream.name);
+    return {
+      ...upstream,
+      inSettings: upstream.use !== undefined,
+      accounts: of.length,
+      withTokens: of.filter(({ hasTokens }) => hasTokens).length,
+      unreachable: of.filter(({ unreachableSince }) => unreachableSince !== undefined).length,
+    };
+  });
+  if (options.json) return void io.stdout.write(formatJson(rows));
+  const cells = rows.map((row) => [
+    row.name,
+    printableLine(row.label ?? '-'),
+    row.use ?? 'gone',
+    String(row.accounts),
+    String(row.withTokens),
+    String(row.unreachable),
+    row.callbackUrl ?? '-',
+  ]);
+  const heading = ['NAME', 'LABEL', 'FOR', 'ACCOUNTS', 'WITH TOKENS', 'NOT REACHED', 'CALLBACK URL'];
+  io.stdout.write(formatTable([heading, ...cells]));
+}
+
+async function listLinks(name: string, options: UpstreamOptions, io: CommandIo): Promise<void> {
+  const all = await withAdministration(options, false, (administration) => administration.upstreams.list());
+  const links = all.filter(({ upstream }) => upstream === name);
+  const known = listConfigured(configured(options)).map((upstream) => upstream.name);
+  if (links.length === 0 && !known.includes(name)) throw unknownUpstream(name, known);
+  if (options.json) return void io.stdout.write(formatJson(links));
+  const cells = links.map((link) => [
+    printableLine(link.email),
+    printableLine(link.subject),
+    isoTime(link.linkedAt),
+    isoTime(link.checkedAt),
+    isoTime(link.unreachableSince),
+    link.hasTokens ? 'kept' : '-',
+  ]);
+  const heading = ['ACCOUNT', 'SUBJECT', 'LINKED', 'CHECKED', 'NOT REACHED SINCE', 'TOKENS'];
+  io.stdout.write(formatTable([heading, ...cells]));
+}
+
+async function test(name: string, options: UpstreamOptions, io: CommandIo): Promise<void> {
+  const settings = configured(options);
+  const report = await examineConfigured(settings, name, io);
+  if (!report) throw unknownUpstream(name, Object.keys(settings.upstreams));
+  const width = io.stdout.isTTY ? (io.stdout.columns ?? defaultWidth) : defaultWidth;
+  io.stdout.write(
+    options.json
+      ? formatJson(report)
+      : formatUpstreamReport(report, { paint: createPaint(io.stdout, io.env), width }),
+  );
+  if (report.outcome === 'faults') throw new CliError(`Faults were found at ${name}.`, exitCodes.faultsFound);
+  if (report.outcome === 'not_examined')
+    throw new CliError(`The upstream ${name} was not reached.`, exitCodes.notExamined);
+}
+
+async function end(name: string, options: UpstreamOptions, io: CommandIo): Promise<void> {
+  const { account: email } = options;
+  const known = listConfigured(configured(options)).map((upstream) => upstream.name);
+  const ended = await withAdministration(options, false, async ({ upstreams }) => {
+    const isLinked = (await upstreams.list()).some(({ upstream }) => upstream === name);
+    if (!isLinked && !known.includes(name)) throw unknownUpstream(name, known);
+    return upstreams.end(name, email);
+  });
+  const whose = email === undefined ? 'everybody' : printableLine(email);
+  io.stdout.write(
+    options.json
+      ? formatJson({ ended: name, ...(email === undefined ? {} : { account: email }), ...ended })
+      : `Ended for ${whose}: ${ended.grants} grants and ${ended.logins} browser logins of ${ended.links} links. The running server gives the tokens back to ${name}.\n`,
+  );
+}
+
+/** Registers `gatehouse upstream list|test|end`. @param io its surroundings; those of the process by default */
+export function registerUpstream(program: Command, io: CommandIo = processIo()): void {
+  const upstream = program
+    .command('upstream')
+    .description('third parties that people log in at: what they say, who is linked, and ending it');
+
+  operatorCommand(
+    upstream,
+    'list [name]',
+    'list the upstreams of the settings with how many are linked, or who is linked with one',
+  ).action((name: string | undefined, options: UpstreamOptions) =>
+    name === undefined ? list(options, io) : listLinks(name, options, io),
+  );
+
+  operatorCommand(
+    upstream,
+    'test <name>',
+    'look at an upstream as far as can be told without a login, and say what to mend; changes nothing',
+  )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 nothing to mend, 8 faults were found, 9 the upstream could not be asked.',
+    )
+    .action((name: string, options: UpstreamOptions) => test(name, options, io));
+
+  operatorCommand(
+    upstream,
+    'end <name>',
+    'end all that came of logins there: grants, tokens, streams and browser logins, within a second',
+  )
+    .option('--account <email>', 'only of this account')
+    .action((name: string, options: UpstreamOptions) => end(name, options, io));
+}

@@ -1,0 +1,46 @@
+// Examinations as configured: examine-upstream.test.ts beside.
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../../src/options.ts';
+import { examineConfigured, listConfigured } from '../../../src/upstream/examination/configured.ts';
+
+const publicUrl = 'http://localhost:3000';
+
+describe('the list of configured upstreams', () => {
+  it('has their names, labels, issuers and callback URLs, with what presets know, and no secret', () => {
+    const { upstreams } = parseSettings({
+      upstreams: {
+        google: { preset: 'google', clientId: 'id', clientSecret: 'canary' },
+        own: { issuer: 'https://login.example.com', clientId: 'id', clientSecret: 'canary', login: false },
+      },
+    });
+    const listed = listConfigured({ upstreams, publicUrl });
+    expect(listed).toEqual([
+      {
+        name: 'google',
+        label: 'Google',
+        issuer: 'https://accounts.google.com',
+        use: 'login',
+        callbackUrl: `${publicUrl}/upstream/google/callback`,
+      },
+      {
+        name: 'own',
+        label: 'own',
+        issuer: 'https://login.example.com',
+        use: 'linking',
+        callbackUrl: `${publicUrl}/upstream/own/callback`,
+      },
+    ]);
+  });
+});
+
+describe('the examination of a configured upstream', () => {
+  it('is none for a name that is not there, whatever objects have by themselves', async () => {
+    for (const name of ['nothing', 'constructor', '__proto__'])
+      expect(
+        await examineConfigured({ upstreams: {}, publicUrl, dangerouslyFromLoopback: false }, name, {
+          fetch,
+          now: () => 0,
+        }),
+      ).toBeUndefined();
+  });
+});
