@@ -37,6 +37,7 @@ export type AuditEvent =
   | 'identity.accepted'
   | 'workload.accepted'
   | 'account.linked'
+  | 'account.unlinked'
   | 'account.created'
   | 'upstream.begun'
   | 'upstream.refused'

@@ -213,6 +213,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     documents,
     sessions,
     waysToLogIn,
+    ...upstreamParts,
+    beginUpstream: upstreamLogin.beginUpstream,
     mcpConnections: options.mcpConnections,
     cookieKeys: keys.cookies,
     limits,

@@ -20,6 +20,7 @@ import {
   loginPage,
   showAccountLogin,
   submitAccountLogin,
+  submitUpstreamLogin,
 } from './login-page.ts';
 import {
   endApp,
@@ -34,6 +35,14 @@ import { PageMissing } from './page-missing.ts';
 import { addPasskey, type PasskeysPageOptions, removePasskey, showPasskeys } from './passkeys-page.ts';
 import { type PasswordPageOptions, showPasswordChange, submitPasswordChange } from './password-page.ts';
 import { type ResetPageOptions, showReset, submitReset } from './reset-page.ts';
+import {
+  beginUpstreamLink,
+  showUpstreamLink,
+  showUpstreams,
+  showUpstreamUnlink,
+  type UpstreamsPageOptions,
+  unlinkUpstream,
+} from './upstreams-page.ts';
 
 /** What the account pages work with. */
 export interface AccountPagesOptions {
@@ -45,6 +54,7 @@ export interface AccountPagesOptions {
   reset: ResetPageOptions;
   passkeys: PasskeysPageOptions;
   codes: CodesPageOptions;
+  upstreams: UpstreamsPageOptions;
   /** URL of the account pages, without a slash at its end. */
   url: string;
   /** Cookie keys of the installation. */
@@ -61,7 +71,7 @@ type Page =
   /** `recent`: somebody who has shown who they are within the last minutes. */
   | { for: 'person' | 'recent'; get?: Run<PersonalRequest>; post?: Run<PersonalRequest> };
 
-/** Every account page, by its path below `/account`. */
+/** Every account page, by its path below `/account`; `:name` stands for the name of an upstream. */
 const pages: Readonly<Record<string, Page>> = {
   '': { for: 'person', get: (request, { overview }) => showOverview(request, overview) },
   login: {
@@ -93,6 +103,18 @@ const pages: Readonly<Record<string, Page>> = {
     post: (request, { codes }) => turnCodesOn(request, codes),
   },
   'codes/off': { for: 'recent', post: (request, { codes }) => turnCodesOff(request, codes) },
+  upstream: { for: 'anybody', post: (request, { login }) => submitUpstreamLogin(request, login) },
+  upstreams: { for: 'person', get: (request, { upstreams }) => showUpstreams(request, upstreams) },
+  'upstreams/:name/link': {
+    for: 'recent',
+    get: (request, { upstreams }) => showUpstreamLink(request, upstreams),
+    post: (request, { upstreams }) => beginUpstreamLink(request, upstreams),
+  },
+  'upstreams/:name/unlink': {
+    for: 'recent',
+    get: (request, { upstreams }) => showUpstreamUnlink(request, upstreams),
+    post: (request, { upstreams }) => unlinkUpstream(request, upstreams),
+  },
   'codes/recovery': { for: 'recent', post: (request, { codes }) => renewRecoveryCodes(request, codes) },
   reset: {
     for: 'anybody',
@@ -100,6 +122,17 @@ const pages: Readonly<Record<string, Page>> = {
     post: (request, { reset }) => submitReset(request, reset),
   },
 };
+
+/** A path that names an upstream. */
+const namedPath = /^upstreams\/([a-z0-9-]{1,32})\/(link|unlink)$/;
+
+/** The page of a path, with what the path names. */
+function findPage(path: string): { page: Page; name: string | undefined } | undefined {
+  const [, name, step] = namedPath.exec(path) ?? [];
+  const key = name === undefined ? path : `upstreams/:name/${step}`;
+  const page = Object.hasOwn(pages, key) ? pages[key] : undefined;
+  return page && { page, name };
+}
 
 /** How long ago a login may be for changes of how one logs in (ASVS 5.0 7.5.1). */
 const recentSeconds = 300;
@@ -145,7 +178,7 @@ export function createAccountPages(
     return { ctx, texts: textsFor(ctx), url, csrf: csrfToken(csrfKeys, ...csrfFor), form };
   }
 
-  async function serve(ctx: Context, path: string, page: Page): Promise<void> {
+  async function serve(ctx: Context, path: string, page: Page, name?: string): Promise<void> {
     const who = await sessions.find(ctx);
     const isPost = ctx.method === 'POST';
     if (page.for === 'anybody') {
@@ -153,23 +186,23 @@ export function createAccountPages(
       const request = { ...(await prepare(ctx, ['account login', visitor])), visitor, who };
       return (isPost ? page.post : page.get)?.(request, options);
     }
-    const [destination = ''] = path.split('/');
-    if (!who) return goToPage({ ctx, url }, loginPage(destination));
+    if (!who) return goToPage({ ctx, url }, loginPage(path));
     const isRecent = now() - (who.session.loginTs ?? 0) <= recentSeconds;
-    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url }, loginPage(destination));
-    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who };
+    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url }, loginPage(path));
+    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who, name };
     return (isPost ? page.post : page.get)?.(request, options);
   }
 
   return async (ctx, path) => {
     ctx.set('Cache-Control', 'no-store');
-    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (!page) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+    const found = findPage(path);
+    if (!found) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+    const { page, name } = found;
     const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
     if (refuseOtherMethods(ctx, allowed)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
-        await serve(ctx, path, page);
+        await serve(ctx, path, page, name);
         return true;
       });
       if (result.committed) return;

@@ -18,6 +18,8 @@ export interface AccountRequest {
 /** A request of somebody who is logged in. */
 export interface PersonalRequest extends AccountRequest {
   who: LoggedIn;
+  /** What the path of the page names, where it names something. */
+  name?: string | undefined;
 }
 
 /** Sends the browser on to another account page. @param page below `/account`, such as `passkeys`; empty for the overview */

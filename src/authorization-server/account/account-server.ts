@@ -2,15 +2,19 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { Upstreams } from '../../upstream/upstream.ts';
+import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import type { WaysToLogIn } from '../authentication/ways-to-log-in.ts';
 import type { ClientDocuments } from '../client-documents/client-documents.ts';
 import { createLimiter, type Limit } from '../limits.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { createAccountPages } from './account-pages.ts';
 import { createBrowserLogins } from './browser-logins.ts';
 import { createClientSummaries } from './client-summaries.ts';
 import { createConnectedApps } from './connected-apps.ts';
+import { createLinkedUpstreams } from './linked-upstreams.ts';
 import type { McpConnections } from './mcp-connections.ts';
 import type { OwnSessions } from './own-session.ts';
 
@@ -28,6 +32,9 @@ export interface AccountServerOptions {
   mcpConnections: McpConnections;
   /** Cookie keys of the installation. */
   cookieKeys: readonly string[];
+  upstreams: Upstreams;
+  vault: Vault;
+  beginUpstream: BeginUpstream;
   limits: { codes: Limit; resets: Limit };
   audit: AuditLog;
   /** Epoch seconds. */
@@ -43,18 +50,20 @@ export function createAccountServer(
 ): (ctx: Context, path: string) => Promise<void> {
   const { issuer, provider, storage, sessions, box, resources, waysToLogIn, mcpConnections, audit, now } =
     options;
+  const { upstreams, vault, beginUpstream } = options;
   const { accounts, artifacts, oneTimeCodes } = storage;
   const { hasher, login, authentication, secondFactor, passkeys, devices } = waysToLogIn;
   const { hostname } = new URL(issuer);
   const describeClient = createClientSummaries(provider, options.documents);
-  const browsers = createBrowserLogins(artifacts, box, now);
+  const browsers = createBrowserLogins(storage, box, now);
   const apps = createConnectedApps({ artifacts, box, resources, describeClient, mcpConnections, now });
+  const linked = createLinkedUpstreams({ upstreams, vault, storage });
   const { codes, resets } = options.limits;
 
   return createAccountPages({
     artifacts,
     sessions,
-    login: { authentication, passkeys, devices, sessions, audit },
+    login: { upstreams, beginUpstream, authentication, passkeys, devices, sessions, audit },
     overview: {
       apps,
       browsers,
@@ -62,12 +71,14 @@ export function createAccountServer(
       describeClient,
       passkeys: storage.passkeys,
       oneTimeCodes,
+      linked,
       audit,
     },
     password: { accounts, hasher, login, devices, sessions, audit },
     reset: { accounts, artifacts, hasher, wrongLinks: createLimiter(resets), audit, now },
     passkeys: { passkeys, store: storage.passkeys, audit },
     codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname },
+    upstreams: { upstreams, vault, links: storage.upstreams, linked, beginUpstream, audit },
     url: `${issuer}/account`,
     csrfKeys: options.cookieKeys,
     now,

@@ -1,6 +1,7 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import type { ArtifactStore } from '../../storage/artifacts.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { openPayload } from '../engine/stored-names.ts';
+import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import type { BrowserLogin } from '../views/account/overview.ts';
 
 /** The browsers in which an account is logged in. */
@@ -15,21 +16,41 @@ export interface BrowserLogins {
 
 const kind = 'Session';
 
+/** The part of the engine's session that says who is logged in, and how. */
+interface SessionPayload {
+  uid: string;
+  loginTs: number;
+  acr?: string;
+}
+
 /**
  * Creates the list of logins. Its ids are the stored names of sessions, with which nobody can enter one (T-124).
  * @param now epoch seconds
  */
 export function createBrowserLogins(
-  artifacts: ArtifactStore,
+  { artifacts, upstreams }: Pick<Storage, 'artifacts' | 'upstreams'>,
   box: SealedBox,
   now: () => number,
 ): BrowserLogins {
+  async function upstreamOf(acr: string | undefined): Promise<string | undefined> {
+    const sessionId = upstreamSessionOfAcr(acr);
+    return sessionId === undefined ? undefined : (await upstreams.linkOfSession(sessionId))?.upstream;
+  }
+
   async function list(accountId: string, ownUid?: string): Promise<BrowserLogin[]> {
     const rows = (await artifacts.listOf(kind, accountId)).filter(({ expiresAt }) => expiresAt > now());
-    const logins = rows.map((row) => {
-      const { uid, loginTs } = openPayload<{ uid: string; loginTs: number }>(box, kind, row);
-      return { id: row.id, isThis: uid === ownUid, loggedInAt: loginTs };
-    });
+    const logins = await Promise.all(
+      rows.map(async (row) => {
+        const { uid, loginTs, acr } = openPayload<SessionPayload>(box, kind, row);
+        const upstream = await upstreamOf(acr);
+        return {
+          id: row.id,
+          isThis: uid === ownUid,
+          loggedInAt: loginTs,
+          ...(upstream === undefined ? undefined : { upstream }),
+        };
+      }),
+    );
     return logins.sort((a, b) => Number(b.isThis) - Number(a.isThis) || b.loggedInAt - a.loggedInAt);
   }
 

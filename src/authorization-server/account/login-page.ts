@@ -1,9 +1,12 @@
+import type { Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import { answerLogin } from '../authentication/answer-login.ts';
 import type { Authentication } from '../authentication/authentication.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { showPage } from '../interactions/page.ts';
+import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
+import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
 import { renderCode } from '../views/code.ts';
 import { renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
@@ -12,6 +15,8 @@ import type { LoggedIn, OwnSessions } from './own-session.ts';
 
 /** What the login of the account pages works with. */
 export interface AccountLoginOptions {
+  upstreams: Upstreams;
+  beginUpstream: BeginUpstream;
   authentication: Authentication;
   passkeys: Passkeys;
   devices: KnownDevices;
@@ -28,16 +33,18 @@ export interface LoginRequest extends AccountRequest {
 }
 
 /** Pages a login may lead to; any other leads to the overview, so that none leads away (T-112). */
-const destinations = new Set(['password', 'passkeys', 'codes']);
+const destinations = /^(?:password|passkeys|codes|upstreams(?:\/[a-z0-9-]{1,32}\/(?:link|unlink))?)$/;
 
 function destination({ ctx }: AccountRequest): string {
   const { next } = ctx.query;
-  return typeof next === 'string' && destinations.has(next) ? next : '';
+  return typeof next === 'string' && destinations.test(next) ? next : '';
 }
 
-/** The address of a login page that leads to another page afterwards. */
-export function loginPage(next: string): string {
-  return destinations.has(next) ? `login?next=${next}` : 'login';
+/** The address of a login page that leads on to the page of a path, or the one above it, afterwards. */
+export function loginPage(path: string): string {
+  const [above = ''] = path.split('/');
+  const next = [path, above].find((one) => destinations.test(one));
+  return next === undefined ? 'login' : `login?next=${next}`;
 }
 
 function bindingOf({ visitor }: LoginRequest): string {
@@ -47,13 +54,14 @@ function bindingOf({ visitor }: LoginRequest): string {
 /** Shows the login page of the account pages. */
 export async function showAccountLogin(
   request: LoginRequest,
-  { passkeys }: AccountLoginOptions,
+  { passkeys, upstreams }: AccountLoginOptions,
   problem?: string,
 ): Promise<void> {
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);
   const query = next === '' ? '' : `?next=${next}`;
   const options = await passkeys.loginOptions(bindingOf(request));
+  const offered = upstreams.all.filter(({ settings }) => settings.login);
   const email = form.get('email') ?? who?.account.email;
   const page = renderLogin(texts, {
     action: `${url}/login${query}`,
@@ -62,9 +70,48 @@ export async function showAccountLogin(
     introduction: who ? texts.account.login.again : texts.account.login.toAccount,
     ...(email ? { email } : undefined),
     ...(problem ? { problem } : undefined),
+    ...(offered.length > 0
+      ? { upstreams: { action: `${url}/upstream${query}`, csrf, choices: offered } }
+      : undefined),
     ...(options ? { passkey: { action: `${url}/passkey${query}`, csrf, options } } : undefined),
   });
-  showPage(ctx, page, undefined, options && passkeyScriptSource);
+  showPage(
+    ctx,
+    page,
+    undefined,
+    options && passkeyScriptSource,
+    offered.map(({ callbackUrl }) => callbackUrl),
+  );
+}
+
+/**
+ * Sends somebody on to an upstream, to log in here as who they are there. Whoever is to show once more that it is them is
+ * asked to log in there once more.
+ */
+export async function submitUpstreamLogin(
+  request: LoginRequest,
+  options: AccountLoginOptions,
+): Promise<void> {
+  const { ctx, texts, form, who } = request;
+  const { upstreams, beginUpstream, audit } = options;
+  const upstream = upstreams.find(form.get('upstream') ?? '');
+  if (!upstream?.settings.login) return showAccountLogin(request, options);
+  const { name, label } = upstream;
+  const purpose = { purpose: 'account-login', next: destination(request) } as const;
+  try {
+    await beginUpstream(ctx, upstream, purpose, who ? { prompt: 'login' } : {});
+  } catch (error) {
+    if (!isUpstreamFault(error)) throw error;
+    audit('upstream.refused', ctx, { upstream: name, purpose: 'account-login', reason: error.reason });
+    const failure = failureOf(error);
+    ctx.status = failure === 'unavailable' ? 503 : 502;
+    const words = texts.account.upstreams;
+    await showAccountLogin(
+      request,
+      options,
+      failure === 'unavailable' ? words.away(label) : words.faulty(label),
+    );
+  }
 }
 
 /** Carries out a posted step of a login, and goes on to the page that asked for it. */

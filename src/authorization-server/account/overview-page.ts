@@ -7,6 +7,7 @@ import { goToPage, type PersonalRequest } from './account-request.ts';
 import type { BrowserLogins } from './browser-logins.ts';
 import type { ClientSummaries } from './client-summaries.ts';
 import type { ConnectedApps } from './connected-apps.ts';
+import type { LinkedUpstreams } from './linked-upstreams.ts';
 import type { McpConnections } from './mcp-connections.ts';
 import { PageMissing } from './page-missing.ts';
 
@@ -18,6 +19,7 @@ export interface OverviewOptions {
   describeClient: ClientSummaries;
   passkeys: PasskeyStore;
   oneTimeCodes: OneTimeCodeStore;
+  linked: LinkedUpstreams;
   audit: AuditLog;
 }
 
@@ -25,6 +27,7 @@ export interface OverviewOptions {
 export async function showOverview(request: PersonalRequest, options: OverviewOptions): Promise<void> {
   const { ctx, texts, url, csrf, who } = request;
   const { id, email } = who.account;
+  const elsewhere = await options.linked.list(id);
   const connections = await options.mcpConnections.list(id);
   const page = renderAccountOverview(texts, {
     url,
@@ -42,6 +45,7 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
     browsers: await options.browsers.list(id, who.session.uid),
     passkeys: (await options.passkeys.listOf(id)).length,
     hasOneTimeCodes: (await options.oneTimeCodes.find(id)) !== undefined,
+    upstreams: elsewhere.linked.length + elsewhere.others.length === 0 ? undefined : elsewhere.linked.length,
   });
   showPage(ctx, page);
 }

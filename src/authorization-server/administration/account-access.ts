@@ -8,7 +8,7 @@ import { findAccount } from './find-account.ts';
 
 /** What the access of people is looked after with. */
 export interface AccountAccessOptions {
-  storage: Pick<Storage, 'accounts' | 'artifacts' | 'passkeys' | 'oneTimeCodes'>;
+  storage: Pick<Storage, 'accounts' | 'artifacts' | 'passkeys' | 'oneTimeCodes' | 'upstreams'>;
   box: SealedBox;
   /** Epoch seconds. */
   now: () => number;
@@ -29,7 +29,7 @@ const resetSeconds = 3600;
 export function administerAccountAccess({ storage, box, now }: AccountAccessOptions) {
   const { accounts, artifacts, passkeys, oneTimeCodes } = storage;
   const byEmail = (email: string): Promise<Account> => findAccount(accounts, email);
-  const browsers = createBrowserLogins(artifacts, box, now);
+  const browsers = createBrowserLogins(storage, box, now);
 
   return {
     /**

@@ -1,7 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
-import type { ArtifactStore } from '../../storage/artifacts.ts';
-import type { McpSessionStore } from '../../storage/mcp-sessions.ts';
+import { normalizeEmail } from '../../storage/accounts.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { OfWhom } from './grants.ts';
@@ -19,6 +18,8 @@ export interface ListedSession {
   since: number;
   /** Epoch seconds; of MCP sessions alone. */
   usedAt?: number;
+  /** Name of the upstream a login came through, where it came through one. */
+  upstream?: string;
 }
 
 const kind = 'Session';
@@ -31,15 +32,12 @@ const prefix = 'session_';
  * @param now epoch seconds
  */
 export function administerSessions(
-  {
-    accounts,
-    artifacts,
-    mcpSessions,
-  }: { accounts: AccountStore; artifacts: ArtifactStore; mcpSessions: McpSessionStore },
+  storage: Pick<Storage, 'accounts' | 'artifacts' | 'mcpSessions' | 'upstreams'>,
   box: SealedBox,
   now: () => number,
 ) {
-  const browsers = createBrowserLogins(artifacts, box, now);
+  const { accounts, artifacts, mcpSessions } = storage;
+  const browsers = createBrowserLogins(storage, box, now);
 
   return {
     /** Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first. */
@@ -50,13 +48,14 @@ export function administerSessions(
       const found: ListedSession[] = [];
       for (const account of clientId === undefined ? all : [])
         if (wanted === undefined || account.email === wanted)
-          for (const { id, loggedInAt: since } of await browsers.list(account.id))
+          for (const { id, loggedInAt: since, upstream } of await browsers.list(account.id))
             found.push({
               kind: 'browser',
               id: `${prefix}${id}`,
               subject: account.id,
               email: account.email,
               since,
+              ...(upstream === undefined ? undefined : { upstream }),
             });
       for (const { key, principal, createdAt, usedAt } of await mcpSessions.list()) {
         const [, subject = '', client = ''] = JSON.parse(principal) as string[];

@@ -152,6 +152,9 @@ export const accountEn = {
       'The tokens are kept here, sealed, and used for what your tools do in your name. No app ever gets them.',
     asked: 'Asked for there',
     goTo: (service: string) => `Continue at ${service}`,
+    away: (service: string) => `${service} cannot be reached at the moment. Please try again later.`,
+    faulty: (service: string) =>
+      `${service} does not answer as it should. Whoever runs this server can find out why.`,
     linkDone: (service: string) =>
       `Your account at ${service} is linked. If an app sent you here, you can go back to it.`,
     unlink: (service: string) => `Unlink ${service}`,

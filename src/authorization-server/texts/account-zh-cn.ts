@@ -145,6 +145,8 @@ export const accountZhCn: typeof accountEn = {
     linkTokens: '令牌会加密保存在这里，仅用于您的工具以您的名义进行的操作。任何应用都不会得到这些令牌。',
     asked: '将在该服务请求',
     goTo: (service) => `前往 ${service}`,
+    away: (service) => `暂时无法连接 ${service}，请稍后再试。`,
+    faulty: (service) => `${service} 的响应不正常。服务器管理员可以查明原因。`,
     linkDone: (service) => `您在 ${service} 的账号已关联。如果是某个应用让您来到此处，您现在可以返回该应用。`,
     unlink: (service) => `取消关联 ${service}`,
     unlinkHeading: (service) => `取消关联 ${service}？`,

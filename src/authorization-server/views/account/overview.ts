@@ -33,6 +33,8 @@ export interface BrowserLogin {
   isThis: boolean;
   /** Epoch seconds. */
   loggedInAt: number;
+  /** Name of the upstream the login came through, where it came through one. */
+  upstream?: string;
 }
 
 /** What the overview shows. */
@@ -46,6 +48,8 @@ export interface AccountOverview {
   browsers: BrowserLogin[];
   passkeys: number;
   hasOneTimeCodes: boolean;
+  /** How many accounts elsewhere are linked; undefined where there are none to link. */
+  upstreams: number | undefined;
 }
 
 function endForm(page: AccountOverview, step: string, id: string, label: string): Markup {
@@ -146,7 +150,11 @@ ${
 <ul class="items">
 <li class="item"><a href="${page.url}/password">${words.security.password}</a></li>
 <li class="item"><a href="${page.url}/passkeys">${words.security.passkeys(page.passkeys)}</a></li>
-<li class="item"><a href="${page.url}/codes">${page.hasOneTimeCodes ? words.security.codesOn : words.security.codesOff}</a></li>
+<li class="item"><a href="${page.url}/codes">${page.hasOneTimeCodes ? words.security.codesOn : words.security.codesOff}</a></li>${
+      page.upstreams !== undefined &&
+      markup`
+<li class="item"><a href="${page.url}/upstreams">${words.security.upstreams(page.upstreams)}</a></li>`
+    }
 </ul>`,
   );
 }

@@ -18,8 +18,8 @@ export interface LinkedUpstream extends NamedUpstream {
   person: string;
   /** Epoch seconds. */
   linkedAt: number;
-  /** When its standing was good last, epoch seconds. */
-  checkedAt: number;
+  /** When its standing was good last, epoch seconds; absent where nothing is held to look at. */
+  checkedAt?: number;
   /** Since when it does not answer, epoch seconds. */
   unreachableSince?: number | undefined;
   /** What the tokens that are kept may do there. */
@@ -52,7 +52,7 @@ function renderLinked(texts: Texts, page: UpstreamsPage, linked: LinkedUpstream)
   const { unreachableSince } = linked;
   return markup`<li class="item"><h2><bdi>${label}</bdi></h2>
 <p>${words.as(markup`<bdi class="name">${displayText(linked.person, 254)}</bdi>`)}</p>
-<p class="muted">${words.linked(timeWords(texts, linked.linkedAt))}<br>${words.checked(timeWords(texts, linked.checkedAt))}${unreachableSince !== undefined && markup`<br>${words.unreachable(timeWords(texts, unreachableSince))}`}</p>
+<p class="muted">${words.linked(timeWords(texts, linked.linkedAt))}${linked.checkedAt !== undefined && markup`<br>${words.checked(timeWords(texts, linked.checkedAt))}`}${unreachableSince !== undefined && markup`<br>${words.unreachable(timeWords(texts, unreachableSince))}`}</p>
 <p class="muted">${use}<br>${linked.hasTokens ? words.tokensKept : words.noTokens}</p>
 ${linked.hasTokens && scopeList(words.allowed, linked.scopes)}<a class="button" href="${page.url}/upstreams/${linked.name}/unlink">${words.unlink(label)}</a></li>
 `;

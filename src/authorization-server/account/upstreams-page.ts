@@ -1,0 +1,135 @@
+import type { UpstreamStore } from '../../storage/upstreams.ts';
+import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
+import type { Vault } from '../../upstream/vault.ts';
+import type { AuditLog } from '../audit.ts';
+import { showPage } from '../interactions/page.ts';
+import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
+import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
+import { renderUpstreamLink, renderUpstreams, renderUpstreamUnlink } from '../views/account/upstreams.ts';
+import { goToPage, type PersonalRequest } from './account-request.ts';
+import type { LinkedUpstreams } from './linked-upstreams.ts';
+import { PageMissing } from './page-missing.ts';
+
+/** What the pages of accounts elsewhere work with. */
+export interface UpstreamsPageOptions {
+  upstreams: Upstreams;
+  vault: Pick<Vault, 'open'>;
+  links: Pick<UpstreamStore, 'findOfAccount'>;
+  linked: LinkedUpstreams;
+  beginUpstream: BeginUpstream;
+  audit: AuditLog;
+}
+
+/** What became of the form before, for the page that follows it; only names of upstreams that are there count. */
+function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageOptions): string | undefined {
+  const words = texts.account.upstreams;
+  const labelOf = (value: unknown): string | undefined =>
+    typeof value === 'string' ? upstreams.find(value)?.label : undefined;
+  const [linked, unlinked] = [labelOf(ctx.query.linked), labelOf(ctx.query.unlinked)];
+  if (linked !== undefined) return words.linkDone(linked);
+  return unlinked === undefined ? undefined : words.unlinkDone(unlinked);
+}
+
+/** Shows the accounts elsewhere. @throws PageMissing where there are none, and none can be linked */
+export async function showUpstreams(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const page = await options.linked.list(who.account.id);
+  if (page.linked.length + page.others.length === 0) throw new PageMissing();
+  showPage(ctx, renderUpstreams(texts, { url, csrf, notice: noticeOf(request, options), ...page }));
+}
+
+function requireUpstream({ name = '' }: PersonalRequest, { upstreams }: UpstreamsPageOptions): Upstream {
+  const upstream = upstreams.find(name);
+  if (!upstream) throw new PageMissing();
+  return upstream;
+}
+
+/** Shows what will be asked for elsewhere, before anybody goes there (A11-03). @throws PageMissing */
+export async function showUpstreamLink(
+  request: PersonalRequest,
+  options: UpstreamsPageOptions,
+  problem?: string,
+): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const upstream = requireUpstream(request, options);
+  const link = await options.links.findOfAccount(who.account.id, upstream.name);
+  const wanted = link?.wantedScopes.split(' ').filter(Boolean) ?? [];
+  const scopes = [...new Set([...upstream.scopes, ...wanted])];
+  showPage(ctx, renderUpstreamLink(texts, { url, csrf, problem, upstream, scopes }), undefined, undefined, [
+    upstream.callbackUrl,
+  ]);
+}
+
+/**
+ * Sends somebody who has logged in of late on to an upstream, to come back as who they are there (T-089).
+ * @throws PageMissing where there is no such upstream
+ */
+export async function beginUpstreamLink(
+  request: PersonalRequest,
+  options: UpstreamsPageOptions,
+): Promise<void> {
+  const { ctx, texts, who } = request;
+  const upstream = requireUpstream(request, options);
+  const { name, label } = upstream;
+  const accountId = who.account.id;
+  const link = await options.links.findOfAccount(accountId, name);
+  const purpose = {
+    purpose: 'link',
+    accountId,
+    sessionUid: who.session.uid,
+    next: `upstreams?linked=${name}`,
+  } as const;
+  const wishes = {
+    scopes: link?.wantedScopes.split(' ').filter(Boolean) ?? [],
+    holdsRefreshToken: link !== undefined && options.vault.open(link)?.refreshToken !== undefined,
+  };
+  try {
+    await options.beginUpstream(ctx, upstream, purpose, wishes);
+  } catch (error) {
+    if (!isUpstreamFault(error)) throw error;
+    options.audit('upstream.refused', ctx, {
+      accountId,
+      upstream: name,
+      purpose: 'link',
+      reason: error.reason,
+    });
+    const failure = failureOf(error);
+    ctx.status = failure === 'unavailable' ? 503 : 502;
+    const words = texts.account.upstreams;
+    await showUpstreamLink(
+      request,
+      options,
+      failure === 'unavailable' ? words.away(label) : words.faulty(label),
+    );
+  }
+}
+
+/** Asks whether an account elsewhere is to be unlinked. @throws PageMissing where it is not linked */
+export async function showUpstreamUnlink(
+  request: PersonalRequest,
+  { linked }: UpstreamsPageOptions,
+): Promise<void> {
+  const { ctx, texts, url, csrf, who, name = '' } = request;
+  const upstream = await linked.find(who.account.id, name);
+  if (!upstream) throw new PageMissing();
+  const isOnlyWay = await linked.isOnlyWay(who.account, name);
+  showPage(ctx, renderUpstreamUnlink(texts, { url, csrf, upstream, isOnlyWay }));
+}
+
+/**
+ * Unlinks an account elsewhere: what hangs on it ends at once, and its tokens are given back. Refused where nobody could
+ * log in any more.
+ * @throws PageMissing where it is not linked
+ */
+export async function unlinkUpstream(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
+  const { ctx, who, name = '' } = request;
+  const { linked, audit } = options;
+  const accountId = who.account.id;
+  if (await linked.isOnlyWay(who.account, name)) {
+    ctx.status = 409;
+    return showUpstreamUnlink(request, options);
+  }
+  if (!(await linked.unlink(accountId, name))) throw new PageMissing();
+  audit('account.unlinked', ctx, { accountId, upstream: name });
+  goToPage(request, `upstreams?unlinked=${name}`);
+}

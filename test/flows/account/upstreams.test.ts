@@ -1,0 +1,248 @@
+// Accounts elsewhere on /account, with a real upstream:
+// src/authorization-server/account/linked-upstreams.ts
+// src/authorization-server/account/upstreams-page.ts
+import { describe, expect, it, vi } from 'vitest';
+import { ada } from '../../support/gatehouse.ts';
+import { lin, omar } from '../../support/upstreams/people.ts';
+import { createVisitor } from '../../support/visitor.ts';
+import { openAccount } from './support/account.ts';
+import { type Elsewhere, goThrough, startElsewhere } from './support/elsewhere.ts';
+
+/** Logs in to /account through the upstream, in a browser of its own. */
+async function comeThroughWork({ gatehouse }: Elsewhere, person = lin) {
+  const visitor = createVisitor();
+  const login = await visitor.open(`${gatehouse.url}/account/login`);
+  return { visitor, ...(await goThrough(visitor, login, '/account/upstream', person)) };
+}
+
+/** Logs ada in with her password and links who she is at the upstream. */
+async function linkWork({ gatehouse }: Elsewhere, person = lin) {
+  const { visitor, ...page } = await openAccount(gatehouse, { page: '/upstreams/work/link' });
+  return { visitor, ...(await goThrough(visitor, page, '/link', person)) };
+}
+
+const audited = async ({ gatehouse }: Elsewhere, event: string) =>
+  gatehouse.administration.audit.list({ event, limit: 10 });
+
+describe('a login to the account pages through an upstream', () => {
+  it('makes the account it is known by, and shows who one is there, with tokens kept', async () => {
+    const scene = await startElsewhere();
+    const { url, html, visitor } = await comeThroughWork(scene);
+    expect(url).toBe(`${scene.gatehouse.url}/account`);
+    expect(html).toContain(lin.email);
+    expect(html).toContain('Accounts elsewhere (1)');
+    const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams`);
+    expect(page.html).toContain(`There you are <bdi class="name">${lin.email}</bdi>`);
+    expect(page.html).toContain('You can log in with it.');
+    expect(await audited(scene, 'login.succeeded')).toMatchObject([{ details: { upstream: 'work' } }]);
+  });
+
+  it('leads to the page that asked for it, and asks the upstream for a new login where somebody is there', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await comeThroughWork(scene);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(Date.now() + 301_000);
+      const login = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
+      expect(login.url).toContain('/account/login?next=upstreams/work/unlink');
+      const { response } = await visitor.submit(login, '/account/upstream?next=upstreams/work/unlink', [
+        ['upstream', 'work'],
+      ]);
+      const there = new URL(response.headers.get('location') ?? '');
+      expect(there.searchParams.get('prompt')?.split(' ')).toContain('login');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('to an upstream that is only for linking, or none, is not offered, and a forged form leads nowhere', async () => {
+    const scene = await startElsewhere({ login: false });
+    const visitor = createVisitor();
+    const login = await visitor.open(`${scene.gatehouse.url}/account/login`);
+    expect(login.html).not.toContain('name="upstream"');
+    const csrf = /name="csrf" value="([^"]*)"/.exec(login.html)?.[1] ?? '';
+    for (const upstream of ['work', 'nothing', ''])
+      expect(
+        (
+          await visitor.open(`${scene.gatehouse.url}/account/upstream`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+            body: new URLSearchParams({ csrf, upstream }).toString(),
+          })
+        ).response.headers.get('location'),
+      ).toBeNull();
+  });
+
+  it('says so where the upstream is down, and the password still works', async () => {
+    const scene = await startElsewhere();
+    await scene.work.down();
+    const visitor = createVisitor();
+    const login = await visitor.open(`${scene.gatehouse.url}/account/login`);
+    const page = await visitor.submit(login, '/account/upstream', [['upstream', 'work']]);
+    expect(page.response.status).toBe(503);
+    expect(page.html).toContain('Work cannot be reached at the moment.');
+    const { html } = await visitor.submit(page, '/account/login', [
+      ['email', ada.email],
+      ['password', ada.password],
+    ]);
+    expect(html).toContain('Your account');
+  });
+});
+
+describe('an account elsewhere', () => {
+  it('is linked by somebody who is logged in here and logs in there; then it lets them in (T-089)', async () => {
+    const scene = await startElsewhere({ accounts: { create: false } });
+    const linked = await linkWork(scene);
+    expect(linked.url).toBe(`${scene.gatehouse.url}/account/upstreams?linked=work`);
+    expect(linked.html).toContain('Your account at Work is linked.');
+    expect(linked.html).toContain(lin.email);
+    expect(linked.html).toContain('This server keeps tokens of it');
+    expect(linked.html).toContain('offline_access');
+    const later = await comeThroughWork(scene);
+    expect(later.html).toContain(ada.email);
+    const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
+    expect(await audited(scene, 'account.linked')).toMatchObject([
+      { details: { accountId: account?.id, upstream: 'work', subject: lin.sub } },
+    ]);
+  });
+
+  it('is not linked where the last login is more than five minutes ago, by GET or POST (T-089)', async () => {
+    const scene = await startElsewhere();
+    const { visitor, ...page } = await openAccount(scene.gatehouse, { page: '/upstreams/work/link' });
+    expect(page.url).toBe(`${scene.gatehouse.url}/account/upstreams/work/link`);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      vi.setSystemTime(Date.now() + 301_000);
+      const late = await visitor.submit(page, '/link', []);
+      expect(late.url).toBe(`${scene.gatehouse.url}/account/login?next=upstreams/work/link`);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(await audited(scene, 'upstream.begun')).toEqual([]);
+  });
+
+  it('that is somebody else already is not linked, and nothing changes (T-089)', async () => {
+    const scene = await startElsewhere();
+    await comeThroughWork(scene);
+    const refused = await linkWork(scene);
+    expect(refused.response.status).toBe(403);
+    const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
+    expect(await scene.gatehouse.storage.identities.listOf(account?.id ?? '')).toEqual([]);
+    expect(await scene.gatehouse.storage.upstreams.listOfAccount(account?.id ?? '')).toEqual([]);
+  });
+
+  it('whose page is called up for an upstream that is not there is missing, as is one that is not linked', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await openAccount(scene.gatehouse);
+    for (const path of ['nothing/link', 'nothing/unlink', 'work/unlink', ':name/link', 'work/other'])
+      expect(
+        (await visitor.open(`${scene.gatehouse.url}/account/upstreams/${path}`)).response.status,
+        path,
+      ).toBe(404);
+  });
+});
+
+describe('unlinking', () => {
+  it('asks first, then ends the login there with its tokens and forgets who one is there', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await linkWork(scene);
+    const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
+    expect(page.html).toContain('Unlink Work?');
+    const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
+    const { storage } = scene.gatehouse;
+    expect(await storage.upstreams.listOfAccount(account?.id ?? '')).toHaveLength(1);
+    const after = await visitor.submit(page, '/unlink', []);
+    expect(after.url).toBe(`${scene.gatehouse.url}/account/upstreams?unlinked=work`);
+    expect(after.html).toContain('Work is unlinked.');
+    expect(await storage.upstreams.listOfAccount(account?.id ?? '')).toEqual([]);
+    expect(await storage.identities.listOf(account?.id ?? '')).toEqual([]);
+    expect(await storage.upstreams.dueRevocations(Math.floor(Date.now() / 1000), 10, 0)).toMatchObject([
+      { upstream: 'work', accountId: account?.id },
+    ]);
+    expect(await audited(scene, 'account.unlinked')).toMatchObject([
+      { details: { accountId: account?.id, upstream: 'work' } },
+    ]);
+  });
+
+  it('logs out the browsers that came through it, within a second, and no others', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await linkWork(scene);
+    const through = await comeThroughWork(scene);
+    const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
+    await visitor.submit(page, '/unlink', []);
+    expect((await through.visitor.open(`${scene.gatehouse.url}/account`)).url).toContain('/account/login');
+    expect((await visitor.open(`${scene.gatehouse.url}/account`)).url).toBe(`${scene.gatehouse.url}/account`);
+  });
+
+  it('of the only way to log in is refused, and says what to do; with another way it goes', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await comeThroughWork(scene);
+    const path = `${scene.gatehouse.url}/account/upstreams/work/unlink`;
+    const page = await visitor.open(path);
+    expect(page.html).toContain('You can log in with Work alone.');
+    expect(page.html).not.toContain('<form');
+    const other = await visitor.open(`${scene.gatehouse.url}/account`);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(other.html)?.[1] ?? '';
+    const forced = await visitor.open(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams({ csrf }).toString(),
+    });
+    expect(forced.response.status).toBe(409);
+    const account = await scene.gatehouse.storage.accounts.findByEmail(lin.email);
+    expect(await scene.gatehouse.storage.upstreams.listOfAccount(account?.id ?? '')).toHaveLength(1);
+    const passkey = { id: 'key', accountId: account?.id ?? '', name: 'n', publicKey: Buffer.from('key') };
+    await scene.gatehouse.storage.passkeys.add(
+      { ...passkey, counter: 0, isSynced: false, transports: [], createdAt: 1 },
+      5,
+    );
+    expect((await visitor.open(path)).html).toContain('<form');
+  });
+
+  it('works for an account elsewhere that is only known, when all that hung on it has ended', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await openAccount(scene.gatehouse);
+    const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
+    const identity = { issuer: scene.work.issuer, subject: omar.sub, accountId: account?.id ?? '' };
+    await scene.gatehouse.storage.artifacts.commit([
+      { type: 'linkIdentity', ...identity, at: 1_800_000_000 },
+    ]);
+    const list = await visitor.open(`${scene.gatehouse.url}/account/upstreams`);
+    expect(list.html).toContain(omar.sub);
+    expect(list.html).toContain('keeps no tokens of it');
+    const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
+    await visitor.submit(page, '/unlink', []);
+    expect(await scene.gatehouse.storage.identities.listOf(identity.accountId)).toEqual([]);
+  });
+
+  it('of one that the operator took out of the settings still works', async () => {
+    const scene = await startElsewhere();
+    const { folder } = scene.gatehouse;
+    expect(folder).toBeTruthy();
+    await linkWork(scene);
+    const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
+    const [row] = await scene.gatehouse.storage.upstreams.listOfAccount(account?.id ?? '');
+    if (!row) throw new Error('nothing is linked');
+    await scene.gatehouse.storage.artifacts.commit(
+      [
+        {
+          ...row,
+          type: 'putUpstreamLink',
+          id: 'gone',
+          upstream: 'gone',
+          at: 1,
+          tokens: row.tokens ?? row.profile,
+        },
+      ].map(({ generation: _generation, ...change }) => change) as never,
+    );
+    const { visitor, html } = await openAccount(scene.gatehouse, { page: '/upstreams' });
+    expect(html).toContain('does not work with this service any more');
+    const page = await visitor.open(`${scene.gatehouse.url}/account/upstreams/gone/unlink`);
+    await visitor.submit(page, '/unlink', []);
+    expect(
+      (await scene.gatehouse.storage.upstreams.listOfAccount(account?.id ?? '')).map(
+        ({ upstream }) => upstream,
+      ),
+    ).toEqual(['work']);
+  });
+});
