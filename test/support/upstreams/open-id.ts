@@ -115,7 +115,11 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
         },
         backchannelLogout: { enabled: true },
       },
-      fetch: (url, options) => globalThis.fetch(url, options as RequestInit) as never,
+      // Without the engine's own dispatcher, which does not send logout tokens to this machine.
+      fetch: (url, options) => {
+        const { dispatcher: _guard, ...others } = { ...options } as RequestInit & { dispatcher?: unknown };
+        return globalThis.fetch(url, others);
+      },
       ttl: {
         AccessToken: () => state.accessTokenSeconds,
         RefreshToken: 86_400,

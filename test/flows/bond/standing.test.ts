@@ -1,0 +1,178 @@
+// Flows of src/authorization-server/bonds/refresh-bond.ts, src/authorization-server/bonds/bonded-tokens.ts,
+// src/authorization-server/bonds/link-standing.ts, src/upstream/bond/look.ts and src/upstream/bond/standing.ts.
+import Database from 'better-sqlite3';
+import { afterEach, describe, expect, it } from 'vitest';
+import { refresh, type Tokens } from '../../support/oauth.ts';
+import { faults } from '../../support/upstreams/front.ts';
+import { startGithubLikeUpstream } from '../../support/upstreams/github-like.ts';
+import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
+import { lin } from '../../support/upstreams/people.ts';
+import { expectRefused, expectTokens } from '../token/subject.ts';
+import { age, arrive, onlyLink, type Scene, type StandIn, send, startScene } from './subject.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function start<U extends StandIn>(work: U, over: object = {}, more: object = {}): Promise<Scene<U>> {
+  const scene = await startScene(work, over, { mcp: { sessions: 'none' }, ...more });
+  cleanups.push(scene.stop);
+  return scene;
+}
+
+function execute(file: string, sql: string): void {
+  const database = new Database(file);
+  database.exec(sql);
+  database.close();
+}
+
+const greet = { method: 'tools/call', params: { name: 'greet', arguments: {} } };
+
+/** The status of a call, and when to come back where it says so. */
+async function call(mcpUrl: string, tokens: Tokens): Promise<[number, string | null]> {
+  const response = await send(mcpUrl, tokens, greet);
+  const text = await response.text();
+  if (response.status === 200) expect(text).toContain('hello');
+  return [response.status, response.headers.get('retry-after')];
+}
+
+describe('an upstream token that has just expired', () => {
+  it('is renewed once for 200 parallel calls, and everybody gets an answer (T-090)', async () => {
+    const scene = await start(await startOpenIdUpstream());
+    const { tokens } = await arrive(scene);
+    age(scene, { expiredAgo: 1 }, execute);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => call(scene.gatehouse.mcpUrl, tokens)),
+    );
+    expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200]));
+    expect(scene.work.asked.refresh_token).toBe(1);
+    expect((await onlyLink(scene)).generation).toBe(2);
+  });
+
+  it('is renewed once also where two processes are asked (T-090)', async () => {
+    const scene = await start(await startOpenIdUpstream());
+    const another = await scene.serveAnother();
+    cleanups.push(another.stop);
+    const { tokens } = await arrive(scene);
+    age(scene, { expiredAgo: 1 }, execute);
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, at) =>
+        send((at % 2 === 0 ? scene.gatehouse : another).mcpUrl, tokens, { method: 'ping' }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(scene.work.asked.refresh_token).toBe(1);
+  });
+
+  it('ends our grant with a challenge where the upstream says invalid_grant, and tells the operator (T-090)', async () => {
+    const scene = await start(await startOpenIdUpstream());
+    const { tokens, clientId } = await arrive(scene);
+    scene.work.revokeTokensOf(lin.sub);
+    age(scene, { expiredAgo: 1 }, execute);
+    const response = await send(scene.gatehouse.mcpUrl, tokens, greet);
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    await expectRefused(await refresh(scene.gatehouse.url, clientId, tokens.refresh_token), 'invalid_grant');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const [row] = await scene.gatehouse.storage.audit.read({ event: 'upstream.ended', limit: 1 });
+    expect(JSON.parse(row?.details ?? '{}')).toMatchObject({
+      upstream: 'work',
+      reason: 'grant_refused',
+      grants: '1',
+    });
+  });
+});
+
+describe('an upstream that is down', () => {
+  it.each([
+    [
+      'answers 503',
+      (work: StandIn) => work.fault('/token', faults.page(503)),
+      (work: StandIn) => work.behave(),
+    ],
+    ['is restarted', (work: StandIn) => work.down(), (work: StandIn) => work.up()],
+  ])('and %s in the middle of calls logs nobody out (T-090)', async (_what, goDown, comeUp) => {
+    const scene = await start(await startOpenIdUpstream());
+    const { tokens, clientId } = await arrive(scene);
+    age(scene, { expiredAgo: 1 }, execute);
+    await goDown(scene.work);
+    const statuses: number[] = [];
+    let isOver = false;
+    const calling = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (!isOver) statuses.push((await call(scene.gatehouse.mcpUrl, tokens))[0]);
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const refreshed = await expectTokens(await refresh(scene.gatehouse.url, clientId, tokens.refresh_token));
+    expect((await onlyLink(scene)).unreachableSince).toBeTypeOf('number');
+    await comeUp(scene.work);
+    await expect.poll(async () => (await onlyLink(scene)).generation, { timeout: 10_000 }).toBe(2);
+    isOver = true;
+    await calling;
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await call(scene.gatehouse.mcpUrl, refreshed)).toEqual([200, null]);
+    expect(scene.work.granted.refresh_token).toBe(1);
+  });
+
+  it('beyond the grace is 503 with a time and a sentence, for calls, refreshes and introspection, and back by itself (T-090)', async () => {
+    const scene = await start(await startOpenIdUpstream(), { graceSeconds: 60 });
+    const { tokens, clientId } = await arrive(scene);
+    age(scene, { expiredAgo: 100, unreachableFor: 61 }, execute);
+    await scene.work.down();
+    const response = await send(scene.gatehouse.mcpUrl, tokens, greet);
+    expect(response.status).toBe(503);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await response.json()).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: expect.stringContaining('identity provider'),
+    });
+    const refused = await refresh(scene.gatehouse.url, clientId, tokens.refresh_token);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    await expectRefused(refused, 'temporarily_unavailable', 503);
+    await scene.work.up();
+    await expect
+      .poll(async () => (await call(scene.gatehouse.mcpUrl, tokens))[0], { timeout: 15_000 })
+      .toBe(200);
+    await expectTokens(await refresh(scene.gatehouse.url, clientId, tokens.refresh_token));
+  });
+});
+
+describe('an upstream that never renews', () => {
+  it('is asked who it is, by and by and not by each call, and its no ends our grant (AS-2, A10-02)', async () => {
+    const scene = await start(await startGithubLikeUpstream());
+    const { tokens } = await arrive(scene);
+    const asked = scene.work.count('/user');
+    for (let times = 0; times < 10; times++)
+      expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([200, null]);
+    expect(scene.work.count('/user')).toBe(asked);
+
+    age(scene, { provedAgo: 10_000 }, execute);
+    const restarted = await scene.serveAnother();
+    cleanups.push(restarted.stop);
+    expect((await send(restarted.mcpUrl, tokens, { method: 'ping' })).status).not.toBe(401);
+    expect(scene.work.count('/user')).toBe(asked + 1);
+
+    scene.work.revokeTokensOf(lin.sub);
+    age(scene, { provedAgo: 10_000 }, execute);
+    const again = await scene.serveAnother();
+    cleanups.push(again.stop);
+    expect((await send(again.mcpUrl, tokens, { method: 'ping' })).status).toBe(401);
+    expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([401, null]);
+  });
+
+  it('and whose access token has ended keeps our grant for the time of the settings, no longer (AS-2)', async () => {
+    const work = await startOpenIdUpstream();
+    work.alter('/token', ({ refresh_token: _withheld, ...answer }) => answer);
+    const scene = await start(work, { unverifiableSeconds: 5000 });
+    const { tokens } = await arrive(scene);
+    age(scene, { expiredAgo: 100, provedAgo: 4900 }, execute);
+    expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([200, null]);
+    const another = await scene.serveAnother();
+    cleanups.push(another.stop);
+    age(scene, { provedAgo: 5000 }, execute);
+    expect((await send(another.mcpUrl, tokens, { method: 'ping' })).status).toBe(401);
+    expect(await call(scene.gatehouse.mcpUrl, tokens)).toEqual([401, null]);
+  });
+});
