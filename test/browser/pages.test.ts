@@ -6,7 +6,7 @@ import { inject, outcome, watchAttacker } from './support/attacker.ts';
 import { setScene } from './support/login.ts';
 import { everyPage } from './support/pages.ts';
 
-const scene = setScene();
+const scene = setScene({ withUpstream: true });
 const schemes = ['light', 'dark'] as const;
 const widths = [360, 1280];
 

@@ -1,12 +1,11 @@
 import type { UpstreamIdentity } from '../../upstream/upstream.ts';
-import { fitsPattern } from '../trusted-issuers/claim-pattern.ts';
 import type { NotAdmittedReason } from './purposes.ts';
 
 /** Who may come in through an upstream; everybody it knows where neither is there. */
 export interface AdmissionRule {
   /** Domains of verified e-mail addresses. */
   domains?: readonly string[] | undefined;
-  /** Claims, each with the values of which one has to be there; `*` stands for any characters. */
+  /** Claims, each with the values of which one has to be there. */
   claims?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
@@ -15,14 +14,14 @@ export function domainOf(email: string | undefined): string {
   return email === undefined ? '' : email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Whether a claim has one of the values; one with several values needs one that fits. */
+/** Whether a claim is, or has among others, one of the values: text with respect to case, a number or a Boolean. */
 export function hasClaim(
   claims: Readonly<Record<string, unknown>>,
   name: string,
   values: readonly string[],
 ): boolean {
   const held = Object.hasOwn(claims, name) ? [claims[name]].flat() : [];
-  return held.some((value) => values.some((pattern) => fitsPattern(pattern, value)));
+  return held.some((value) => typeof value !== 'object' && values.includes(String(value)));
 }
 
 /**

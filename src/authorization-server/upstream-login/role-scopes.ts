@@ -3,7 +3,6 @@ import { hasClaim } from './admission.ts';
 /** Whoever has a claim with this value may be given these scopes. */
 export interface ScopeRule {
   claim: string;
-  /** `*` stands for any characters. */
   value: string;
   scopes: readonly string[];
 }

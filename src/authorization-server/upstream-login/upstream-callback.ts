@@ -110,10 +110,7 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
       arrival = { upstream, ...completed, ...(sid === undefined ? undefined : { sid }) };
     } catch (error) {
       if (!isUpstreamFault(error)) throw error;
-      logger.info(
-        { upstream: upstream.name, reason: error.reason, err: error },
-        'a login at an upstream failed',
-      );
+      logger.info({ upstream: upstream.name, reason: error.reason }, error.message);
       return fail(ctx, upstream, purposeSteps, purpose, failureOf(error), error.reason);
     }
     try {

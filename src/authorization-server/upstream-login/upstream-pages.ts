@@ -39,23 +39,24 @@ const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_
   notAdmitted: { error: 'access_denied', error_description: 'the person may not log in here' },
 };
 
-/** Which page of an upstream's own is asked for: what the client wishes, or another account than the last. */
-function promptOf(
-  { prompt: { reasons } }: Interaction,
-  otherAccount: boolean,
-): AuthorizationWishes['prompt'] {
-  if (otherAccount || reasons.includes('switch_account')) return 'select_account';
-  return reasons.includes('login_prompt') || reasons.includes('max_age') ? 'login' : undefined;
+/** Reasons for which a login there that is still open does not do; an upstream then asks again who it is. */
+const freshLoginReasons = ['switch_account', 'login_prompt', 'max_age'];
+
+/** Whether the upstream is to ask who it is: as the client wishes, or because the last one was not the right one. */
+function mustAskWho(interaction: Interaction): boolean {
+  const { reasons } = interaction.prompt;
+  return (
+    readChoice(interaction)?.otherAccount === true || reasons.some((one) => freshLoginReasons.includes(one))
+  );
 }
 
 /** Says what a person who is sent to an upstream brings along. */
 function wishesOf(interaction: Interaction): AuthorizationWishes {
   const { login_hint: hint, ui_locales: uiLocales } = interaction.params;
-  const prompt = promptOf(interaction, readChoice(interaction)?.otherAccount === true);
   return {
     ...(typeof hint === 'string' && hint.length <= 254 ? { loginHint: hint } : undefined),
     ...(typeof uiLocales === 'string' ? { uiLocales } : undefined),
-    ...(prompt ? { prompt } : undefined),
+    ...(mustAskWho(interaction) ? { prompt: 'login' } : undefined),
   };
 }
 

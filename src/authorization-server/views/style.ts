@@ -88,6 +88,7 @@ button,.button{display:block;width:100%;min-height:2.75rem;padding:.5rem 1rem;bo
 .primary{border-color:var(--accent);background:var(--accent);color:var(--onAccent)}
 .cancel{margin-top:.75rem}
 .choices button+button{margin-top:.75rem}
+form+dl{margin-top:1.25rem}
 .link{display:inline;width:auto;min-height:1.5rem;padding:0;border:0;color:var(--accent);text-decoration:underline}
 :focus-visible{outline:3px solid var(--focus);outline-offset:2px}
 .account{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 1rem;margin:0 0 1.25rem;font-size:.9375rem}

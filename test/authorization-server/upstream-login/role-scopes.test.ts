@@ -3,7 +3,7 @@ import { scopesForRoles } from '../../../src/authorization-server/upstream-login
 
 const rules = [
   { claim: 'groups', value: 'staff', scopes: ['notes:read'] },
-  { claim: 'groups', value: 'eng*', scopes: ['notes:read', 'notes:write'] },
+  { claim: 'groups', value: 'engineering', scopes: ['notes:read', 'notes:write'] },
   { claim: 'role', value: 'admin', scopes: ['admin'] },
 ];
 const all = ['notes:read', 'notes:write', 'admin'];

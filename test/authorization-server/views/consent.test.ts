@@ -31,6 +31,15 @@ function decisionForm(html: string): string {
 }
 
 describe('renderConsent', () => {
+  it('names the upstream somebody came through, and the one that is asked next', () => {
+    expect(renderConsent(en, { ...page, through: 'Work' })).toContain('through Work');
+    expect(renderConsent(en, { ...page, next: 'Work' })).toContain('If you allow this, Work is asked next');
+    expect(renderConsent(en, page)).not.toMatch(/through|asked next/);
+    expect(pageStructure(renderConsent(en, { ...page, through: hostile, next: hostile }))).toEqual(
+      pageStructure(renderConsent(en, { ...page, through: 'Work', next: 'Work' })),
+    );
+  });
+
   it('names client, account, resource and redirect URI (A5-09)', () => {
     const html = renderConsent(en, page);
     for (const shown of [

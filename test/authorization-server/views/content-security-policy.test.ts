@@ -45,6 +45,15 @@ describe('contentSecurityPolicy', () => {
     expect(sources('com.example.app:/oauth')).toBe('com.example.app:');
   });
 
+  it('lets a form lead through several places, each scheme named once', () => {
+    const policy = contentSecurityPolicy([
+      'cursor://callback',
+      'https://as.example/callback',
+      'https://app.example/cb',
+    ]);
+    expect(policy).toContain("form-action 'self' cursor: https:;");
+  });
+
   it('takes nothing of a host into the policy, whatever characters it has', () => {
     for (const uri of [
       'https://evil;script-src/cb',

@@ -99,4 +99,25 @@ describe('renderLogin', () => {
       'input id name type autocomplete required aria-invalid aria-describedby autofocus',
     );
   });
+
+  it('offers logins elsewhere, beside our own or alone', () => {
+    const upstreams = {
+      action: '/interaction/i1/upstream',
+      choices: [
+        { name: 'work', label: 'Work' },
+        { name: 'hub', label: hostile },
+      ],
+    };
+    const html = renderLogin(en, { ...page, upstreams });
+    expect(html).toContain('<button type="submit" name="upstream" value="work">Log in with Work</button>');
+    expect(html.indexOf('name="password"')).toBeLessThan(html.indexOf('name="upstream"'));
+    const ordinary = [upstreams.choices[0], { name: 'hub', label: 'Hub' }] as typeof upstreams.choices;
+    expect(pageStructure(html)).toEqual(
+      pageStructure(renderLogin(en, { ...page, upstreams: { ...upstreams, choices: ordinary } })),
+    );
+    const alone = renderLogin(en, { ...page, upstreams, upstreamsOnly: true });
+    expect(alone).not.toContain('name="password"');
+    expect(alone).toContain('name="upstream"');
+    expect(renderLogin(en, page)).not.toContain('upstream');
+  });
 });

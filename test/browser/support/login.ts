@@ -8,20 +8,37 @@ import { type Callback, startCallback } from '../../support/callback.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { authorization, type Flow, register } from '../../support/oauth.ts';
 import { type Served, serveGatehouse } from '../../support/served.ts';
+import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 
 /** What a test file of this folder works with: one server, one browser, one client with its listener. */
 export interface Scene {
   served: Served;
   browser: Browser;
   callback: Callback;
+  /** Another login people may come through, where the test asks for one. */
+  work?: OpenIdUpstream;
   /** A folder for the logins of the command line. */
   home: string;
   /** A new authorization request of a newly registered client. */
   begin(name?: string): Promise<Flow>;
 }
 
-/** Sets the scene for a test file; every browser profile is closed after its test. */
-export function setScene(): Scene {
+const settingsFor = (work: OpenIdUpstream) => ({
+  dangerously: { upstreamsOverHttp: true },
+  upstreams: {
+    work: work.settings({
+      label: 'Work',
+      scopes: ['openid', 'profile', 'email'],
+      accounts: { create: true, allow: { domains: ['work.example'] } },
+    }),
+  },
+});
+
+/**
+ * Sets the scene for a test file; every browser profile is closed after its test.
+ * @param withUpstream whether people may also come through an upstream called "Work", if their address is of work.example
+ */
+export function setScene({ withUpstream = false } = {}): Scene {
   const scene = {
     async begin(name = 'Notes on my laptop') {
       const { client_id } = await register(scene.served.url, {
@@ -33,7 +50,9 @@ export function setScene(): Scene {
   } as Scene;
   beforeAll(async () => {
     scene.home = await mkdtemp(join(tmpdir(), 'gatehouse-home-'));
-    scene.served = await serveGatehouse();
+    if (withUpstream) scene.work = await startOpenIdUpstream();
+    scene.served = await serveGatehouse([], scene.work ? settingsFor(scene.work) : {});
+    scene.work?.allow(`${scene.served.url}/upstream/work/callback`);
     scene.callback = await startCallback();
     scene.browser = await startBrowser();
   });
@@ -45,6 +64,7 @@ export function setScene(): Scene {
     await scene.browser?.close();
     await scene.callback?.stop();
     await scene.served?.stop();
+    await scene.work?.stop();
     await rm(scene.home, { recursive: true, force: true });
   });
   return scene;

@@ -5,6 +5,7 @@ import { redeem } from '../../support/oauth.ts';
 import { accountPages } from './account-pages.ts';
 import { logIn, type Scene } from './login.ts';
 import { passkeyPages } from './passkey-pages.ts';
+import { upstreamPages } from './upstream-pages.ts';
 
 /** A page of ours, and how a person comes to it. */
 export interface KnownPage {
@@ -114,4 +115,5 @@ export const everyPage: readonly KnownPage[] = [
   },
   ...accountPages,
   ...passkeyPages,
+  ...upstreamPages,
 ];

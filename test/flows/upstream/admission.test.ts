@@ -1,0 +1,153 @@
+// Who may come in, as whom, and with which scopes; src/authorization-server/upstream-login/purposes.ts names the reasons.
+import { describe, expect, it } from 'vitest';
+import { ada } from '../../support/gatehouse.ts';
+import { redeem, type Tokens } from '../../support/oauth.ts';
+import { lin, mallory, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
+import { audited, begin, comeBack, goThere, logIn, person, type Scene, startScene } from './subject.ts';
+
+/** Somebody comes, and is told in general words that they may not. */
+async function expectTurnedAway(scene: Scene, who: UpstreamPerson, reason: string): Promise<void> {
+  const flow = await begin(scene);
+  const comer = person(who);
+  const page = await comeBack(await goThere(flow, comer), comer);
+  expect(page.response.headers.get('location')).toBeNull();
+  expect(page.html).toContain('that login may not be used here');
+  expect(page.html.replace(/<style>[\s\S]*<\/style>/, '')).not.toMatch(/domain|group|claim|taken|disabled/i);
+  expect(await audited(scene, 'upstream.refused')).toMatchObject([{ upstream: 'work', reason }]);
+  expect(await audited(scene, 'login.succeeded')).toEqual([]);
+  const { response } = await comer.visitor.submit(page, '/leave', []);
+  const sent = new URL(response.headers.get('location') ?? '');
+  expect(Object.fromEntries(sent.searchParams)).toMatchObject({
+    error: 'access_denied',
+    state: flow.state,
+    iss: scene.gatehouse.url,
+  });
+  // What the upstream gave for them is of no use to anybody.
+  expect(scene.work.revoked.length).toBe(1);
+}
+
+describe('admission', () => {
+  it('by domain lets in only verified addresses of that domain', async () => {
+    const scene = await startScene({ accounts: { create: true, allow: { domains: ['work.example'] } } });
+    const flow = await begin(scene);
+    expect((await logIn(flow, person(lin))).searchParams.get('code')).toBeTruthy();
+    const other = await startScene({ accounts: { create: true, allow: { domains: ['work.example'] } } });
+    await expectTurnedAway(other, omar, 'domain_not_allowed');
+    expect(await other.gatehouse.storage.accounts.findByEmail(omar.email)).toBeUndefined();
+  });
+
+  it('by claim lets in only who has it', async () => {
+    const scene = await startScene({
+      accounts: { create: true, allow: { claims: { groups: ['engineering'] } } },
+    });
+    await expectTurnedAway(scene, omar, 'claims_not_allowed');
+    expect((await logIn(await begin(scene), person(lin))).searchParams.get('code')).toBeTruthy();
+  });
+
+  it('makes no accounts where the operator wants none', async () => {
+    await expectTurnedAway(await startScene({ accounts: { create: false } }), lin, 'accounts_not_created');
+  });
+
+  it('lets another account of the upstream be tried after that', async () => {
+    const scene = await startScene({ accounts: { create: true, allow: { domains: ['work.example'] } } });
+    const comer = person(omar);
+    const flow = await begin(scene);
+    const page = await comeBack(await goThere(flow, comer), comer);
+    const again = await comer.visitor.submit(page, '/again', []);
+    expect(again.html).toContain('Continue to Work');
+    const { response } = await comer.visitor.submit(again, '/approve', [
+      ['decision', 'allow'],
+      ['scope', 'notes:read'],
+    ]);
+    const there = response.headers.get('location') ?? '';
+    expect(new URL(there).searchParams.get('prompt')).toBe('login');
+    const back = await comeBack(await person(lin).walker.walk(there, lin), comer);
+    expect(new URL(back.response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
+  });
+});
+
+describe('the account of somebody who comes in', () => {
+  it('is never somebody else’s with the same address (T-089)', async () => {
+    const scene = await startScene();
+    await scene.gatehouse.administration.accounts.add(lin.email, 'a password of her own here');
+    await expectTurnedAway(scene, lin, 'email_taken');
+  });
+
+  it('is that of the address where the operator chose so for its domain, and then by subject alone (T-089)', async () => {
+    const accounts = { create: true, linkByVerifiedEmail: ['work.example'] };
+    const scene = await startScene({ accounts });
+    const { administration, storage } = scene.gatehouse;
+    await administration.accounts.add(lin.email, 'a password of her own here');
+    const before = await storage.accounts.findByEmail(lin.email);
+    await logIn(await begin(scene), person(lin));
+    expect(await audited(scene, 'account.linked')).toMatchObject([
+      { accountId: before?.id, subject: lin.sub },
+    ]);
+    expect(await storage.artifacts.listGrants(before?.id ?? '')).toHaveLength(1);
+  });
+
+  it('is a new one where an address was not verified, whatever it says (T-089)', async () => {
+    const accounts = { create: true, linkByVerifiedEmail: ['example.com', 'work.example'] };
+    const scene = await startScene({ accounts });
+    const { storage } = scene.gatehouse;
+    await logIn(await begin(scene), person(mallory));
+    const adas = await storage.accounts.findByEmail(ada.email);
+    expect(await storage.artifacts.listGrants(adas?.id ?? '')).toEqual([]);
+    expect(await audited(scene, 'account.created')).toHaveLength(1);
+  });
+
+  it('cannot be used while it is disabled', async () => {
+    const scene = await startScene();
+    await logIn(await begin(scene), person());
+    const { storage } = scene.gatehouse;
+    const account = await storage.accounts.findByEmail(lin.email);
+    await storage.accounts.setDisabled(account?.id ?? '', Math.floor(Date.now() / 1000));
+    const page = await comeBack(await goThere(await begin(scene), person()), person());
+    expect(page.response.status).toBe(400);
+    const comer = person();
+    const refused = await comeBack(await goThere(await begin(scene), comer), comer);
+    expect(refused.html).toContain('may not be used here');
+    expect((await audited(scene, 'upstream.refused')).at(-1)).toMatchObject({ reason: 'account_disabled' });
+  });
+
+  it('is made once where two browsers come with it for the first time at once', async () => {
+    const scene = await startScene();
+    const two = [person(), person()];
+    const callbacks = await Promise.all(two.map(async (who) => goThere(await begin(scene), who)));
+    const seen = await Promise.all(two.map((who, index) => comeBack(callbacks[index] as URL, who)));
+    for (const { response } of seen)
+      expect(new URL(response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
+    const accounts = await scene.gatehouse.storage.accounts.list();
+    expect(accounts.filter(({ email }) => email === lin.email)).toHaveLength(1);
+  });
+});
+
+describe('scopes by role', () => {
+  const grantScopes = [
+    { claim: 'groups', value: 'staff', scopes: ['notes:read'] },
+    { claim: 'groups', value: 'owners', scopes: ['notes:write'] },
+  ];
+
+  it('are what was approved, as far as the roles go, at each consent', async () => {
+    const scene = await startScene({ grantScopes });
+    const lina = person();
+    for (const flow of [await begin(scene), await begin(scene)]) {
+      const page = await lina.visitor.open(flow.url);
+      const sent = page.html.includes('/consent"')
+        ? await lina.visitor
+            .submit(page, '/consent', [
+              ['decision', 'allow'],
+              ['scope', 'notes:read'],
+              ['scope', 'notes:write'],
+            ])
+            .then(({ response }) => new URL(response.headers.get('location') ?? ''))
+        : await logIn(flow, lina);
+      const response = await redeem(scene.gatehouse.url, flow, sent.searchParams.get('code') ?? '');
+      expect(((await response.json()) as Tokens).scope).toBe('notes:read');
+    }
+  });
+
+  it('of which none is left turn somebody away', async () => {
+    await expectTurnedAway(await startScene({ grantScopes }), omar, 'no_scope_for_roles');
+  });
+});
