@@ -20,8 +20,15 @@ interface StoredCookie {
   path: string;
 }
 
-/** Creates a visitor with an empty cookie jar; `language` is what the browser sends as `Accept-Language`. */
-export function createVisitor(jar = new Map<string, StoredCookie>(), language?: string): Visitor {
+/**
+ * Creates a visitor with an empty cookie jar; `language` is what the browser sends as `Accept-Language`, `userAgent` what it
+ * calls itself.
+ */
+export function createVisitor(
+  jar = new Map<string, StoredCookie>(),
+  language?: string,
+  userAgent?: string,
+): Visitor {
   const cookies = new Map([...jar].map(([key, { value }]) => [key.split(' ')[0] ?? '', value]));
 
   function remember(response: Response, url: string): void {
@@ -58,6 +65,7 @@ export function createVisitor(jar = new Map<string, StoredCookie>(), language?: 
     const headers = new Headers(init.headers);
     if (!headers.has('accept')) headers.set('accept', 'text/html');
     if (language !== undefined) headers.set('accept-language', language);
+    if (userAgent !== undefined) headers.set('user-agent', userAgent);
     const cookie = cookieHeader(url);
     if (cookie) headers.set('cookie', cookie);
     const response = await fetch(url, { ...init, headers, redirect: 'manual' });

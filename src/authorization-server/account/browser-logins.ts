@@ -1,5 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { SessionBrowser } from '../engine/session-browser.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import type { BrowserLogin } from '../views/account/overview.ts';
@@ -17,7 +18,7 @@ export interface BrowserLogins {
 const kind = 'Session';
 
 /** The part of the engine's session that says who is logged in, and how. */
-interface SessionPayload {
+interface SessionPayload extends SessionBrowser {
   uid: string;
   loginTs: number;
   acr?: string;
@@ -41,12 +42,13 @@ export function createBrowserLogins(
     const rows = (await artifacts.listOf(kind, accountId)).filter(({ expiresAt }) => expiresAt > now());
     const logins = await Promise.all(
       rows.map(async (row) => {
-        const { uid, loginTs, acr } = openPayload<SessionPayload>(box, kind, row);
+        const { uid, loginTs, acr, browser } = openPayload<SessionPayload>(box, kind, row);
         const upstream = await upstreamOf(acr);
         return {
           id: row.id,
           isThis: uid === ownUid,
           loggedInAt: loginTs,
+          ...(browser && { browser }),
           ...(upstream === undefined ? undefined : { upstream }),
         };
       }),

@@ -1,10 +1,12 @@
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { Account, AccountStore } from '../../storage/accounts.ts';
+import { browserFamily } from '../engine/browser-family.ts';
+import type { SessionBrowser } from '../engine/session-browser.ts';
 import { sessionTtl } from '../engine/session-life.ts';
 
 /** A login in a browser, as the engine keeps it. */
-export type LoginSession = Awaited<ReturnType<Provider['Session']['get']>>;
+export type LoginSession = Awaited<ReturnType<Provider['Session']['get']>> & SessionBrowser;
 
 /** Somebody who is logged in in the browser that asks. */
 export interface LoggedIn {
@@ -66,6 +68,7 @@ export function createOwnSessions(options: OwnSessionOptions): OwnSessions {
     async start(ctx, accountId, amr, loginTs = now(), acr) {
       const session = await presentFor(ctx, accountId);
       session.loginAccount({ accountId, loginTs, amr, ...(acr === undefined ? undefined : { acr }) });
+      session.browser = browserFamily(ctx.get('user-agent'));
       const seconds = sessionTtl(lifetimes, loginTs, now());
       await session.save(seconds);
       ctx.cookies.set(cookie, session.jti, { ...attributes, expires: new Date((now() + seconds) * 1000) });

@@ -10,6 +10,7 @@ import { StorageUnavailable } from '../../storage/storage.ts';
 import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 import { compareSecretsAsRegistered } from './client-secrets.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
+import { keepBrowserOfLogin } from './session-browser.ts';
 
 /** The engine, ready to be handed requests. */
 export interface Engine {
@@ -51,6 +52,7 @@ function createProvider({ issuer, configure, grants, keys, logger }: EngineOptio
   for (const grant of grants) addGrant(provider, grant);
   compareLocalhostPorts(provider);
   compareSecretsAsRegistered(provider);
+  keepBrowserOfLogin(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });

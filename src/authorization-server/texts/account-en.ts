@@ -36,7 +36,8 @@ export const accountEn = {
 
   browsers: {
     heading: 'Browsers you are logged in with',
-    this: 'This browser',
+    name: (browser: string, system?: string) => (system === undefined ? browser : `${browser} on ${system}`),
+    this: (name?: string) => (name === undefined ? 'This browser' : `This browser: ${name}`),
     other: 'Another browser',
     since: (time: string) => `Logged in ${time}`,
     end: 'End this login',

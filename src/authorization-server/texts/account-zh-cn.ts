@@ -36,7 +36,8 @@ export const accountZhCn: typeof accountEn = {
 
   browsers: {
     heading: '已登录的浏览器',
-    this: '当前浏览器',
+    name: (browser, system) => (system === undefined ? browser : `${system} 上的 ${browser}`),
+    this: (name) => (name === undefined ? '当前浏览器' : `当前浏览器：${name}`),
     other: '另一个浏览器',
     since: (time) => `登录时间：${time}`,
     end: '结束此登录',

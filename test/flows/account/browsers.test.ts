@@ -2,11 +2,12 @@
 // src/authorization-server/account/own-session.ts
 // src/authorization-server/account/browser-logins.ts
 // src/authorization-server/account/login-page.ts
+// src/authorization-server/engine/session-browser.ts
 // src/authorization-server/authentication/answer-login.ts
 // src/authorization-server/authentication/ways-to-log-in.ts
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { authorization, register } from '../../support/oauth.ts';
+import { authorization, openConsent, register } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { idsIn, openAccount, submitWithId } from './support/account.ts';
@@ -118,6 +119,30 @@ describe('the browsers of an account', () => {
     expect(await Promise.all(others.map(isLoggedIn))).toEqual([false, false, false]);
     expect(await isLoggedIn(own.visitor)).toBe(true);
     expect(await isLoggedIn(stranger.visitor)).toBe(true);
+  });
+
+  it('are called by name and system, as they were at the login, wherever that was; one without a known name is another', async () => {
+    const person = { email: 'joan@example.com', password: 'a program of some length' };
+    await gatehouse.administration.accounts.add(person.email, person.password);
+    const linux = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+    const iPhone = `Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) Version/26.0 Mobile/15E148 Safari/604.1`;
+    const own = await openAccount(gatehouse, { person, visitor: createVisitor(undefined, 'en', linux) });
+    const phone = createVisitor(undefined, 'zh-CN', iPhone);
+    await openConsent(authorization(gatehouse, client), phone, person);
+    await openAccount(gatehouse, { person });
+
+    const named = async (visitor: Visitor) =>
+      [...(await visitor.open(`${gatehouse.url}/account`)).html.matchAll(/<h3>(.*?)<\/h3>/g)].map(
+        ([, name]) => name,
+      );
+    const [first, ...others] = await named(own.visitor);
+    expect([first, others.sort()]).toEqual([
+      'This browser: Firefox on Linux',
+      ['Another browser', 'Safari on iOS'],
+    ]);
+    await use(phone.copy());
+    expect((await named(phone))[0]).toBe('当前浏览器：iOS 上的 Safari');
+    expect(await named(phone)).toContain('Linux 上的 Firefox');
   });
 
   it('are logged out after a time unused, and after a longer time however much they are used (T-124)', async () => {

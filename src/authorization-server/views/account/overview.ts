@@ -31,6 +31,8 @@ export interface Connection {
 export interface BrowserLogin {
   id: string;
   isThis: boolean;
+  /** What it was at the login; absent where it is none of those known by name. */
+  browser?: { name: string; system?: string };
   /** Epoch seconds. */
   loggedInAt: number;
   /** Name of the upstream the login came through, where it came through one. */
@@ -90,7 +92,8 @@ ${endForm(page, 'connections', connection.id, words.end(clientName(texts, connec
 
 function renderBrowser(texts: Texts, page: AccountOverview, browser: BrowserLogin): Markup {
   const words = texts.account.browsers;
-  return markup`<li class="item"><h3>${browser.isThis ? words.this : words.other}</h3>
+  const name = browser.browser && words.name(browser.browser.name, browser.browser.system);
+  return markup`<li class="item"><h3>${browser.isThis ? words.this(name) : (name ?? words.other)}</h3>
 <p class="muted">${words.since(timeWords(texts, browser.loggedInAt))}</p>
 ${!browser.isThis && endForm(page, 'browsers', browser.id, words.end)}</li>
 `;
