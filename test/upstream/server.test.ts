@@ -1,6 +1,12 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JWK } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { ServerMetadata } from '../../src/upstream/metadata.ts';
 import { authenticationMethod, requestOptions, serverFor } from '../../src/upstream/server.ts';
+import { testFolder } from '../client/support/folder.ts';
+import { logIn, upstreamFor, useWork } from './subject.ts';
 
 const metadata: ServerMetadata = {
   issuer: 'https://idp.example',
@@ -27,6 +33,23 @@ describe('the way this server proves itself', () => {
     expect(authenticationMethod(secret, metadata, preset)).toBe('client_secret_post');
     const key = { clientId: 'c', privateKey: { kty: 'EC' } };
     expect(authenticationMethod(key, metadata, preset)).toBe('private_key_jwt');
+  });
+});
+
+describe('a key of this server', () => {
+  const at = useWork();
+
+  it('proves at a real provider who it is; a secret is no proof there any more (A13-02)', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const clientKeyFile = join(testFolder(), 'key.pem');
+    writeFileSync(clientKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    at.work.expectKey({ ...(publicKey.export({ format: 'jwk' }) as JWK), alg: 'ES256', use: 'sig' });
+    const { clientSecret: _secret, ...settings } = at.work.settings({ clientKeyFile });
+    const upstream = await upstreamFor(settings);
+    const { tokens } = await logIn(upstream);
+    await upstream.revoke(await upstream.refresh(tokens));
+    expect(await upstream.clientAuthentication()).toBe('private_key_jwt');
+    await at.expectRefused(logIn(await at.client()), 'client_refused');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { JWTPayload } from 'jose';
+import type { JWK, JWTPayload } from 'jose';
 import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
 import { type Front, readBearer, readForm, sendJson, sendPage, startFront } from './front.ts';
 import { consentFields, findByLogin, findBySubject, loginFields, upstreamClient } from './people.ts';
@@ -19,6 +19,8 @@ export interface OpenIdUpstream extends Front {
   settings<T extends object>(over?: T): { issuer: string; clientId: string; clientSecret: string } & T;
   /** Lets codes go to a callback of the client, and logout tokens to an endpoint. */
   allow(callbackUrl: string, backchannelLogoutUrl?: string): void;
+  /** Has the client prove itself with an ES256 key from now on (RFC 7523 section 2.2), and no longer with its secret. */
+  expectKey(publicJwk: JWK): void;
   /** Token requests that were answered well, by grant type. */
   readonly granted: { authorization_code: number; refresh_token: number };
   /** Token requests that came, by grant type. */
@@ -83,6 +85,7 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
   const store = createStore();
   const callbacks = new Set(['http://127.0.0.1/callback']);
   let backchannelLogoutUrl: string | undefined;
+  let clientKey: JWK | undefined;
   let keys = [await createUpstreamKey()];
   const client = (): AdapterPayload => ({
     client_id: upstreamClient.clientId,
@@ -91,6 +94,11 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
     redirect_uris: [...callbacks],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
+    ...(clientKey && {
+      token_endpoint_auth_method: 'private_key_jwt',
+      token_endpoint_auth_signing_alg: 'ES256',
+      jwks: { keys: [clientKey] },
+    }),
     ...(backchannelLogoutUrl !== undefined && {
       backchannel_logout_uri: backchannelLogoutUrl,
       backchannel_logout_session_required: true,
@@ -239,6 +247,9 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
     allow(callbackUrl, logoutUrl) {
       callbacks.add(callbackUrl);
       backchannelLogoutUrl = logoutUrl ?? backchannelLogoutUrl;
+    },
+    expectKey(publicJwk) {
+      clientKey = publicJwk;
     },
     granted,
     asked,
