@@ -79,16 +79,15 @@ function checkRefresh(metadata: PublishedMetadata, wanted: readonly string[]): U
       'Access then ends unverifiableSeconds after the access token there, unless its user info can be asked. Switch refresh tokens on there if you can.',
     );
   const isOffered = listed(metadata, 'scopes_supported')?.includes('offline_access');
-  return isOffered && !wanted.includes('offline_access')
-    ? doubtful(
-        'UP-REFRESH',
-        'It knows offline_access, and the settings do not ask for it.',
-        'Add offline_access to "scopes", where it gives no refresh token without.',
-      )
-    : sound(
-        'UP-REFRESH',
-        grants === undefined ? 'It does not say that it gives none.' : 'It gives refresh tokens.',
-      );
+  if (isOffered && !wanted.includes('offline_access'))
+    return untold(
+      'UP-REFRESH',
+      'It knows offline_access, which the settings do not ask for: add it to "scopes" where no refresh token comes without.',
+    );
+  return sound(
+    'UP-REFRESH',
+    grants === undefined ? 'It does not say that it gives none.' : 'It gives refresh tokens.',
+  );
 }
 
 function checkRevocation(metadata: PublishedMetadata): UpstreamFinding {

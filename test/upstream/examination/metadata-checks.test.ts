@@ -58,10 +58,17 @@ describe('the metadata of an upstream', () => {
     ['UP-PKCE', { code_challenge_methods_supported: ['plain'] }],
     ['UP-SCOPES', { scopes_supported: ['openid'] }],
     ['UP-REFRESH', { grant_types_supported: ['authorization_code'] }],
-    ['UP-REFRESH', { scopes_supported: ['openid', 'email', 'offline_access'] }],
     ['UP-REVOCATION', { revocation_endpoint: undefined }],
   ])('is doubtful by %s with %j, and the fix says what may be done', (id, change) => {
     expect(oneFault(change)).toMatchObject({ id, verdict: 'warn', fix: expect.stringMatching(/\w/) });
+  });
+
+  it('that knows offline_access leaves it untold whether refresh tokens come without', () => {
+    const offered = { scopes_supported: ['openid', 'email', 'offline_access'] };
+    expect(oneFault(offered)).toMatchObject({ id: 'UP-REFRESH', verdict: 'unknown' });
+    expect(findings(offered, { scopes: ['openid', 'offline_access'] }).map(({ verdict }) => verdict)).toEqual(
+      Array(7).fill('pass'),
+    );
   });
 
   it('that lists no scopes leaves them untold', () => {
