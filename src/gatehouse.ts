@@ -14,6 +14,7 @@ import {
   startKeyCare,
 } from './authorization-server/index.ts';
 import { composeBond } from './composition/bond.ts';
+import { composeCallerApi } from './composition/caller-api.ts';
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
@@ -169,6 +170,13 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     server: protectedServer,
     storage,
     access: holdWhileWatched(accessWatch, bond.standing),
+    upstreams: composeCallerApi({
+      upstreams,
+      links: storage.upstreams,
+      standing: bond.standing,
+      dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
+      issuer,
+    }),
     box,
     metrics,
     auditTrail,

@@ -6,6 +6,7 @@ export { createGatehouse, type Gatehouse, type GatehouseOptions } from './gateho
 export { createLocalGatehouse, type LocalGatehouseOptions } from './local-gatehouse.ts';
 export {
   type CallContext,
+  type CallerUpstream,
   callerOf,
   createPaging,
   declareScopes,
@@ -21,6 +22,10 @@ export {
   type ScopeRules,
   type ServerContext,
   type ServerFactory,
+  type UpstreamContext,
+  UpstreamLinkNeeded,
+  type UpstreamNeeds,
+  upstream,
 } from './mcp/index.ts';
 export type { AuthInfo } from './oauth/auth-info.ts';
 

@@ -2,7 +2,7 @@ import { paths } from '../app/paths.ts';
 import { type AuditTrail, createPrincipalLimit } from '../authorization-server/index.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { createTextSeal } from '../crypto/text-seal.ts';
-import { createMcpEndpoint, type McpEndpoint } from '../mcp/index.ts';
+import { createMcpEndpoint, type McpEndpoint, type UpstreamAccess } from '../mcp/index.ts';
 import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -21,6 +21,8 @@ export interface McpEndpointParts {
   server: NormalizedServer;
   storage: Pick<Storage, 'mcpSessions'>;
   access: AccessWatch;
+  /** The APIs of upstreams, where there are any. */
+  upstreams: UpstreamAccess | undefined;
   box: SealedBox;
   metrics: Metrics;
   auditTrail: AuditTrail;
@@ -72,6 +74,7 @@ export function composeMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
     }),
     store: parts.storage.mcpSessions,
     access: parts.access,
+    ...(parts.upstreams && { upstreams: parts.upstreams }),
     seal: createTextSeal(parts.box),
     now,
     logger,

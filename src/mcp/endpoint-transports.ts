@@ -29,6 +29,9 @@ import { createSseTransport } from './transports/sse.ts';
 import { createStatelessTransport } from './transports/stateless.ts';
 import { createStreamableHttp } from './transports/streamable-http.ts';
 import type { Serve } from './transports/transport.ts';
+import { askForLinks } from './upstreams/ask-for-links.ts';
+import { withUpstreams } from './upstreams/caller-upstreams.ts';
+import type { UpstreamAccess } from './upstreams/upstream-access.ts';
 
 /** How much of an endpoint one principal may use at once. */
 export interface PrincipalLimits {
@@ -62,6 +65,8 @@ export interface McpTransportsOptions {
   requestLimit?: RequestLimit;
   store: McpSessionStore;
   access: AccessWatch;
+  /** The APIs of upstreams, for tools; none without it. */
+  upstreams?: UpstreamAccess;
   seal: Seal;
   /** How long a call may run before its answer becomes a stream that is kept alive, in milliseconds; 400 by default. */
   streamAfterMs?: number;
@@ -110,7 +115,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
   const stopping = new AbortController();
   const registry = createSessionRegistry({
-    conversations,
+    conversations: options.upstreams ? askForLinks(conversations, logger) : conversations,
     store: options.store,
     seal,
     access,
@@ -183,12 +188,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       return waitSeconds > 0 ? tooManyRequests(waitSeconds) : serve(exchange);
     };
   };
+  const { upstreams } = options;
   /** Callers count with the scopes theirs include; a server that is stopping takes nothing new. */
   const enter = (uncounted: Serve): Serve => {
     const serve = counted(uncounted);
     return (exchange) => {
       if (isClosing) return Promise.resolve(closing);
-      exchange.authInfo = gate.effective(exchange.authInfo);
+      const caller = gate.effective(exchange.authInfo);
+      exchange.authInfo = upstreams ? withUpstreams(caller, upstreams) : caller;
       return serve(exchange);
     };
   };

@@ -9,3 +9,11 @@ export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';
 export type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 export type { SessionLimits } from './sessions/session-registry.ts';
 export { RestServerTransport, type RestServerTransportOptions } from './transports/rest-server-transport.ts';
+export { UpstreamLinkNeeded } from './upstreams/link-needed.ts';
+export {
+  type CallerUpstream,
+  type UpstreamContext,
+  type UpstreamNeeds,
+  upstream,
+} from './upstreams/upstream.ts';
+export type { MissingLink, UpstreamAccess, UpstreamCall } from './upstreams/upstream-access.ts';

@@ -23,13 +23,15 @@ export interface OperatorFetchOptions {
   maxBytes?: number;
   /** From the question to the name server to the last byte; ten seconds by default. */
   timeoutMs?: number;
+  /** Whether a redirect is an answer like any other; refused by default. It is never followed. */
+  redirects?: 'given' | 'refused';
   /** Gives the addresses of a host; asks the system by default, which knows names of its own network. */
   resolve?: Resolve;
 }
 
 /**
  * Sends one request to a server that the operator named, and gives its answer whole.
- * @param request its body is text or a form
+ * @param request its body is text, a form in URL encoding, or bytes
  * @throws FetchRefused
  */
 export type OperatorFetch = (url: string | URL, request?: OperatorRequest) => Promise<Response>;
@@ -46,13 +48,17 @@ const bodilessStatuses = [101, 103, 204, 205, 304];
 const askSystem: Resolve = async (host) =>
   (await lookup(host, { all: true, verbatim: false })).map(({ address }) => address);
 
+function textOf(body: unknown): string | undefined {
+  return body === undefined || body === null ? undefined : String(body);
+}
+
 /**
  * Creates the fetch for servers that the operator named, such as upstreams: https alone, no redirect, no proxy, no
  * connection that is used again, just the addresses that were looked at, bounded time and size (A12-01, T-084, T-088).
  */
 export function createOperatorFetch(options: OperatorFetchOptions): OperatorFetch {
   const { allowPrivateNetwork, dangerouslyFromLoopback, resolve = askSystem } = options;
-  const { maxBytes = defaultMaxBytes, timeoutMs = defaultTimeoutMs } = options;
+  const { maxBytes = defaultMaxBytes, timeoutMs = defaultTimeoutMs, redirects = 'refused' } = options;
   const mayConnect = (address: string): boolean =>
     isPublicAddress(address) ||
     (allowPrivateNetwork && isPrivateAddress(address)) ||
@@ -81,19 +87,19 @@ export function createOperatorFetch(options: OperatorFetchOptions): OperatorFetc
       const addresses = await addressesOf(url.hostname.replace(/^\[|\]$/g, ''), signal);
       if (isPlain && !addresses.every(isLoopbackAddress))
         throw new FetchRefused('not_https', 'only this machine is asked without https');
-      const text = body === undefined || body === null ? undefined : String(body);
+      const sent = body instanceof Uint8Array ? body : textOf(body);
       // Node.js frames the bodies of some methods, DELETE among them, only by the length it is told.
-      if (text !== undefined) headers.set('content-length', String(Buffer.byteLength(text)));
+      if (sent !== undefined) headers.set('content-length', String(Buffer.byteLength(sent)));
       const response = await sendPinned(url, addresses, {
         method,
         headers: Object.fromEntries(headers),
-        body: text,
+        body: sent,
         maxHeaderBytes,
         signal,
       });
       try {
         const { statusCode: status = 0 } = response;
-        if (status >= 300 && status < 400 && status !== 304)
+        if (status >= 300 && status < 400 && status !== 304 && redirects === 'refused')
           throw new FetchRefused('redirected', 'the host answered with a redirect, which is not followed');
         const bytes = await readBoundedBody(response, maxBytes);
         const pairs = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>

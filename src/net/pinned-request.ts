@@ -12,7 +12,7 @@ import { FetchRefused } from './fetch-refused.ts';
 export interface PinnedRequest {
   method?: string | undefined;
   headers: OutgoingHttpHeaders;
-  body?: string | undefined;
+  body?: string | Uint8Array | undefined;
   /** Largest header of the answer. */
   maxHeaderBytes: number;
   /** Ends it. */

@@ -56,6 +56,20 @@ describe('a fetch for a server that the operator named', () => {
     ]);
   });
 
+  it('sends bytes as they are', async () => {
+    handle = async (request, response) => response.end(Buffer.concat(await request.toArray()));
+    const body = new Uint8Array([0, 255, 10, 13]);
+    const answer = await operatorFetch()(plainUrl, { method: 'PUT', body });
+    expect(await answer.bytes()).toEqual(body);
+  });
+
+  it('gives a redirect as an answer where it is asked to, and does not follow it', async () => {
+    let count = 0;
+    handle = (_request, response) => response.writeHead(302, { location: `/${++count}` }).end();
+    const answer = await operatorFetch({ redirects: 'given' })(plainUrl);
+    expect([answer.status, answer.headers.get('location'), count]).toEqual([302, '/1', 1]);
+  });
+
   it.each(['POST', 'PUT', 'DELETE'])('sends a body with %s', async (method) => {
     handle = async (request, response) => response.end(Buffer.concat(await request.toArray()));
     const answer = await operatorFetch()(plainUrl, { method, body: '{"ü":1}' });

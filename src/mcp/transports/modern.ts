@@ -24,6 +24,7 @@ import type { Seal } from '../seal.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { StreamLimit } from '../stream-limit.ts';
 import type { Reply } from '../streams/reply.ts';
+import { awaitLinks, inputOfLinks } from '../upstreams/input-of-links.ts';
 import type { Posted } from './transport.ts';
 
 /** Streamable HTTP of 2026-07-28: each request by itself, without sessions. */
@@ -75,7 +76,10 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const callOptions: HttpCallOptions = {
     late: new Deadlines(streamAfterMs),
     accessWatch,
-    finish: (answer, { request, caller: { authInfo } }) => {
+    finish: (given, call) => {
+      const { request, caller } = call;
+      const { authInfo } = caller;
+      const answer = inputOfLinks(given, call);
       if (!answer.result) return answer;
       const told =
         request.method === 'server/discover'
@@ -119,6 +123,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     if (!request) sendAnswer(reply, asked.id, stateNotValid);
     if (!request || reply.isClosed) return undefined;
     if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
+    awaitLinks({ request, caller });
     const httpCall = new HttpCall(request, caller, reply, callOptions);
     httpCall.cancelWith(backend.begin(httpCall));
     return undefined;

@@ -1,0 +1,110 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Message } from '../checks/messages.ts';
+import { readAbilities } from '../conversations/client-abilities.ts';
+import type { Conversations, Listener, Sender } from '../conversations/conversation.ts';
+import type { Answer } from '../conversations/party.ts';
+import { upstreamsOf } from './caller-upstreams.ts';
+import { invitation } from './link-needed.ts';
+import { LinkWatch } from './link-watch.ts';
+
+/** The revision that has elicitation by URL, and the only one that has its error. */
+const revisionWithUrls = '2025-11-25';
+
+const urlElicitationRequired = -32042;
+
+/** Says whether an answer tells that something went wrong. */
+export function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
+  return error !== undefined || (result as { isError?: unknown } | undefined)?.isError === true;
+}
+
+/** The listener of a conversation that asks its client to open URLs. */
+class LinkAsker implements Listener {
+  readonly #listener: Listener;
+  readonly #watch: LinkWatch;
+  readonly #callers = new Map<RequestId, AuthInfo>();
+  /** Whether the client can open URLs; known once the server has answered `initialize`. */
+  canAsk = false;
+
+  constructor(listener: Listener, logger: Logger) {
+    this.#listener = listener;
+    this.#watch = new LinkWatch((elicitationId) => {
+      const method = 'notifications/elicitation/complete';
+      listener.hear({ jsonrpc: '2.0', method, params: { elicitationId } });
+    }, logger);
+  }
+
+  note({ id, method, params }: Message, { authInfo }: Sender): void {
+    if (method === 'notifications/cancelled') this.#callers.delete(params?.requestId as RequestId);
+    if (id !== undefined && method !== undefined && authInfo && upstreamsOf(authInfo))
+      this.#callers.set(id, authInfo);
+  }
+
+  hear(message: Message, relatedTo?: RequestId): void {
+    this.#listener.hear(message.method === undefined ? this.#asking(message) : message, relatedTo);
+  }
+
+  ended(): void {
+    this.end();
+    this.#listener.ended();
+  }
+
+  end(): void {
+    this.#watch.endAll();
+  }
+
+  /** The answer, or in its place the error that asks for what was missing. */
+  #asking(answer: Answer): Message {
+    const { id } = answer;
+    const caller = id === undefined ? undefined : this.#callers.get(id);
+    if (id === undefined || !caller) return answer;
+    this.#callers.delete(id);
+    const { missing, access } = upstreamsOf(caller) ?? {};
+    if (!missing || !access || !hasFailed(answer)) return answer;
+    const message = invitation(missing);
+    const elicitationId = this.#watch.begin(missing, access);
+    const elicitations = [{ mode: 'url', elicitationId, url: missing.url, message }];
+    return {
+      jsonrpc: '2.0',
+      id,
+      error: { code: urlElicitationRequired, message, data: { elicitations } },
+    } as Message;
+  }
+}
+
+/**
+ * Has conversations ask their clients for what tools lack at upstreams: a call that failed for it is answered with the
+ * error that names the URL to open, and the client is told when the person is done there. Clients that cannot open URLs
+ * get the answer of the tool, whose text has the URL.
+ * @see MCP 2025-11-25 elicitation "URL Elicitation Required Error", "Completion Notifications for URL Mode" (C7-04)
+ */
+export function askForLinks(conversations: Conversations, logger: Logger): Conversations {
+  return {
+    async open(initialize, sender, listener) {
+      if (!readAbilities(initialize.capabilities).elicitationUrl)
+        return conversations.open(initialize, sender, listener);
+      const asker = new LinkAsker(listener, logger);
+      const opening = await conversations.open(initialize, sender, asker);
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      asker.canAsk = result.protocolVersion === revisionWithUrls;
+      const { server } = conversation;
+      return {
+        result,
+        conversation: {
+          server,
+          say(message, by) {
+            if (asker.canAsk) asker.note(message, by);
+            conversation.say(message, by);
+          },
+          end() {
+            asker.end();
+            return conversation.end();
+          },
+        },
+      };
+    },
+    close: () => conversations.close(),
+  };
+}

@@ -1,0 +1,26 @@
+import type { MissingLink } from './upstream-access.ts';
+
+/** What a person is told who has to link, where a client shows it beside the URL. */
+export function invitation({ missing, label }: MissingLink): string {
+  return missing === 'link'
+    ? `This needs your account at ${label}. Link it to your account here.`
+    : `This needs more from your account at ${label} than you have allowed so far. Allow it here.`;
+}
+
+/**
+ * A tool needs something of the caller's account at an upstream that only the person can give. Let it out of the tool:
+ * clients that can open URLs are asked to, and all others show the message, which has the URL.
+ */
+export class UpstreamLinkNeeded extends Error {
+  override name = 'UpstreamLinkNeeded';
+  /** Name of the upstream in the settings. */
+  readonly upstream: string;
+  /** The page where the person gives it. */
+  readonly url: string;
+  constructor(missing: MissingLink) {
+    const { upstream, url } = missing;
+    super(`${invitation(missing)} Open ${url} in a browser, and send this call again afterwards.`);
+    this.upstream = upstream;
+    this.url = url;
+  }
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../observability/logger.ts';
+import { uniqueId } from '../conversations/unique-id.ts';
+import type { MissingLink, UpstreamAccess } from './upstream-access.ts';
+
+/** Most things one conversation waits for; the oldest is not waited for any more beyond. */
+const maxWatched = 20;
+
+/** How long somebody may take to link, in milliseconds. */
+const watchedMs = 600_000;
+
+/** How often it is looked whether they have, in milliseconds: another process may be where they do. */
+const defaultLookEveryMs = 1_000;
+
+/** What one conversation waits for its person to give. */
+export class LinkWatch {
+  readonly #tell: (elicitationId: string) => void;
+  readonly #logger: Logger;
+  readonly #lookEveryMs: number;
+  /** The ids of elicitations and what ends their watch, by what is missing. */
+  readonly #open = new Map<string, { elicitationId: string; stop: AbortController }>();
+
+  /** @param tell takes the id of an elicitation that has come to its end */
+  constructor(tell: (elicitationId: string) => void, logger: Logger, lookEveryMs = defaultLookEveryMs) {
+    this.#tell = tell;
+    this.#logger = logger;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  /** Waits for something. @returns the id of the elicitation that asks for it: the same one as long as it is missing */
+  begin(missing: MissingLink, access: UpstreamAccess): string {
+    const key = JSON.stringify([missing.upstream, missing.missing, missing.accountId, missing.scopes]);
+    const open = this.#open.get(key);
+    if (open) return open.elicitationId;
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= maxWatched && oldest !== undefined) this.#end(oldest);
+    const begun = { elicitationId: uniqueId(), stop: new AbortController() };
+    this.#open.set(key, begun);
+    this.#watch(missing, access, begun.stop.signal)
+      .then((isGiven) => {
+        if (begun.stop.signal.aborted) return;
+        this.#end(key);
+        if (isGiven) this.#tell(begun.elicitationId);
+      })
+      .catch((error: unknown) => {
+        this.#end(key);
+        this.#logger.warn({ err: error }, 'a client is not told that its person has linked an account');
+      });
+    return begun.elicitationId;
+  }
+
+  /** Waits for nothing any more. */
+  endAll(): void {
+    for (const key of [...this.#open.keys()]) this.#end(key);
+  }
+
+  async #watch(missing: MissingLink, access: UpstreamAccess, stopped: AbortSignal): Promise<boolean> {
+    const endsMs = performance.now() + watchedMs;
+    while (performance.now() < endsMs && !stopped.aborted) {
+      await sleep(this.#lookEveryMs, undefined, { ref: false, signal: stopped }).catch(() => undefined);
+      if (!stopped.aborted && (await access.isGiven(missing))) return true;
+    }
+    return false;
+  }
+
+  #end(key: string): void {
+    this.#open.get(key)?.stop.abort();
+    this.#open.delete(key);
+  }
+}

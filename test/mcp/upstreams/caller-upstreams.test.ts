@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { upstreamsOf, withUpstreams } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import { authInfoWith } from '../support/auth-info.ts';
+import { createTestAccess } from './support.ts';
+
+test('each message of a caller has its own note of what is missing, also where they share one token (T-092)', () => {
+  const { access } = createTestAccess();
+  const caller = Object.freeze(authInfoWith('files:read'));
+  const [first, second] = [withUpstreams(caller, access), withUpstreams(caller, access)];
+  expect(first).toEqual(caller);
+  expect(upstreamsOf(first)).toEqual({ access, patienceMs: 0 });
+  expect(upstreamsOf(first)).not.toBe(upstreamsOf(second));
+  expect(upstreamsOf(caller)).toBeUndefined();
+});
