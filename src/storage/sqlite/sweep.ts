@@ -28,7 +28,7 @@ export function createSweeper(
 ): (nowSeconds: number) => Promise<number> {
   const statements = [
     db.prepare(
-      `DELETE FROM artifacts WHERE (id, kind) IN (SELECT id, kind FROM artifacts WHERE expires_at < ? LIMIT ${batchSize})`,
+      `DELETE FROM artifacts WHERE rowid IN (SELECT rowid FROM artifacts WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
     db.prepare(
       `DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,

@@ -74,7 +74,7 @@ describe('migration', () => {
       finished += results.filter(Boolean).length;
     }
     expect([...seen].sort((a, b) => a - b)).toEqual([...new Set(stages.map(({ length }) => length))]);
-  }, 120_000);
+  }, 240_000);
 
   it('of notes from before clients could have some leaves every note with its account', async () => {
     const file = join(testFolder(), 'gatehouse.db');
@@ -114,6 +114,8 @@ describe('migration', () => {
       INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ada', 'c', x'01', 9);
       INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('t', 'AccessToken', 'g', x'02', 9);
       INSERT INTO artifacts (id, kind, account_id, payload, expires_at) VALUES ('s', 'Session', 'ada', x'03', 9);
+      INSERT INTO artifacts (id, kind, grant_id, uid, payload, revision, failures, consumed_at, expires_at)
+        VALUES ('d', 'DeviceCode', 'g', 'user code', x'04', 3, 4, 5, 9);
     `);
     former.pragma('user_version = 11');
     former.close();
@@ -122,9 +124,12 @@ describe('migration', () => {
     expect(await storage.artifacts.findGrant('g')).toMatchObject({ payload: Buffer.of(1), expiresAt: 9 });
     expect(await storage.artifacts.find('AccessToken', 't')).toMatchObject({ payload: Buffer.of(2) });
     expect(await storage.artifacts.find('Session', 's')).toMatchObject({ payload: Buffer.of(3) });
+    const used = { id: 'd', payload: Buffer.of(4), revision: 3, consumedAt: 5, expiresAt: 9 };
+    expect(await storage.artifacts.findByUid('DeviceCode', 'user code')).toEqual(used);
     expect(await storage.upstreams.bondOf('g')).toBeUndefined();
     expect(await storage.upstreams.listOfAccount('ada')).toEqual([]);
     await storage.artifacts.revokeGrant('g');
+    expect(await storage.artifacts.find('DeviceCode', 'd')).toBeUndefined();
     expect(await storage.upstreams.releaseUnheld(1)).toBe(0);
   });
 
