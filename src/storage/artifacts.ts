@@ -25,7 +25,7 @@ export interface GrantRow {
   id: string;
   clientId: string;
   payload: Uint8Array;
-  /** When something was last redeemed or refreshed under it, epoch seconds; absent where nothing was. */
+  /** When something was last redeemed or refreshed under it, epoch seconds, to a minute; absent where nothing was. */
   usedAt?: number;
   /** Epoch seconds. The row may outlive it until the next sweep. */
   expiresAt: number;

@@ -19,8 +19,8 @@ class ConflictFound extends Error {
 /** How long a used artifact is remembered at least, so that a late replay is noticed. */
 const keptAfterUseSeconds = 86_400;
 
-/** How exactly the last use of a client is known: most refreshes need not write it. */
-const useResolutionSeconds = 86_400;
+/** How exactly the last use of a client and of a grant is known: most refreshes of a client need not write it. */
+const useResolutionSeconds = { client: 86_400, grant: 60 } as const;
 
 interface Row {
   id: string;
@@ -78,15 +78,16 @@ export function createArtifactStore(
      ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`,
   );
   const useClient = db.prepare('UPDATE clients SET used_at = ? WHERE id = ?');
-  const useClientOfArtifact = db.prepare(
-    `UPDATE clients SET used_at = @at
-     WHERE id = (SELECT grants.client_id FROM artifacts JOIN grants ON grants.id = artifacts.grant_id
-       WHERE artifacts.kind = @kind AND artifacts.id = @id)
-       AND used_at < @at - ${useResolutionSeconds}`,
-  );
-  const useGrantOfArtifact = db.prepare(
-    `UPDATE grants SET used_at = @at
-     WHERE id = (SELECT grant_id FROM artifacts WHERE kind = @kind AND id = @id)`,
+  // A use in the future was noted before the clock was set back (T-176).
+  const useGrant = db
+    .prepare<{ grantId: string; at: number }, string>(
+      `UPDATE grants SET used_at = @at
+       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds.grant} AND @at
+       RETURNING client_id`,
+    )
+    .pluck();
+  const useClientAgain = db.prepare<{ clientId: string; at: number }>(
+    `UPDATE clients SET used_at = @at WHERE id = @clientId AND used_at < @at - ${useResolutionSeconds.client}`,
   );
   const changeClient = createClientChanges(db);
   const changeIdentity = createIdentityChanges(db);
@@ -108,9 +109,9 @@ export function createArtifactStore(
        upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const consume = db.prepare(
+  const consume = db.prepare<{ kind: string; id: string; at: number }, { grantId: string | null }>(
     `UPDATE artifacts SET consumed_at = @at, expires_at = max(expires_at, @at + ${keptAfterUseSeconds})
-     WHERE kind = @kind AND id = @id AND consumed_at IS NULL`,
+     WHERE kind = @kind AND id = @id AND consumed_at IS NULL RETURNING grant_id AS grantId`,
   );
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
   const passwordHash = db
@@ -141,6 +142,14 @@ export function createArtifactStore(
       throw new ConflictFound({ reason: 'changed', kind: change.kind, id: change.id });
   }
 
+  /** Uses an artifact up, and notes that its grant and client were used. */
+  function useUp({ kind, id, at }: Extract<Change, { type: 'consume' }>): void {
+    const used = consume.get({ kind, id, at });
+    if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
+    const clientId = used.grantId === null ? undefined : useGrant.get({ grantId: used.grantId, at });
+    if (clientId !== undefined) useClientAgain.run({ clientId, at });
+  }
+
   function apply(change: Change): void {
     switch (change.type) {
       case 'putGrant':
@@ -151,14 +160,7 @@ export function createArtifactStore(
         putArtifact(change);
         return;
       case 'consume':
-        if (consume.run({ kind: change.kind, id: change.id, at: change.at }).changes === 0)
-          throw new ConflictFound({
-            reason: find.get(change.kind, change.id) ? 'consumed' : 'missing',
-            kind: change.kind,
-            id: change.id,
-          });
-        useGrantOfArtifact.run({ kind: change.kind, id: change.id, at: change.at });
-        useClientOfArtifact.run({ kind: change.kind, id: change.id, at: change.at });
+        useUp(change);
         return;
       case 'remove':
         if (remove.run(change.kind, change.id).changes === 0 && change.mustExist)

@@ -172,5 +172,24 @@ export function describeAccounts(open: OpenStorage): void {
       expect((await artifacts.listOf('Session', 'ada')).map(({ id }) => id)).toEqual(['ada-session']);
       expect(await artifacts.listGrants('nobody')).toEqual([]);
     });
+
+    it('know the last use of a grant to a minute, also where the clock was set back (T-176)', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      await artifacts.commit([grant('g', 'ada', 'an app')]);
+      const useAt = async (seconds: number): Promise<number | undefined> => {
+        const id = `token ${seconds}`;
+        const at = startOfTime + seconds;
+        await artifacts.commit([
+          artifact(id, { grantId: 'g' }),
+          { type: 'consume', kind: 'RefreshToken', id, at },
+        ]);
+        const [row] = await artifacts.listGrants('ada');
+        return row?.usedAt === undefined ? undefined : row.usedAt - startOfTime;
+      };
+      const seen: (number | undefined)[] = [];
+      for (const seconds of [7, 67, 68, 9]) seen.push(await useAt(seconds));
+      expect(seen).toEqual([7, 7, 68, 9]);
+    });
   });
 }
