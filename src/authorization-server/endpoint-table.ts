@@ -57,7 +57,7 @@ export interface EndpointTableOptions {
   invitations: InvitationStore;
   box: SealedBox;
   /** The logins at upstreams that grants hang on, and their standing. */
-  upstreams: Pick<UpstreamStore, 'bondOf'>;
+  upstreams: Pick<UpstreamStore, 'bondOfArtifact'>;
   linkStanding: LinkStanding;
   /** Takes logout tokens of upstreams. */
   takeLogoutToken: TakeLogoutToken;
@@ -193,7 +193,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
-        awaitBondOfRefresh({ artifacts, upstreams, box, standing: linkStanding }),
+        awaitBondOfRefresh({ upstreams, standing: linkStanding }),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
         createDevicePolling({ artifacts, box }),
         at(enginePaths.token),

@@ -113,6 +113,8 @@ export interface UpstreamStore {
   list(upstream: string, page: { after?: string; limit: number }): Promise<UpstreamLinkRow[]>;
   /** Gives what a grant (by its stored name) hangs on; undefined where it is gone or hangs on nothing. */
   bondOf(grantId: string): Promise<UpstreamBond | undefined>;
+  /** Gives what the grant of an artifact, by its kind and hashed id, hangs on; undefined where one is gone or hangs on nothing. */
+  bondOfArtifact(kind: string, id: string): Promise<UpstreamBond | undefined>;
   /** Gives the link that a login there is of; undefined where it has ended. */
   linkOfSession(sessionId: string): Promise<UpstreamLinkRow | undefined>;
 

@@ -20,6 +20,12 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     `SELECT upstream_sessions.id AS sessionId, link_id AS linkId FROM grants
      JOIN upstream_sessions ON upstream_sessions.id = upstream_session_id WHERE grants.id = ?`,
   );
+  const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
+    `SELECT upstream_sessions.id AS sessionId, link_id AS linkId FROM artifacts
+     JOIN grants ON grants.id = artifacts.grant_id
+     JOIN upstream_sessions ON upstream_sessions.id = grants.upstream_session_id
+     WHERE artifacts.kind = ? AND artifacts.id = ?`,
+  );
   const linkOfSession = db.prepare<[string], LinkRow>(
     select('JOIN upstream_sessions ON link_id = upstream_links.id WHERE upstream_sessions.id = ?'),
   );
@@ -57,6 +63,7 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     listOfAccount: async (accountId) => listOfAccount.all(accountId).map(toLink),
     list: async (upstream, { after = '', limit }) => list.all(upstream, after, limit).map(toLink),
     bondOf: async (grantId) => bondOf.get(grantId),
+    bondOfArtifact: async (kind, id) => bondOfArtifact.get(kind, id),
     linkOfSession: async (sessionId) => given(linkOfSession.get(sessionId)),
     claimRefresh: (id, generation, now, lease) =>
       writer.write(() => claim.run({ id, generation, now, lease }).changes === 1),

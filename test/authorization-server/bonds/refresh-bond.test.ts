@@ -1,23 +1,19 @@
 import { expect, it } from 'vitest';
 import type { LinkWord } from '../../../src/authorization-server/bonds/link-standing.ts';
 import { awaitBondOfRefresh } from '../../../src/authorization-server/bonds/refresh-bond.ts';
-import { grantKey } from '../../../src/authorization-server/engine/stored-names.ts';
+import { hashSecret } from '../../../src/crypto/secret.ts';
 import { serveSteps } from '../../support/koa-step.ts';
-import { startAdapters } from '../storage-subject.ts';
 
 /** Serves the step in front of an endpoint that answers 200; gives how a form is answered. */
 async function start(word: LinkWord, { isBound = true } = {}) {
-  const { storage, box, adapter } = await startAdapters();
-  await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
-  await adapter('RefreshToken').upsert('refresh', { grantId: 'g', clientId: 'c' }, 60);
   const asked: string[] = [];
   const step = awaitBondOfRefresh({
-    artifacts: storage.artifacts,
     upstreams: {
-      bondOf: async (id) =>
-        isBound && id === grantKey('g') ? { sessionId: 'session', linkId: 'link' } : undefined,
+      bondOfArtifact: async (kind, id) =>
+        isBound && kind === 'RefreshToken' && id === hashSecret(kind, 'refresh')
+          ? { sessionId: 'session', linkId: 'link' }
+          : undefined,
     },
-    box,
     standing: {
       check(linkId) {
         asked.push(linkId);

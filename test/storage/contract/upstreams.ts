@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { account, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
+import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 import { commit, dueTokens, issuer, link, putBound } from './upstream.ts';
 
 /** What every store of upstream links does with reads and with tokens. */
@@ -61,6 +61,27 @@ export function describeUpstreams(open: OpenStorage): void {
       expect(await storage.upstreams.bondOf('grant of ada')).toEqual({ sessionId: 'session of ada', linkId });
       expect(await storage.upstreams.bondOf('free')).toBeUndefined();
       expect(await storage.upstreams.bondOf('never')).toBeUndefined();
+    });
+
+    it('tell what the grant of a token hangs on, where it hangs on anything (A10-02, T-090)', async () => {
+      const storage = await openBound();
+      const { upstreams, artifacts } = storage;
+      await commit(
+        storage,
+        grant('free'),
+        artifact('bound', { grantId: 'grant of ada' }),
+        artifact('unbound', { grantId: 'free' }),
+      );
+      const bond = { sessionId: 'session of ada', linkId };
+      expect(await upstreams.bondOfArtifact('RefreshToken', 'bound')).toEqual(bond);
+      for (const [kind, id] of [
+        ['RefreshToken', 'unbound'],
+        ['RefreshToken', 'never'],
+        ['AccessToken', 'bound'],
+      ] as const)
+        expect(await upstreams.bondOfArtifact(kind, id)).toBeUndefined();
+      await artifacts.revokeGrant('grant of ada');
+      expect(await upstreams.bondOfArtifact('RefreshToken', 'bound')).toBeUndefined();
     });
   });
 
