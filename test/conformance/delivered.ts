@@ -14,6 +14,7 @@ export const deliveredSections: readonly DeliveredSection[] = [
     roles: ['AS', 'RS'],
     revisions: ['03', '06', '11', '26', 'ext'],
   },
+  { sections: ['A10', 'A11'], roles: ['AS'], revisions: ['03', '06', '11', '26'] },
   {
     sections: ['B1', 'B2', 'B3', 'B4', 'B5', 'B7', 'C1', 'C2', 'C3', 'C4', 'C5', 'C6', 'C7', 'C8', 'C9'],
     roles: ['RS', 'both', 'all', 'custom'],
@@ -37,6 +38,7 @@ export const deliveredThreatGroups: readonly string[] = [
   'B',
   'C',
   'D',
+  'E',
   'F',
   'G',
   'H',

@@ -114,6 +114,15 @@ describe('the account of somebody who comes in', () => {
     const scene = await startScene();
     const two = [person(), person()];
     const callbacks = await Promise.all(two.map(async (who) => goThere(await begin(scene), who)));
+    // Both are let go on at the same moment.
+    let waiting = 0;
+    const both = Promise.withResolvers<void>();
+    scene.work.alter('/me', async (body) => {
+      waiting += 1;
+      if (waiting === two.length) both.resolve();
+      await both.promise;
+      return body;
+    });
     const seen = await Promise.all(two.map((who, index) => comeBack(callbacks[index] as URL, who)));
     for (const { response } of seen)
       expect(new URL(response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();

@@ -1,6 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { startDocumentHost, trustDocumentHosts } from '../../support/document-host.ts';
 import { authorization, redeem, tryAccess } from '../../support/oauth.ts';
+import { startGithubLikeUpstream } from '../../support/upstreams/github-like.ts';
+import { startGoogleLikeUpstream } from '../../support/upstreams/google-like.ts';
 import { lin } from '../../support/upstreams/people.ts';
 import { askForCode, enterCode, poll, registerDevice } from '../device/subject.ts';
 import { approve, audited, begin, choose, comeBack, goThere, logIn, person, startScene } from './subject.ts';
@@ -68,4 +70,28 @@ it('who comes back after the app has gone on without them finds the login ended'
   expect(response.status).toBe(400);
   expect(scene.work.asked.authorization_code).toBe(0);
   expect(await audited(scene, 'login.succeeded')).toEqual([]);
+});
+
+it.each([
+  ['GitHub: no ID token, no refresh token, no expiry', startGithubLikeUpstream],
+  ['Google: a refresh token with its consent page alone', startGoogleLikeUpstream],
+] as const)('people come through an upstream like %s', async (_what, start) => {
+  const hub = await start();
+  onTestFinished(() => hub.stop());
+  const scene = await startScene({}, {
+    upstreams: { hub: hub.settings({ accounts: { create: true } }) },
+  } as never);
+  hub.allow(`${scene.gatehouse.url}/upstream/hub/callback`);
+  const accounts = [];
+  for (const flow of [await begin(scene), await begin(scene)]) {
+    const lina = person();
+    const page = await choose(await lina.visitor.open(flow.url), lina, 'hub');
+    const callback = await lina.walker.walk(await approve(page, lina), lin);
+    const { response } = await comeBack(callback, lina);
+    const sent = new URL(response.headers.get('location') ?? '');
+    const tokens = await redeem(scene.gatehouse.url, flow, sent.searchParams.get('code') ?? '');
+    expect(tokens.status).toBe(200);
+    accounts.push(...(await audited(scene, 'login.succeeded')).map(({ accountId }) => accountId));
+  }
+  expect(new Set(accounts).size).toBe(1);
 });
