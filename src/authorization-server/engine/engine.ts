@@ -3,7 +3,6 @@ import mount from 'koa-mount';
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 import { createCookieSigner } from '../../crypto/cookie-signer.ts';
 import type { KeySet } from '../../crypto/keys.ts';
-import { StandingUnknown } from '../../oauth/standing-unknown.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
@@ -22,8 +21,7 @@ export interface Engine {
   provider: Provider;
   /**
    * Hands a request to the engine under one of its own paths, below the issuer.
-   * @throws StorageUnavailable where the database failed underneath it; StandingUnknown where a login at an upstream
-   *   cannot be confirmed
+   * @throws StorageUnavailable where the database failed underneath it
    */
   serve(ctx: Context, path: string): Promise<void>;
 }
@@ -61,7 +59,6 @@ function createProvider({ issuer, configure, grants, keys, logger }: EngineOptio
   });
   provider.on('server_error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.engineFailure = error;
-    if ((error as unknown) instanceof StandingUnknown) return;
     const { requestId } = ctx.state;
     logger.error({ requestId, path: ctx.path, err: error }, 'the authorization server failed');
   });
@@ -91,9 +88,7 @@ export function createEngine(options: EngineOptions): Engine {
       ctx.path = `${base}${path}`;
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
-      const { engineFailure } = ctx.state;
-      if (engineFailure instanceof StorageUnavailable || engineFailure instanceof StandingUnknown)
-        throw engineFailure;
+      if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
+import { StandingUnknown } from '../../oauth/standing-unknown.ts';
 import type { IssuedAccessToken, IssuedAccessTokens } from '../access-tokens.ts';
 import type { AuditLog } from '../audit.ts';
 import { type GrantRequest, giveToken, type OwnGrant, resourceServer } from '../engine/grant-parts.ts';
@@ -19,6 +20,16 @@ export interface TokenExchangeOptions {
   now: () => number;
 }
 
+/** Nobody can tell now whether the token that is exchanged stands: nothing is wrong with it, and it can be sent again. */
+class SubjectUndecided extends errors.OIDCProviderError {
+  override name = 'SubjectUndecided';
+  constructor(cause: StandingUnknown) {
+    super(503, 'temporarily_unavailable', { cause });
+    this.expose = true;
+    this.error_description = cause.message;
+  }
+}
+
 /** A token of a person that stands and hangs on a grant. */
 type PersonalToken = IssuedAccessToken & { grantId: string };
 
@@ -31,8 +42,12 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
   const { rules, accessTokens, resources, audit, now } = options;
 
   /** Anything but a token of ours, of a person and in force, is one answer: nobody learns what it is (RFC 8693 section 2.2.2). */
-  async function readSubject(token: string): Promise<PersonalToken> {
-    const found = await accessTokens.find(token);
+  async function readSubject({ ctx, parameter }: GrantRequest): Promise<PersonalToken> {
+    const found = await accessTokens.find(parameter('subject_token') ?? '').catch((error: unknown) => {
+      if (!(error instanceof StandingUnknown)) throw error;
+      ctx.set('Retry-After', String(error.retryAfterSeconds));
+      throw new SubjectUndecided(error);
+    });
     if (!found || found.expiresAt <= now() || found.grantId === undefined)
       throw new errors.InvalidRequest(
         'subject_token is no access token of a person that was issued here and stands',
@@ -60,7 +75,7 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
       throw new errors.InvalidClient('a client has to authenticate to exchange tokens');
     const fault = findExchangeFault(parameter);
     if (fault) throw new errors.InvalidRequest(fault);
-    const subject = await readSubject(parameter('subject_token') ?? '');
+    const subject = await readSubject(request);
     const rule = findRule(client.clientId, subject.audience);
     const resource = chooseTarget(rule, parameter('resource'));
     const scopes = grantScopes({

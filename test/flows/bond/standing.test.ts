@@ -116,7 +116,7 @@ describe('an upstream that is down', () => {
     expect(scene.work.granted.refresh_token).toBe(1);
   });
 
-  it('beyond the grace is 503 with a time and a sentence, for calls, refreshes and introspection, and back by itself (T-090)', async () => {
+  it('beyond the grace is 503 with a time and a sentence, for calls and refreshes, and back by itself (T-090)', async () => {
     const scene = await start(await startOpenIdUpstream(), { graceSeconds: 60 });
     const { tokens, clientId } = await arrive(scene);
     age(scene, { expiredAgo: 100, unreachableFor: 61 }, execute);

@@ -104,17 +104,19 @@ export async function arrive(
   {
     who = lin,
     scope = 'mcp',
+    resource = gatehouse.mcpUrl,
     visitor = createVisitor(),
     walker = createWalker(),
   }: {
     who?: UpstreamPerson;
     scope?: string;
+    resource?: string;
     visitor?: Visitor;
     walker?: ReturnType<typeof createWalker>;
   } = {},
 ): Promise<Arrived> {
   const { client_id: clientId } = await register(gatehouse.url);
-  const flow = authorization(gatehouse, clientId, { scope });
+  const flow = authorization(gatehouse, clientId, { scope, resource });
   const login = await visitor.open(flow.url);
   const approval = login.html.includes('/upstream"')
     ? await visitor.submit(login, '/upstream', [['upstream', 'work']])
