@@ -34,11 +34,6 @@ function textOf(profile: Readonly<Record<string, unknown>>, claim: string): stri
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The issuer that identities of an upstream have; one without a name of its own goes by where people log in. */
-function issuerOf({ settings: { issuer, authorizationEndpoint } }: Upstream): string {
-  return issuer ?? (authorizationEndpoint === undefined ? '' : new URL(authorizationEndpoint).origin);
-}
-
 /** Creates the view of accounts elsewhere. */
 export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUpstreams {
   const { upstreams, vault } = options;
@@ -72,7 +67,7 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
   ): Promise<LinkedUpstream[]> {
     const known = await identities.listOf(accountId);
     return upstreams.all.flatMap((upstream) => {
-      const identity = known.find(({ issuer }) => issuer === issuerOf(upstream));
+      const identity = known.find(({ issuer }) => issuer === upstream.issuer);
       if (!identity || present.some((row) => row.upstream === upstream.name)) return [];
       const { name, label } = upstream;
       const { subject: person, linkedAt } = identity;
@@ -101,7 +96,7 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
       const row = await links.findOfAccount(accountId, name);
       if (row) return (await links.unlink(row.id)) !== undefined;
       const upstream = upstreams.find(name);
-      return upstream !== undefined && identities.forget(issuerOf(upstream), accountId);
+      return upstream?.issuer !== undefined && identities.forget(upstream.issuer, accountId);
     },
   };
 }
