@@ -6,7 +6,7 @@ import type { IdentityStore } from '../../storage/identities.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import { answerWithErrorPage } from '../endpoints/error-page.ts';
+import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
 import {
@@ -54,12 +54,17 @@ function answerExpired(ctx: Context): void {
 export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
   const { upstreams, states, steps, artifacts, identities, audit, logger } = options;
 
-  /** Gives tokens back that are of no use to us; they would live on at the upstream. Other logins of the person may hang on theirs. */
-  async function giveBack({ upstream, identity, tokens }: Arrival): Promise<void> {
-    if ((await identities.findAccount(identity)) !== undefined) return;
-    await upstream.revoke(tokens).catch((error: unknown) => {
-      if (!isUpstreamFault(error)) throw error;
-      logger.warn({ upstream: upstream.name, reason: error.reason }, 'tokens could not be given back');
+  /**
+   * Gives tokens back that are of no use to us, behind the answer; they would live on at the upstream. Not those of
+   * somebody who is known: other logins of theirs may hang on the same.
+   */
+  function giveBack({ upstream, identity, tokens }: Arrival): void {
+    const revoke = async (): Promise<void> => {
+      if ((await identities.findAccount(identity)) === undefined) await upstream.revoke(tokens);
+    };
+    revoke().catch((error: unknown) => {
+      const why = isUpstreamFault(error) ? { reason: error.reason } : { err: error };
+      logger.warn({ upstream: upstream.name, ...why }, 'tokens could not be given back');
     });
   }
 
@@ -115,14 +120,13 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
     }
     try {
       if (await takeIn(ctx, purposeSteps, purpose, arrival)) return;
-      answerExpired(ctx);
     } catch (error) {
-      if (error instanceof NotAdmitted)
-        await fail(ctx, upstream, purposeSteps, purpose, 'notAdmitted', error.reason);
-      else if (error instanceof errors.SessionNotFound) answerExpired(ctx);
-      else throw error;
+      giveBack(arrival);
+      if (!(error instanceof NotAdmitted)) throw error;
+      return fail(ctx, upstream, purposeSteps, purpose, 'notAdmitted', error.reason);
     }
-    await giveBack(arrival);
+    giveBack(arrival);
+    answerExpired(ctx);
   }
 
   return (name) => async (ctx) => {
@@ -136,6 +140,13 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
     }
     const { purpose, pending } = state;
     const purposeSteps = steps[purpose.purpose] as PurposeSteps<UpstreamPurpose>;
-    await arrive(ctx, upstream, purposeSteps, purpose, () => upstream.complete(callback, pending));
+    try {
+      await arrive(ctx, upstream, purposeSteps, purpose, () => upstream.complete(callback, pending));
+    } catch (error) {
+      if (isClientRefusal(error)) return answerWithClientRefusal(ctx, error);
+      const isOver = error instanceof errors.SessionNotFound || error instanceof errors.InvalidRedirectUri;
+      if (!isOver) throw error;
+      answerExpired(ctx);
+    }
   };
 }

@@ -66,8 +66,9 @@ it('who comes back after the app has gone on without them finds the login ended'
   const callback = await lina.walker.walk(await approve(page, lina), lin);
   const login = await lina.visitor.submit(page, '/other', []);
   await lina.visitor.submit(login, '/cancel', []);
-  const { response } = await comeBack(callback, lina);
+  const { response, html } = await comeBack(callback, lina);
   expect(response.status).toBe(400);
+  expect(html).toContain('This login has ended');
   expect(scene.work.asked.authorization_code).toBe(0);
   expect(await audited(scene, 'login.succeeded')).toEqual([]);
 });
@@ -94,4 +95,16 @@ it.each([
     accounts.push(...(await audited(scene, 'login.succeeded')).map(({ accountId }) => accountId));
   }
   expect(new Set(accounts).size).toBe(1);
+});
+
+it('an app that was taken out while its person was at the upstream gets nothing', async () => {
+  const scene = await startScene({}, { clients: { sealedIds: false } } as never);
+  const lina = person();
+  const flow = await begin(scene);
+  const callback = await goThere(flow, lina);
+  await scene.gatehouse.administration.clients.remove(flow.clientId);
+  const { response, html } = await comeBack(callback, lina);
+  expect(response.status).toBe(400);
+  expect(html).toContain('This login has ended');
+  expect(scene.work.asked.authorization_code).toBe(0);
 });
