@@ -27,8 +27,12 @@ export interface OpenIdUpstream extends Front {
   readonly asked: { authorization_code: number; refresh_token: number };
   /** Values of tokens that were revoked at it. */
   readonly revoked: string[];
+  /** Codes and refresh tokens that came to the token endpoint, in order. */
+  readonly shown: string[];
   /** Every token it issued, so that a test may look for them elsewhere. */
   readonly issued: string[];
+  /** Whether somebody's client has a refresh token that still works. */
+  holdsRefreshToken(sub: string): boolean;
   /** Ends what somebody's client has: refresh tokens answer invalid_grant, access tokens 401. Nobody is told. */
   revokeTokensOf(sub: string): void;
   /** Ends somebody's logins there, with their tokens, and tells the client over the back channel. */
@@ -81,6 +85,7 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
   const granted = { authorization_code: 0, refresh_token: 0 };
   const asked = { authorization_code: 0, refresh_token: 0 };
   const revoked: string[] = [];
+  const shown: string[] = [];
   const issued: string[] = [];
   const store = createStore();
   const callbacks = new Set(['http://127.0.0.1/callback']);
@@ -163,6 +168,7 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
       const grantType = String(params.grant_type) as keyof typeof granted;
       if (ctx.path !== '/token' || !(grantType in granted)) return;
       asked[grantType] += 1;
+      shown.push(String(params.code ?? params.refresh_token));
       if (ctx.status !== 200) return;
       granted[grantType] += 1;
       const body = ctx.body as Record<string, string>;
@@ -254,7 +260,13 @@ export async function startOpenIdUpstream(): Promise<OpenIdUpstream> {
     granted,
     asked,
     revoked,
+    shown,
     issued,
+    holdsRefreshToken: (sub) =>
+      [...store.rows].some(
+        ([key, { accountId, consumed }]) =>
+          key.startsWith('RefreshToken:') && accountId === sub && consumed === undefined,
+      ),
     revokeTokensOf,
     sidsOf,
     async logOut(sub) {
