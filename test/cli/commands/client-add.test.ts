@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { formatJson } from '../../../src/cli/output.ts';
 import { newInstallation, operate } from '../support/installation.ts';
 
@@ -72,9 +73,12 @@ describe('gatehouse client add', () => {
       '--data',
       data,
     ];
-    await expect(operate(bad)).rejects.toThrow(
-      /^--client-id: must have[\s\S]*\n--redirect-uri \(number 1\): is refused/,
-    );
+    await expect(operate(bad)).rejects.toMatchObject({
+      exitCode: exitCodes.usage,
+      message: expect.stringMatching(
+        /^--client-id: must have[\s\S]*\n--redirect-uri \(number 1\): is refused/,
+      ),
+    });
     await expect(operate(['client', 'add', 'x', '--jwks-file', '/nowhere', '--data', data])).rejects.toThrow(
       'cannot be read as JSON',
     );

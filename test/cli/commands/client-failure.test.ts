@@ -32,6 +32,11 @@ describe('a failure of the client', () => {
       3,
       `Run: ${programName} login ${url} --grant workload_identity --client-id 'de ploy' --assertion-file <file>`,
     ],
+    [
+      new LoginRequiredError(url, 'No login.', { grant: 'client_credentials', clientId: 'ci', proof: 'key' }),
+      3,
+      `Run: ${programName} login ${url} --grant client_credentials --client-id ci --private-key <file>`,
+    ],
     [new ClientError('authorization_denied', 'x'), 3, undefined],
     [new ClientError('login_timed_out', 'x'), 3, undefined],
     [new ClientError('unreachable', 'x'), 6, undefined],
@@ -42,6 +47,11 @@ describe('a failure of the client', () => {
       new ClientError('callback_port_unusable', 'x'),
       2,
       'To choose another one: --callback-port <port>; without it a free one is taken',
+    ],
+    [
+      new ClientError('registration_refused', 'x'),
+      6,
+      'To give an initial access token: --initial-access-token-file <file>; to give a client id: --client-id <id>',
     ],
     [new ClientError('no_registration', 'x'), 6, 'To give a client id: --client-id <id>'],
     [new ProtocolError(-32602, 'unknown tool'), 6, undefined],

@@ -10,19 +10,33 @@ const initialize = {
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
 };
 
-/** Runs the command for a host that only initializes. */
+interface Answer {
+  id: number;
+  result?: object;
+  error?: { message: string };
+}
+
+const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'a' } };
+
+/** Runs the command for a host that only initializes, and may call; gives the last answer. */
 async function initialized(
   url: string,
   options: Parameters<typeof runConnect>[1],
   io: ReturnType<typeof testIo>['io'],
+  messages: { id: number }[] = [initialize],
 ) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   const bridge = runConnect(url, options, { ...io, stdin, stdout });
-  stdin.end(`${JSON.stringify(initialize)}\n`);
+  stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
   await bridge.ended;
-  const line = String(stdout.read()).split('\n')[0] ?? '';
-  return JSON.parse(line) as { result?: object; error?: { message: string } };
+  const answers = String(stdout.read())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Answer);
+  const answer = answers.find(({ id }) => id === messages.at(-1)?.id);
+  if (!answer) throw new Error('there is no answer');
+  return answer;
 }
 
 describe('gatehouse connect', () => {
@@ -40,6 +54,21 @@ describe('gatehouse connect', () => {
     const { io } = testIo();
     const { error } = await initialized(mcp.url, { login: false }, io);
     expect(error?.message).toMatch(/^You are not logged in .*Run: .*gatehouse login http/);
+  });
+
+  it('says to a machine how that machine logs in, where its login has ended or allows too little', async () => {
+    const machine = { workload: true, clientId: 'ci' } as const;
+    const ended = await startLoggedIn({}, { ...machine, expiresAt: 1 });
+    const { error } = await initialized(ended.mcp.url, { login: false }, ended.io);
+    expect(error?.message).toMatch(
+      /login \S+ --grant workload_identity --client-id ci --assertion-file <file>$/,
+    );
+    const limited = await startLoggedIn({}, machine);
+    limited.mcp.needsScope = 'write';
+    const refused = await initialized(limited.mcp.url, { login: false }, limited.io, [initialize, call]);
+    expect(refused.error?.message).toMatch(
+      /--scope 'read write' --grant workload_identity --client-id ci --assertion-file <file>$/,
+    );
   });
 
   it('says the same where nobody can be asked: no browser, no terminal', async () => {

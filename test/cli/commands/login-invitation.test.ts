@@ -28,9 +28,14 @@ describe('an initial access token', () => {
     ['on a standard input that holds the pasted address', { initialAccessTokenFile: '-', paste: true }],
     ['from a file that is not there', { initialAccessTokenFile: '/nowhere/x' }],
     ['that is empty', { initialAccessTokenFile: '-' }],
-  ] as const)('%s is wrong usage', async (_, options) => {
-    const { io } = testIo({ input: options.initialAccessTokenFile === '-' ? '' : token });
+  ] as const)('%s is wrong usage', async (what, options) => {
+    const { io } = testIo({ input: what === 'that is empty' ? '' : token });
     await expect(readInvitation(options, io)).rejects.toMatchObject({ exitCode: 2 });
+  });
+
+  it('that is missing on standard input is called so', async () => {
+    const refusal = readInvitation({ initialAccessTokenFile: '-' }, testIo({ input: '\n' }).io);
+    await expect(refusal).rejects.toThrow('Standard input does not hold the initial access token.');
   });
 
   it('that no header can hold is refused, and not repeated', async () => {

@@ -43,6 +43,22 @@ describe('a whole login by device code', () => {
     expect(registration).toMatchObject({ source: 'dynamic', clientId: credential.clientId });
   });
 
+  it('registers with the initial access token it was given, and shows it at no other endpoint (A5-02)', async () => {
+    const server = await startOidcServer();
+    const context = hastyContext();
+    const shownAt: string[] = [];
+    const fetch: typeof context.fetch = (url, init) => {
+      const isShown = new Headers(init?.headers).get('authorization') === 'Bearer invited';
+      if (isShown) shownAt.push(`${init?.method} ${new URL(String(url)).pathname}`);
+      return context.fetch(url, init);
+    };
+    await loginToServerWithDevice({ ...context, fetch }, server.url, {
+      ...options(server),
+      initialAccessToken: 'invited',
+    });
+    expect(shownAt).toEqual(['POST /reg']);
+  });
+
   it('that is declined is refused, and nothing is kept', async () => {
     const server = await startOidcServer();
     const chosen = options(server, 'deny');

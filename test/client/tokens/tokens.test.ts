@@ -178,6 +178,11 @@ describe('a credential', () => {
     await expect(freshCredential(context, store, server)).rejects.toMatchObject({
       machine: { grant: 'workload_identity', proof: 'assertion' },
     });
+    const refused = await setUp({ workload: true });
+    refused.as.refreshTokens.clear();
+    await expect(freshCredential(refused.context, refused.store, server, 'at')).rejects.toMatchObject({
+      machine: { grant: 'workload_identity', proof: 'assertion' },
+    });
   });
 
   it('that does not exist is none', async () => {

@@ -163,7 +163,14 @@ describe('a client for itself', () => {
     const both = await on.administration.clients.add({
       ...app,
       redirectUris: [redirectUri],
-      grantTypes: ['authorization_code', 'refresh_token', 'client_credentials'],
+      grantTypes: [
+        'authorization_code',
+        'refresh_token',
+        'client_credentials',
+        // Never on here: who is registered for them goes on as well.
+        'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        'urn:ietf:params:oauth:grant-type:token-exchange',
+      ],
     });
     const alone = await on.administration.clients.add({ ...app, grantTypes });
     await on.stop();

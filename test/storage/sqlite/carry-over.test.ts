@@ -23,19 +23,28 @@ async function database(
   return join(folder, 'gatehouse.db');
 }
 
-/** Puts a backup that has `grant`s back over `present`; gives what was carried over and what the backup is like then. */
-async function restoreOver(present: string) {
-  const backup = openDatabase(await database());
+/**
+ * Puts a backup, as `then` left it, that has a grant and a code back over `present`; gives what was carried over and what
+ * the backup is like then.
+ */
+async function restoreOver(present: string, then?: Parameters<typeof database>[0]) {
+  const backup = openDatabase(await database(then));
   try {
     backup
       .prepare(
         "INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (?, ?, ?, x'', 9999999999)",
       )
       .run('g', 'ann', 'chat');
+    const waiting = backup.prepare(
+      "INSERT INTO artifacts (kind, id, account_id, client_id, payload, expires_at) VALUES ('Interaction', ?, ?, ?, x'', 9999999999)",
+    );
+    waiting.run('of ann', 'ann', null);
+    waiting.run('of chat', null, 'chat');
     const carried = carryOver(backup, present);
     return {
       carried,
       grants: backup.prepare('SELECT id FROM grants').pluck().all(),
+      waiting: backup.prepare('SELECT id FROM artifacts ORDER BY id').pluck().all(),
       refused: backup.prepare("SELECT id FROM clients WHERE status <> 'approved' ORDER BY id").pluck().all(),
       disabled: backup
         .prepare('SELECT id, disabled_at AS at FROM accounts WHERE disabled_at IS NOT NULL')
@@ -57,25 +66,47 @@ const nothing = {
 
 describe('what holds on when a backup takes the place of a database', () => {
   it('is nothing where nothing happened since', async () => {
-    const { carried, grants } = await restoreOver(await database());
+    const { carried, grants, waiting } = await restoreOver(await database());
     expect(carried).toEqual(nothing);
-    expect(grants).toEqual(['g']);
+    expect([grants, waiting]).toEqual([['g'], ['of ann', 'of chat']]);
   });
 
   it('is that a client was denied since, which ends what it was given (T-173)', async () => {
-    const { carried, refused, grants } = await restoreOver(
+    const { carried, refused, grants, waiting } = await restoreOver(
       await database(({ clients }) => clients.decide('chat', 'denied', 7)),
+    );
+    expect(carried).toEqual({ ...nothing, refusedClients: ['chat'] });
+    expect([refused, grants, waiting]).toEqual([['chat'], [], ['of ann']]);
+  });
+
+  it('is that an account was disabled since, which ends what it allowed (T-173)', async () => {
+    const { carried, disabled, grants, waiting } = await restoreOver(
+      await database(({ accounts }) => accounts.setDisabled('ann', 7)),
+    );
+    expect(carried).toEqual({ ...nothing, disabledAccounts: ['ann@example.com'] });
+    expect([disabled, grants, waiting]).toEqual([[{ id: 'ann', at: 7 }], [], ['of chat']]);
+  });
+
+  it('is that a client was removed for good since; one the backup does not know is none (T-173)', async () => {
+    const { carried, refused, grants } = await restoreOver(
+      await database(async ({ clients }) => {
+        await clients.remove('chat', 7);
+        await clients.add(app('late'));
+        await clients.decide('late', 'denied', 7);
+      }),
     );
     expect(carried).toEqual({ ...nothing, refusedClients: ['chat'] });
     expect([refused, grants]).toEqual([['chat'], []]);
   });
 
-  it('is that an account was disabled since, which ends what it allowed (T-173)', async () => {
-    const { carried, disabled, grants } = await restoreOver(
-      await database(({ accounts }) => accounts.setDisabled('ann', 7)),
-    );
-    expect(carried).toEqual({ ...nothing, disabledAccounts: ['ann@example.com'] });
-    expect([disabled, grants]).toEqual([[{ id: 'ann', at: 7 }], []]);
+  it('is not told of what the backup has just so', async () => {
+    const shut = async ({ clients, accounts }: Storage) => {
+      await clients.decide('desk', 'denied', 7);
+      await accounts.setDisabled('bob', 7);
+    };
+    const { carried, refused, disabled } = await restoreOver(await database(shut), shut);
+    expect(carried).toEqual(nothing);
+    expect([refused, disabled]).toEqual([['desk'], [{ id: 'bob', at: 7 }]]);
   });
 
   it('is the registration access token that a client was given last', async () => {
