@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { composeCallerApi } from '../../src/composition/caller-api.ts';
+import { accountMark } from '../../src/crypto/account-mark.ts';
 import { authInfoWith } from '../mcp/support/auth-info.ts';
 
 const parts = {
@@ -24,6 +25,6 @@ test('people are sent to the page of ours where they link, below the public URL'
   const call = { caller: authInfoWith(), upstream: 'work', url: 'https://api.example/', init: {} };
   expect(await api?.call({ ...call, scopes: [], patienceMs: 0 })).toMatchObject({
     missing: 'link',
-    url: 'https://gate.example/mcp/account/upstreams/work/link',
+    url: `https://gate.example/mcp/account/upstreams/work/link/${accountMark('ann')}`,
   });
 });

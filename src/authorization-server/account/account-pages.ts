@@ -123,15 +123,18 @@ const pages: Readonly<Record<string, Page>> = {
   },
 };
 
-/** A path that names an upstream. */
-const namedPath = /^upstreams\/([a-z0-9-]{1,32})\/(link|unlink)$/;
+/** What a path names. */
+type Named = Pick<PersonalRequest, 'name' | 'mark'>;
+
+/** A path that names an upstream, and the account it is meant for where a tool has asked for it. */
+const namedPath = /^upstreams\/([a-z0-9-]{1,32})\/(link|unlink)(?:(?<=\/link)\/([0-9a-f]{16}))?$/;
 
 /** The page of a path, with what the path names. */
-function findPage(path: string): { page: Page; name: string | undefined } | undefined {
-  const [, name, step] = namedPath.exec(path) ?? [];
+function findPage(path: string): { page: Page; named: Named } | undefined {
+  const [, name, step, mark] = namedPath.exec(path) ?? [];
   const key = name === undefined ? path : `upstreams/:name/${step}`;
   const page = Object.hasOwn(pages, key) ? pages[key] : undefined;
-  return page && { page, name };
+  return page && { page, named: { name, mark } };
 }
 
 /** How long ago a login may be for changes of how one logs in (ASVS 5.0 7.5.1). */
@@ -178,7 +181,7 @@ export function createAccountPages(
     return { ctx, texts: textsFor(ctx), url, csrf: csrfToken(csrfKeys, ...csrfFor), form };
   }
 
-  async function serve(ctx: Context, path: string, page: Page, name?: string): Promise<void> {
+  async function serve(ctx: Context, path: string, page: Page, named: Named): Promise<void> {
     const who = await sessions.find(ctx);
     const isPost = ctx.method === 'POST';
     if (page.for === 'anybody') {
@@ -189,7 +192,7 @@ export function createAccountPages(
     if (!who) return goToPage({ ctx, url }, loginPage(path));
     const isRecent = now() - (who.session.loginTs ?? 0) <= recentSeconds;
     if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url }, loginPage(path));
-    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who, name };
+    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who, ...named };
     return (isPost ? page.post : page.get)?.(request, options);
   }
 
@@ -197,12 +200,12 @@ export function createAccountPages(
     ctx.set('Cache-Control', 'no-store');
     const found = findPage(path);
     if (!found) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
-    const { page, name } = found;
+    const { page, named } = found;
     const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
     if (refuseOtherMethods(ctx, allowed)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
-        await serve(ctx, path, page, name);
+        await serve(ctx, path, page, named);
         return true;
       });
       if (result.committed) return;

@@ -20,6 +20,8 @@ export interface PersonalRequest extends AccountRequest {
   who: LoggedIn;
   /** What the path of the page names, where it names something. */
   name?: string | undefined;
+  /** The mark of the account that the page was asked for, where it was asked for one. */
+  mark?: string | undefined;
 }
 
 /** Sends the browser on to another account page. @param page below `/account`, such as `passkeys`; empty for the overview */

@@ -33,7 +33,8 @@ export interface LoginRequest extends AccountRequest {
 }
 
 /** Pages a login may lead to; any other leads to the overview, so that none leads away (T-112). */
-const destinations = /^(?:password|passkeys|codes|upstreams(?:\/[a-z0-9-]{1,32}\/(?:link|unlink))?)$/;
+const destinations =
+  /^(?:password|passkeys|codes|upstreams(?:\/[a-z0-9-]{1,32}\/(?:link(?:\/[0-9a-f]{16})?|unlink))?)$/;
 
 function destination({ ctx }: AccountRequest): string {
   const { next } = ctx.query;

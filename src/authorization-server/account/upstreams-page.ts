@@ -1,3 +1,4 @@
+import { accountMark } from '../../crypto/account-mark.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
@@ -5,7 +6,12 @@ import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
-import { renderUpstreamLink, renderUpstreams, renderUpstreamUnlink } from '../views/account/upstreams.ts';
+import {
+  renderLinkOfAnother,
+  renderUpstreamLink,
+  renderUpstreams,
+  renderUpstreamUnlink,
+} from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import type { LinkedUpstreams } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
@@ -44,7 +50,16 @@ function requireUpstream({ name = '' }: PersonalRequest, { upstreams }: Upstream
   return upstream;
 }
 
-/** Shows what will be asked for elsewhere, before anybody goes there (A11-03). @throws PageMissing */
+/** Whether the page was asked for an account, and the person is not that one. */
+function isForAnother({ mark, who }: PersonalRequest): boolean {
+  return mark !== undefined && mark !== accountMark(who.account.id);
+}
+
+/**
+ * Shows what will be asked for elsewhere, before anybody goes there (A11-03). Whoever is not the account that a tool was
+ * called by gets nothing but that word: the tool would wait for them in vain (C7-04).
+ * @throws PageMissing
+ */
 export async function showUpstreamLink(
   request: PersonalRequest,
   options: UpstreamsPageOptions,
@@ -52,6 +67,10 @@ export async function showUpstreamLink(
 ): Promise<void> {
   const { ctx, texts, url, csrf, who } = request;
   const upstream = requireUpstream(request, options);
+  if (isForAnother(request)) {
+    ctx.status = 403;
+    return showPage(ctx, renderLinkOfAnother(texts, { url, csrf, upstream }));
+  }
   const link = await options.links.findOfAccount(who.account.id, upstream.name);
   const wanted = link?.wantedScopes.split(' ').filter(Boolean) ?? [];
   const scopes = [...new Set([...upstream.scopes, ...wanted])];
@@ -70,6 +89,7 @@ export async function beginUpstreamLink(
 ): Promise<void> {
   const { ctx, texts, who } = request;
   const upstream = requireUpstream(request, options);
+  if (isForAnother(request)) return showUpstreamLink(request, options);
   const { name, label } = upstream;
   const accountId = who.account.id;
   const link = await options.links.findOfAccount(accountId, name);

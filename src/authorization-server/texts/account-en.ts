@@ -149,6 +149,8 @@ export const accountEn = {
     linkHeading: (service: string) => `Link your account at ${service}`,
     linkExplanation: (service: string) =>
       `You go to ${service}, log in there and allow what is listed here. Then you come back.`,
+    linkOfAnother:
+      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was linked. Log out, open the link once more, and log in with the account that the app uses.',
     linkTokens:
       'The tokens are kept here, sealed, and used for what your tools do in your name. No app ever gets them.',
     asked: 'Asked for there',

@@ -143,6 +143,8 @@ export const accountZhCn: typeof accountEn = {
     link: (service) => `关联 ${service}`,
     linkHeading: (service) => `关联您在 ${service} 的账号`,
     linkExplanation: (service) => `您将前往 ${service} 登录，并允许以下内容，然后返回此处。`,
+    linkOfAnother:
+      '某个应用以另一个账号的名义提出了此请求，而您在此处登录的不是该账号。没有关联任何内容。请退出登录，重新打开该链接，并使用该应用所用的账号登录。',
     linkTokens: '令牌会加密保存在这里，仅用于您的工具以您的名义进行的操作。任何应用都不会得到这些令牌。',
     asked: '将在该服务请求',
     goTo: (service) => `前往 ${service}`,

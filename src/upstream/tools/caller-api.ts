@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { accountMark } from '../../crypto/account-mark.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { CallerToken } from '../bond/standing.ts';
@@ -149,11 +150,13 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
     if (again.status !== 401) return again;
     throw new ApiRefusal(
       'token_refused',
-      `The API at ${url.host} does not accept what ${upstream.label} has given for this account. Link it again: ${linkUrl(upstream.name)}`,
+      `The API at ${url.host} does not accept what ${upstream.label} has given for this account. Link it again: ${linkUrl(upstream, call.caller.subject)}`,
     );
   }
 
-  const linkUrl = (name: string): string => `${accountUrl}/upstreams/${name}/link`;
+  /** The page where an account links an upstream; somebody else who opens it is told so (C7-04). */
+  const linkUrl = ({ name }: Upstream, accountId: string): string =>
+    `${accountUrl}/upstreams/${name}/link/${accountMark(accountId)}`;
 
   return {
     async call(call) {
@@ -178,7 +181,7 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
         missing: answer === 'needs_link' ? 'link' : 'scopes',
         upstream: name,
         label,
-        url: linkUrl(name),
+        url: linkUrl(upstream, caller.subject),
         accountId: caller.subject,
         scopes,
       };

@@ -21,6 +21,10 @@ export const elsewherePages: readonly KnownPage[] = [
   { name: 'account-upstreams-none', open: openElsewhere },
   { name: 'account-upstream-link', open: (scene, page) => openElsewhere(scene, page, '/work/link') },
   {
+    name: 'account-upstream-link-of-another',
+    open: (scene, page) => openElsewhere(scene, page, `/work/link/${'0'.repeat(16)}`),
+  },
+  {
     name: 'account-upstreams',
     async open(scene, page) {
       await comeThroughWork(scene, page);

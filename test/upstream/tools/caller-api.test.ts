@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { accountMark } from '../../../src/crypto/account-mark.ts';
 import { createOperatorFetch } from '../../../src/net/operator-fetch.ts';
 import { createCallerApi, type MissingAtUpstream } from '../../../src/upstream/tools/caller-api.ts';
 import type { CallerTokenAnswer } from '../../../src/upstream/tools/caller-tokens.ts';
@@ -107,7 +108,9 @@ describe('a call to the API of an upstream', () => {
         .catch((refused: unknown) => refused);
       expect(error).toMatchObject({
         reason: 'token_refused',
-        message: expect.stringContaining('Link it again: https://gate.example/account/upstreams/work/link'),
+        message: expect.stringContaining(
+          `Link it again: https://gate.example/account/upstreams/work/link/${accountMark('ann')}`,
+        ),
       });
       expect([count, JSON.stringify(error), String(error)].join()).not.toContain('canary');
       expect(count).toBe(times);
@@ -119,7 +122,7 @@ describe('a call to the API of an upstream', () => {
     const expected = {
       upstream: 'work',
       label: 'Work',
-      url: 'https://gate.example/account/upstreams/work/link',
+      url: `https://gate.example/account/upstreams/work/link/${accountMark('ann')}`,
       accountId: 'ann',
       scopes: ['s'],
     };

@@ -109,6 +109,28 @@ ${csrfField(csrf)}
 }
 
 /**
+ * The page for somebody who opened what another account was asked to link. It has no form but that of the logout.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderLinkOfAnother(
+  texts: Texts,
+  page: AccountPageFrame & { upstream: NamedUpstream },
+): string {
+  const words = texts.account.upstreams;
+  const { url, csrf } = page;
+  return renderAccountPage(
+    texts,
+    page,
+    words.linkHeading(displayText(page.upstream.label, 60)),
+    markup`<p>${words.linkOfAnother}</p>
+<form method="post" action="${url}/logout">
+${csrfField(csrf)}
+<button class="primary" type="submit">${texts.account.logOut}</button>
+</form>`,
+  );
+}
+
+/**
  * The page that asks whether an account elsewhere is to be unlinked. Posts `csrf`; without the form where it is the only
  * way to log in.
  * @returns a complete HTML document that needs no script

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { en } from '../../../../src/authorization-server/texts/en.ts';
 import {
   type LinkedUpstream,
+  renderLinkOfAnother,
   renderUpstreamLink,
   renderUpstreams,
   renderUpstreamUnlink,
@@ -63,6 +64,16 @@ describe('the page that links an account elsewhere', () => {
     );
     for (const scope of ['openid', 'files.read']) expect(page).toContain(scope);
     expect(page).toContain('name="csrf" value="token"');
+  });
+});
+
+describe('the page of a link that another account was asked for', () => {
+  it('says so, and has no form but that of the logout (C7-04)', () => {
+    const page = renderLinkOfAnother(en, { ...frame, upstream: company });
+    expect([...page.matchAll(/<form[^>]* action="([^"]*)"/g)].map(([, action]) => action)).toEqual([
+      'https://gate.example/account/logout',
+    ]);
+    expect(page).toContain('Nothing was linked.');
   });
 });
 
