@@ -67,16 +67,18 @@ export function settleBefore<T>(signal: AbortSignal, answer: Promise<T>): Promis
 }
 
 /**
- * Gives what a failed request comes to.
- * @param cause what was thrown
+ * Gives what a failed request comes to. Of a failure of the network only its code goes on as the cause: what Node.js
+ * throws may hold bytes of the answer (`rawPacket`) and text of the certificate, and causes end up in logs.
+ * @param thrown what was thrown
  * @param limit the time limit it was under
- * @returns a FetchRefused; the cause itself where it is not of the network
+ * @returns a FetchRefused; what was thrown where it is not of the network
  */
-export function toRefusal(cause: unknown, limit: AbortSignal): unknown {
-  if (cause instanceof FetchRefused) return cause;
-  if (limit.aborted) return new FetchRefused('timeout', 'the host took too long to answer', { cause });
-  const code = String((cause as NodeJS.ErrnoException).code ?? '');
-  if (code === '') return cause;
+export function toRefusal(thrown: unknown, limit: AbortSignal): unknown {
+  if (thrown instanceof FetchRefused) return thrown;
+  if (limit.aborted) return new FetchRefused('timeout', 'the host took too long to answer');
+  const code = String((thrown as NodeJS.ErrnoException).code ?? '');
+  if (code === '') return thrown;
+  const cause = Object.assign(new Error(code), { code });
   return certificateFault.test(code)
     ? new FetchRefused('certificate', 'the host has no valid certificate', { cause })
     : new FetchRefused('unreachable', 'the host could not be reached', { cause });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FetchRefused } from '../../src/net/fetch-refused.ts';
 import { sendPinned, settleBefore, toRefusal } from '../../src/net/pinned-request.ts';
@@ -34,6 +35,22 @@ describe('a failed request', () => {
     ['ENOTFOUND', 'unreachable'],
   ])('with %s is %s', (code, fault) => {
     expect(toRefusal(Object.assign(new Error('no'), { code }), open)).toMatchObject({ fault });
+  });
+
+  it('keeps the code alone, and no byte of what the host sent or has in its certificate (T-057, T-194)', async () => {
+    const server = createTcpServer((socket) => socket.end('canary of an answer that is not HTTP\r\n\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const url = new URL(`http://no-such-host.invalid:${port}/`);
+    const options = { headers: {}, maxHeaderBytes: 8_192, signal: open };
+    const thrown = await sendPinned(url, ['127.0.0.1'], options).catch((error: unknown) => error);
+    expect(thrown).toHaveProperty('rawPacket');
+    const refusal = toRefusal(thrown, open) as FetchRefused;
+    expect(refusal).toMatchObject({ fault: 'unreachable', cause: { code: 'HPE_INVALID_CONSTANT' } });
+    expect(refusal.cause).not.toHaveProperty('rawPacket');
+    expect(inspect(refusal, { depth: 9, showHidden: true })).not.toContain('canary');
+    expect(toRefusal(thrown, AbortSignal.abort())).not.toHaveProperty('cause');
   });
 
   it('is a timeout under a limit that has passed; a refusal, or a mistake of ours, stays what it is', () => {
