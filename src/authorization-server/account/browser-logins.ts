@@ -7,7 +7,7 @@ import type { BrowserLogin } from '../views/account/overview.ts';
 
 /** The browsers in which an account is logged in. */
 export interface BrowserLogins {
-  /** Gives them, the youngest login first. @param ownUid `uid` of the session that asks; undefined for nobody's */
+  /** Gives them, the youngest login first, their upstreams by name. @param ownUid `uid` of the session that asks; undefined for nobody's */
   list(accountId: string, ownUid?: string): Promise<BrowserLogin[]>;
   /** Ends one; false where the account has none with this id. */
   end(accountId: string, id: string): Promise<boolean>;

@@ -28,7 +28,9 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
   const { ctx, texts, url, csrf, who } = request;
   const { id, email } = who.account;
   const elsewhere = await options.linked.list(id);
+  const labels = new Map(elsewhere.linked.map(({ name, label }) => [name, label]));
   const connections = await options.mcpConnections.list(id);
+  const browsers = await options.browsers.list(id, who.session.uid);
   const page = renderAccountOverview(texts, {
     url,
     csrf,
@@ -42,7 +44,9 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
         usedAt,
       })),
     ),
-    browsers: await options.browsers.list(id, who.session.uid),
+    browsers: browsers.map(({ upstream, ...login }) =>
+      upstream === undefined ? login : { ...login, upstream: labels.get(upstream) ?? upstream },
+    ),
     passkeys: (await options.passkeys.listOf(id)).length,
     hasOneTimeCodes: (await options.oneTimeCodes.find(id)) !== undefined,
     upstreams: elsewhere.linked.length + elsewhere.others.length === 0 ? undefined : elsewhere.linked.length,

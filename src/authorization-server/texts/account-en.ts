@@ -40,6 +40,7 @@ export const accountEn = {
     this: (name?: string) => (name === undefined ? 'This browser' : `This browser: ${name}`),
     other: 'Another browser',
     since: (time: string) => `Logged in ${time}`,
+    through: (service: string) => `With ${service}`,
     end: 'End this login',
     endOthers: 'Log out all other browsers',
   },

@@ -40,6 +40,7 @@ export const accountZhCn: typeof accountEn = {
     this: (name) => (name === undefined ? '当前浏览器' : `当前浏览器：${name}`),
     other: '另一个浏览器',
     since: (time) => `登录时间：${time}`,
+    through: (service) => `通过 ${service} 登录`,
     end: '结束此登录',
     endOthers: '退出所有其他浏览器',
   },

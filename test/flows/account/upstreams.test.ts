@@ -37,6 +37,16 @@ describe('a login to the account pages through an upstream', () => {
     expect(await audited(scene, 'login.succeeded')).toMatchObject([{ details: { upstream: 'work' } }]);
   });
 
+  it('is called by its upstream in the list of browsers; one by password is not', async () => {
+    const scene = await startElsewhere({ accounts: { create: false } });
+    await linkWork(scene);
+    const { visitor } = await comeThroughWork(scene);
+    const page = await visitor.open(`${scene.gatehouse.url}/account`);
+    const [, browsers = ''] = page.html.split('Browsers you are logged in with');
+    const items = browsers.split('<li class="item">').slice(1, 3);
+    expect(items.map((item) => item.includes('With Work'))).toEqual([true, false]);
+  });
+
   it('leads to the page that asked for it, and asks the upstream for a new login where somebody is there', async () => {
     const scene = await startElsewhere();
     const { visitor } = await comeThroughWork(scene);

@@ -35,7 +35,7 @@ export interface BrowserLogin {
   browser?: { name: string; system?: string };
   /** Epoch seconds. */
   loggedInAt: number;
-  /** Name of the upstream the login came through, where it came through one. */
+  /** What people call the upstream the login came through, where it came through one. */
   upstream?: string;
 }
 
@@ -94,7 +94,7 @@ function renderBrowser(texts: Texts, page: AccountOverview, browser: BrowserLogi
   const words = texts.account.browsers;
   const name = browser.browser && words.name(browser.browser.name, browser.browser.system);
   return markup`<li class="item"><h3>${browser.isThis ? words.this(name) : (name ?? words.other)}</h3>
-<p class="muted">${words.since(timeWords(texts, browser.loggedInAt))}</p>
+<p class="muted">${words.since(timeWords(texts, browser.loggedInAt))}${browser.upstream !== undefined && markup`<br>${words.through(displayText(browser.upstream))}`}</p>
 ${!browser.isThis && endForm(page, 'browsers', browser.id, words.end)}</li>
 `;
 }
