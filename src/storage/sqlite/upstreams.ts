@@ -16,15 +16,15 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
   const list = db.prepare<[string, string, number], LinkRow>(
     select('WHERE upstream = ? AND id > ? ORDER BY id LIMIT ?'),
   );
+  // Subqueries: SQLite would prepare a join over indexes with conditions anew for each value.
   const bondOf = db.prepare<[string], UpstreamBond>(
-    `SELECT upstream_sessions.id AS sessionId, link_id AS linkId FROM grants
-     JOIN upstream_sessions ON upstream_sessions.id = upstream_session_id WHERE grants.id = ?`,
+    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
+     WHERE id = (SELECT upstream_session_id FROM grants WHERE id = ?)`,
   );
   const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
-    `SELECT upstream_sessions.id AS sessionId, link_id AS linkId FROM artifacts
-     JOIN grants ON grants.id = artifacts.grant_id
-     JOIN upstream_sessions ON upstream_sessions.id = grants.upstream_session_id
-     WHERE artifacts.kind = ? AND artifacts.id = ?`,
+    `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
+     WHERE id = (SELECT upstream_session_id FROM grants
+       WHERE id = (SELECT grant_id FROM artifacts WHERE kind = ? AND id = ?))`,
   );
   const linkOfSession = db.prepare<[string], LinkRow>(
     select('JOIN upstream_sessions ON link_id = upstream_links.id WHERE upstream_sessions.id = ?'),
