@@ -24,12 +24,18 @@ function parseRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
  */
 export function createSharedAddresses(ranges: readonly string[]): (address: string) => boolean {
   const parsed = ranges.map(parseRange);
-  return (counted) => {
+  const isInRange = (counted: string): boolean => {
     const written = counted.replace(/\/64$/, '');
     if (parsed.length === 0 || !ipaddr.isValid(written)) return false;
     const address = ipaddr.process(written);
     return parsed.some(
       ([range, bits]) => range.kind() === address.kind() && address.match(range as ipaddr.IPv4, bits),
     );
+  };
+  /** The last address: one request asks several times. */
+  let last: { counted: string; isShared: boolean } | undefined;
+  return (counted) => {
+    if (last?.counted !== counted) last = { counted, isShared: isInRange(counted) };
+    return last.isShared;
   };
 }
