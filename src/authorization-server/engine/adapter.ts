@@ -10,6 +10,7 @@ import {
   createRegistrationTokenAdapter,
 } from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
+import { createPayloadOpener } from './opened-payloads.ts';
 import { grantKey, openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
@@ -177,6 +178,7 @@ function clientOfArtifact(payload: AdapterPayload): string | undefined {
 function grantAdapter(options: AdapterOptions): Adapter {
   const { artifacts, box, now } = options;
   const kind = 'Grant';
+  const open = createPayloadOpener(box, kind);
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = grantKey(value);
@@ -199,7 +201,7 @@ function grantAdapter(options: AdapterOptions): Adapter {
     async find(value) {
       const id = grantKey(value);
       const row = await artifacts.findGrant(id);
-      return row && openPayload<AdapterPayload>(box, kind, row);
+      return row && open<AdapterPayload>(row);
     },
     async destroy(value) {
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(value) }));

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createPayloadOpener } from '../../../src/authorization-server/engine/opened-payloads.ts';
+import { payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
+import { createSealedBox, SealBroken } from '../../../src/crypto/sealed-box.ts';
+
+function start() {
+  const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);
+  let opens = 0;
+  const counting: typeof box = {
+    ...box,
+    open(sealed, context) {
+      opens++;
+      return box.open(sealed, context);
+    },
+  };
+  const seal = (id: string, value: unknown) => ({
+    id,
+    payload: box.seal(JSON.stringify(value), payloadContext('Grant', id)),
+  });
+  return { open: createPayloadOpener(counting, 'Grant'), seal, opens: () => opens };
+}
+
+it('the same bytes of a row are opened once, and every reader gets a value of its own', () => {
+  const { open, seal, opens } = start();
+  const row = seal('g', { scopes: ['a'] });
+  const first = open<{ scopes: string[] }>(row);
+  first.scopes.push('b');
+  expect(open({ id: 'g', payload: Buffer.from(row.payload) })).toEqual({ scopes: ['a'] });
+  expect(opens()).toBe(1);
+});
+
+it('a row that was written since is opened anew, also where it says the same', () => {
+  const { open, seal, opens } = start();
+  for (const value of [1, 2, 2]) expect(open(seal('g', value))).toBe(value);
+  expect(opens()).toBe(3);
+});
+
+it('what was changed in the database, or moved to another row, is refused however often it was opened', () => {
+  const { open, seal } = start();
+  const row = seal('g', { scopes: ['a'] });
+  open(row);
+  const changed = Buffer.from(row.payload);
+  changed[changed.length - 1] = (changed.at(-1) ?? 0) ^ 1;
+  expect(() => open({ id: 'g', payload: changed })).toThrow(SealBroken);
+  expect(() => open({ id: 'another', payload: row.payload })).toThrow(SealBroken);
+  expect(open(row)).toEqual({ scopes: ['a'] });
+});
+
+it('a bounded number of rows is remembered, the newest', () => {
+  const { open, seal, opens } = start();
+  const rows = Array.from({ length: 1001 }, (_, n) => seal(`g${n}`, n));
+  for (const row of rows) open(row);
+  for (const row of rows.slice(1)) open(row);
+  expect(opens()).toBe(1001);
+  expect(open(rows[0] as (typeof rows)[number])).toBe(0);
+  expect(opens()).toBe(1002);
+});
