@@ -38,8 +38,19 @@ function asAddress(value: unknown): string | undefined {
   return text !== undefined && /^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined;
 }
 
-function personalClaims(claims: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(claims).filter(([name]) => !tokenClaims.includes(name)));
+/**
+ * What is said of a person and not of a token. Rules go by it: an address that anybody could have entered is not in it.
+ * @param email the address that was verified
+ * @param addressMember where an address stands that may be another one
+ */
+function personalClaims(
+  claims: JsonObject,
+  email: string | undefined,
+  addressMember: string | undefined = 'email',
+): JsonObject {
+  const left = [...tokenClaims, 'email', addressMember];
+  const kept = Object.fromEntries(Object.entries(claims).filter(([name]) => !left.includes(name)));
+  return email === undefined ? kept : { ...kept, email };
 }
 
 /**
@@ -58,7 +69,7 @@ export function identityOfClaims(
   const source = idToken.email === undefined ? userInfo : idToken;
   const email = isEmailVerified(source) ? asAddress(source.email) : undefined;
   const { email_verified: _unsigned, ...rest } = userInfo;
-  const claims = personalClaims({ ...(source === userInfo ? userInfo : rest), ...idToken });
+  const claims = personalClaims({ ...(source === userInfo ? userInfo : rest), ...idToken }, email);
   const name = asShortText(claims.name) ?? asShortText(claims.preferred_username);
   return { issuer, subject: String(idToken.sub), ...(email && { email }), ...(name && { name }), claims };
 }
@@ -97,7 +108,7 @@ export function identityOfUserInfo(
     subject,
     ...(email && { email }),
     ...(name && { name }),
-    claims: { ...personalClaims(answer), ...(groups !== undefined && { groups }) },
+    claims: { ...personalClaims(answer, email, mapping.email), ...(groups !== undefined && { groups }) },
   };
 }
 

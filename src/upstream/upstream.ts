@@ -19,7 +19,7 @@ export interface UpstreamIdentity {
   /** Only an address that the upstream says it verified. */
   email?: string | undefined;
   name?: string | undefined;
-  /** What it says besides, for admission and mapping; without tokens, nonces and times. */
+  /** What it says, for admission and mapping; without tokens, nonces and times, and `email` only where it was verified. */
   claims: Readonly<Record<string, unknown>>;
 }
 

@@ -22,8 +22,24 @@ describe('who somebody is by the claims of an ID token', () => {
     const userInfo = { sub: '1', email: 'lin@work.example', email_verified: true };
     const identity = identityOfClaims(issuer, idToken, userInfo, standard);
     expect(identity.email).toBeUndefined();
-    expect(identity.claims).toEqual({ email: 'ada@example.com' });
+    expect(identity.claims).toEqual({});
     expect(identityOfClaims(issuer, { sub: '1' }, userInfo, standard).email).toBe('lin@work.example');
+  });
+
+  it('has among its claims only an address that was verified: rules of the operator go by them (T-089)', () => {
+    const claims = { sub: '1', email: 'Lin@Work.example' };
+    expect(identityOfClaims(issuer, claims, {}, standard).claims).toEqual({});
+    const verified = { ...claims, email_verified: true };
+    expect(identityOfClaims(issuer, verified, {}, standard).claims.email).toBe('lin@work.example');
+    const mapping = { subject: 'id', email: 'mail', emailVerified: 'ok' };
+    const answer = { id: 7, email: 'a@b.example', mail: 'ada@example.com' };
+    expect(identityOfUserInfo(issuer, answer, mapping)?.claims).toEqual({ id: 7 });
+    expect(identityOfUserInfo(issuer, { ...answer, ok: true }, mapping)?.claims.email).toBe(
+      'ada@example.com',
+    );
+    expect(identityOfUserInfo(issuer, answer, { subject: 'id' }, 'c@d.example')?.claims.email).toBe(
+      'c@d.example',
+    );
   });
 
   it('keeps what is about the person, and nothing of the token; what is signed stands over what is not', () => {

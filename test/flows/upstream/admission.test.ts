@@ -44,6 +44,14 @@ describe('admission', () => {
     expect((await logIn(await begin(scene), person(lin))).searchParams.get('code')).toBeTruthy();
   });
 
+  it('by the claim email lets in only whose address was verified (T-089)', async () => {
+    const scene = await startScene({
+      accounts: { create: true, allow: { claims: { email: ['ada@example.com', 'lin@work.example'] } } },
+    });
+    await expectTurnedAway(scene, mallory, 'claims_not_allowed');
+    expect((await logIn(await begin(scene), person(lin))).searchParams.get('code')).toBeTruthy();
+  });
+
   it('makes no accounts where the operator wants none', async () => {
     await expectTurnedAway(await startScene({ accounts: { create: false } }), lin, 'accounts_not_created');
   });
@@ -154,6 +162,13 @@ describe('scopes by role', () => {
       const response = await redeem(scene.gatehouse.url, flow, sent.searchParams.get('code') ?? '');
       expect(((await response.json()) as Tokens).scope).toBe('notes:read');
     }
+  });
+
+  it('are not opened by an address that was never verified (T-089)', async () => {
+    const scene = await startScene({
+      grantScopes: [{ claim: 'email', value: 'ada@example.com', scopes: ['notes:write'] }],
+    });
+    await expectTurnedAway(scene, mallory, 'no_scope_for_roles');
   });
 
   it('of which none is left turn somebody away', async () => {
