@@ -176,6 +176,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       standing: bond.standing,
       dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
       issuer,
+      now,
     }),
     box,
     metrics,

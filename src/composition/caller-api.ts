@@ -13,6 +13,8 @@ export interface CallerApiParts {
   /** Whether APIs may be on this very machine, without https. */
   dangerouslyFromLoopback: boolean;
   issuer: string;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 /** Largest answer of an API, in bytes: tools get it whole. */
@@ -23,11 +25,11 @@ const timeoutMs = 30_000;
 
 /** Composes what tools call APIs of upstreams with; undefined where there is no upstream. */
 export function composeCallerApi(parts: CallerApiParts): CallerApi | undefined {
-  const { upstreams, links, standing, dangerouslyFromLoopback, issuer } = parts;
+  const { upstreams, links, standing, dangerouslyFromLoopback, issuer, now } = parts;
   if (upstreams.all.length === 0) return undefined;
   return createCallerApi({
     upstreams,
-    tokens: createCallerTokens({ links, standing }),
+    tokens: createCallerTokens({ links, standing, now }),
     fetchOf: ({ settings: { allowPrivateNetwork } }) =>
       createOperatorFetch({
         allowPrivateNetwork,

@@ -7,6 +7,7 @@ const parts = {
   links: { findOfAccount: async () => undefined, wantScopes: async () => undefined },
   standing: { tokensOf: async () => 'none' as const },
   dangerouslyFromLoopback: false,
+  now: () => 0,
   issuer: 'https://gate.example/mcp',
 };
 

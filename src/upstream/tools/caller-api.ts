@@ -100,12 +100,13 @@ export function createCallerApi(options: CallerApiOptions): CallerApi {
   ): Promise<Awaited<ReturnType<CallerTokens['token']>>> {
     const wishes = { scopes, ...(after && { after: after.generation }) };
     const endsMs = performance.now() + patienceMs;
-    for (;;) {
-      const found = await tokens.token(subject, upstream, wishes);
-      const isMissing = found === 'needs_link' || found === 'needs_scopes';
-      if (!isMissing || performance.now() >= endsMs || signal?.aborted) return found;
+    const found = await tokens.token(subject, upstream, wishes);
+    if (found !== 'needs_link' && found !== 'needs_scopes') return found;
+    while (performance.now() < endsMs && !signal?.aborted) {
       await sleep(lookEveryMs, undefined, signal ? { signal } : {}).catch(() => undefined);
+      if (await tokens.holds(subject, upstream, scopes)) return tokens.token(subject, upstream, wishes);
     }
+    return found;
   }
 
   /** Sends it with a token, and follows redirects within the host. */

@@ -5,6 +5,8 @@ import type { CallerToken, Standing } from '../bond/standing.ts';
 export interface CallerTokensOptions {
   links: Pick<UpstreamStore, 'findOfAccount' | 'wantScopes'>;
   standing: Pick<Standing, 'tokensOf'>;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 /** What a call needs of a token. */
@@ -22,12 +24,12 @@ export type CallerTokenAnswer = CallerToken | 'needs_link' | 'needs_scopes' | 'u
 export interface CallerTokens {
   /** Gives one that can be used now. Scopes it lacks are asked for from then on, wherever the account goes there (A10-02). */
   token(accountId: string, upstream: string, wishes: TokenWishes): Promise<CallerTokenAnswer>;
-  /** Whether there is one by now that was given for enough. */
+  /** Whether there is one by now that was given for enough. The upstream is asked nothing: it may be looked often. */
   holds(accountId: string, upstream: string, scopes: readonly string[]): Promise<boolean>;
 }
 
 /** Creates it over the links and their standing, which renews each token once for all who ask (T-090). */
-export function createCallerTokens({ links, standing }: CallerTokensOptions): CallerTokens {
+export function createCallerTokens({ links, standing, now }: CallerTokensOptions): CallerTokens {
   async function token(
     accountId: string,
     upstream: string,
@@ -48,7 +50,7 @@ export function createCallerTokens({ links, standing }: CallerTokensOptions): Ca
     token,
     async holds(accountId, upstream, scopes) {
       const link = await links.findOfAccount(accountId, upstream);
-      if (!link?.tokens) return false;
+      if (!link?.tokens || (link.expiresAt !== undefined && link.expiresAt <= now())) return false;
       const found = await standing.tokensOf(link.id);
       return typeof found === 'object' && scopes.every((scope) => found.scopes.includes(scope));
     },

@@ -67,6 +67,26 @@ test('a conversation that has ended looks no more, and is told nothing', async (
   expect([looks - before, told]).toEqual([0, []]);
 });
 
+test('what is found while the conversation ends is not told', async () => {
+  let answer: (isGiven: boolean) => void = () => undefined;
+  const looking = new Promise<void>((begun) => {
+    watch.begin(missing('work'), {
+      call: () => Promise.reject(new Error('not called')),
+      isGiven() {
+        begun();
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+  });
+  await looking;
+  watch.endAll();
+  answer(true);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(told).toEqual([]);
+});
+
 test('no more than twenty are waited for: the oldest is let go', async () => {
   const given = new Set<string>();
   const ids = Array.from({ length: 21 }, (_, at) => watch.begin(missing(`up-${at}`), accessOf(given)));

@@ -37,7 +37,7 @@ function apiOver(url: string, tokens: (after: number | undefined) => CallerToken
         asked.push([accountId, upstream, wishes]);
         return tokens(wishes.after);
       },
-      holds: async () => true,
+      holds: async () => typeof tokens(undefined) === 'object',
     },
     fetchOf: () =>
       createOperatorFetch({ allowPrivateNetwork: false, dangerouslyFromLoopback: true, redirects: 'given' }),

@@ -30,6 +30,7 @@ function tokensOver(
         return standing;
       },
     },
+    now: () => 1_000,
   });
   return { tokens, wanted, asked };
 }
@@ -81,5 +82,15 @@ describe('the token of an account', () => {
       await tokens.holds('ann', 'work', scopes),
       await tokens.holds('ann', 'work', ['openid']),
     ]).toEqual([false, true]);
+  });
+
+  it('is not held while the one there is has expired, and the upstream is not asked for that', async () => {
+    for (const [expiresAt, isHeld] of [
+      [1_000, false],
+      [1_001, true],
+    ] as const) {
+      const { tokens, asked } = tokensOver({ ...row, expiresAt });
+      expect([await tokens.holds('ann', 'work', []), asked.length]).toEqual([isHeld, isHeld ? 1 : 0]);
+    }
   });
 });
