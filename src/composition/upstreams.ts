@@ -2,6 +2,7 @@ import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
 import { createUpstreams } from '../upstream/create-upstreams.ts';
+import { findSharedIssuers } from '../upstream/shared-issuers.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 
 /** What the upstreams of an installation are composed of. */
@@ -31,6 +32,7 @@ export async function composeUpstreams({
     dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
     now,
   });
-  if (misfits.length + problems.length > 0) throw new SettingsRefused([...misfits, ...problems]);
+  const wrong = [...misfits, ...problems, ...findSharedIssuers(upstreams.all)];
+  if (wrong.length > 0) throw new SettingsRefused(wrong);
   return upstreams;
 }

@@ -21,6 +21,32 @@ describe('the upstreams of the settings', () => {
     ]);
   });
 
+  it('that would take the people of one for those of another are refused (T-089)', async () => {
+    const client = { clientId: 'c', clientSecret: 's' };
+    const at = (path: string, subject: string) => ({
+      ...client,
+      authorizationEndpoint: `https://git.example/${path}/authorize`,
+      tokenEndpoint: `https://git.example/${path}/token`,
+      userInfoEndpoint: `https://git.example/${path}/user`,
+      userInfo: { subject },
+    });
+    const composed = (upstreams: object) =>
+      composeUpstreams({
+        settings: parseSettings({ upstreams } as object),
+        publicUrl: 'https://a.example',
+        resources,
+        now: () => 0,
+      });
+    for (const other of [at('b', 'id'), at('a', 'login'), { ...client, issuer: 'https://git.example' }])
+      await expect(composed({ one: at('a', 'id'), two: other })).rejects.toMatchObject({
+        problems: [
+          expect.stringMatching(/^upstreams\.two: its people and those of one .* https:\/\/git\.example/),
+        ],
+      });
+    const login = await composed({ one: at('a', 'id'), two: { ...at('a', 'id'), clientId: 'd' } });
+    expect(login.all).toHaveLength(2);
+  });
+
   it('that do not fit, or whose files cannot be read, are refused with all that is wrong', async () => {
     const wrong = { clientSecretFile: '/nowhere/secret', resources: ['https://b.example'] };
     await expect(compose(wrong)).rejects.toMatchObject({
