@@ -29,6 +29,20 @@ describe('what a tool sends to an API', () => {
     expect(Object.fromEntries(headers)).toEqual({ 'content-type': 'application/json', 'x-a': 'b' });
   });
 
+  it('names no host of the tool, and is framed by nobody else: the certificate asked for would be that of another (T-093)', async () => {
+    const given = {
+      host: 'evil.example',
+      connection: 'upgrade',
+      upgrade: 'h2c',
+      'content-length': '3',
+      'transfer-encoding': 'chunked',
+      'proxy-authorization': 'Basic x',
+      accept: 'text/plain',
+    };
+    const { headers } = await readApiRequest({ method: 'POST', body: new Uint8Array(9), headers: given });
+    expect(Object.fromEntries(headers)).toEqual({ accept: 'text/plain' });
+  });
+
   it('is not too large', async () => {
     const body = new Uint8Array(16 * 1024 * 1024 + 1);
     await expect(readApiRequest({ method: 'POST', body })).rejects.toMatchObject({
