@@ -37,8 +37,11 @@ export interface LookReason {
   after?: number;
 }
 
-/** How long one process may take to renew tokens before another one may, in seconds: longer than any request lasts. */
-const leaseSeconds = 15;
+/**
+ * How long one process may take to renew tokens before another one may, in seconds: longer than the requests of a renewal
+ * last together, and than its tries to write. Two that send one refresh token are a theft to an upstream that rotates.
+ */
+const leaseSeconds = 45;
 
 /** How often is looked whether another process has renewed the tokens, in milliseconds. */
 const otherPauseMs = 50;

@@ -18,6 +18,20 @@ describe('a look at a link', () => {
     expect(await look('not')).toMatchObject({ kind: 'unverifiable' });
   });
 
+  it('that renews is not overtaken by another process, however slow an upstream may be (T-090)', async () => {
+    const { options, elsewhere, link, clock, upstream } = await startBond();
+    await link('l', refreshable);
+    clock.now += 3600;
+    upstream.delayMs = 300;
+    const slow = createLook(options)('l');
+    await expect.poll(() => upstream.asked.refresh).toBe(1);
+    // Two places of metadata and the token endpoint may take ten seconds each.
+    clock.now += 30;
+    expect(await createLook(elsewhere())('l')).toMatchObject({ kind: 'good', link: { generation: 2 } });
+    expect(await slow).toMatchObject({ kind: 'good' });
+    expect(upstream.asked.refresh).toBe(1);
+  });
+
   it('that holds no tokens cannot verify anything', async () => {
     const { options, link, clock, store } = await startBond();
     await link('l', refreshable, { kept: true });
