@@ -45,7 +45,7 @@ export const signatureAlgorithms: readonly string[] = [
 const maxCharacters = 32_768;
 
 /** How far the clocks of an upstream and of this machine may be apart, in seconds. */
-const skewSeconds = 60;
+export const skewSeconds = 60;
 
 /** Longest subject (OpenID Connect Core 1.0 section 2). */
 const maxSubjectCharacters = 255;

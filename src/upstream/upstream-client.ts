@@ -5,7 +5,14 @@ import { buildAuthorizationUrl } from './authorization-url.ts';
 import { requireAnswer } from './callback.ts';
 import { identityOfClaims } from './identity.ts';
 import { asText, type JsonObject } from './json-object.ts';
-import { findJwtFault, idTokenChecks, type JwtCheck, logoutTokenChecks, readJwt } from './jwt-checks.ts';
+import {
+  findJwtFault,
+  idTokenChecks,
+  type JwtCheck,
+  logoutTokenChecks,
+  readJwt,
+  skewSeconds,
+} from './jwt-checks.ts';
 import { createKeySource } from './keys.ts';
 import { createMetadataSource, type ServerMetadata } from './metadata.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
@@ -140,6 +147,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     settings,
     callbackUrl,
     issuer: issuerOfAll(settings, preset),
+    revocationEndsAll: preset.revocationEndsAll === true,
     scopes: settings.scopes ?? [],
     async begin(wishes = {}) {
       const metadata = await metadataSource.read();
@@ -192,7 +200,8 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
       const metadata = await metadataSource.read();
       const { issuer, claims } = await verify(jwt, logoutTokenChecks, metadata);
       const { sub, sid, jti, exp } = claims;
-      return { issuer, subject: asText(sub), sid: asText(sid), jti: String(jti), expiresAt: Number(exp) };
+      const expiresAt = Math.ceil(Number(exp)) + skewSeconds;
+      return { issuer, subject: asText(sub), sid: asText(sid), jti: String(jti), expiresAt };
     },
     async readMetadata() {
       return (await metadataSource.readAnew()).published;

@@ -63,7 +63,7 @@ export interface LogoutToken {
   sid?: string | undefined;
   /** To be refused a second time until {@link LogoutToken.expiresAt}. */
   jti: string;
-  /** Epoch seconds. */
+  /** Until when it would be taken, whatever the clocks: whole epoch seconds. */
   expiresAt: number;
 }
 
@@ -80,6 +80,8 @@ export interface Upstream {
   readonly callbackUrl: string;
   /** The issuer of its identities, where it has one for all of them; that of its metadata, else its own place. */
   readonly issuer: string | undefined;
+  /** Whether {@link Upstream.revoke} ends other tokens of the person as well. */
+  readonly revocationEndsAll: boolean;
   /** What is asked for at each login. */
   readonly scopes: readonly string[];
   /**

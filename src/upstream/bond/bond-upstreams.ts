@@ -1,7 +1,7 @@
 import type { Upstream } from '../upstream.ts';
 
 /** An upstream, as far as the bond asks it. */
-export type BondUpstream = Pick<Upstream, 'name' | 'check' | 'refresh' | 'revoke'> & {
+export type BondUpstream = Pick<Upstream, 'name' | 'revocationEndsAll' | 'check' | 'refresh' | 'revoke'> & {
   readonly settings: Pick<Upstream['settings'], 'checkSeconds' | 'graceSeconds' | 'unverifiableSeconds'>;
 };
 

@@ -1,14 +1,18 @@
 import type { Logger } from '../../observability/logger.ts';
 import type { UpstreamRevocation, UpstreamStore } from '../../storage/upstreams.ts';
+import type { UpstreamTokens } from '../upstream.ts';
 import type { Vault } from '../vault.ts';
 import type { BondEvents } from './bond-events.ts';
-import type { BondUpstreams } from './bond-upstreams.ts';
+import type { BondUpstream, BondUpstreams } from './bond-upstreams.ts';
 import type { Standing } from './standing.ts';
 
 /** What a keeper works with. */
 export interface KeeperOptions {
-  store: Pick<UpstreamStore, 'releaseUnheld' | 'dueRevocations' | 'revocationDone' | 'revocationFailed'>;
-  vault: Pick<Vault, 'openTokens'>;
+  store: Pick<
+    UpstreamStore,
+    'findOfAccount' | 'releaseUnheld' | 'dueRevocations' | 'revocationDone' | 'revocationFailed'
+  >;
+  vault: Pick<Vault, 'open' | 'openTokens'>;
   upstreams: BondUpstreams;
   standing: Pick<Standing, 'tend' | 'idle'>;
   events: BondEvents;
@@ -52,12 +56,32 @@ export function startKeeper(options: KeeperOptions): Keeper {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
+  /**
+   * Whether the person has logged in there again, and what is held for them now would end with the old: some upstreams give
+   * the same token once more, at others a revocation ends all.
+   */
+  const isInUseAgain = async (
+    { revocationEndsAll }: BondUpstream,
+    { upstream, linkId, accountId }: UpstreamRevocation,
+    old: UpstreamTokens,
+  ): Promise<boolean> => {
+    const link = await store.findOfAccount(accountId, upstream);
+    const held = link && vault.open(link);
+    if (!held) return false;
+    const isSame =
+      held.accessToken === old.accessToken ||
+      (held.refreshToken !== undefined && held.refreshToken === old.refreshToken);
+    return isSame || (revocationEndsAll && link.id === linkId);
+  };
+
   const revoke = async (due: UpstreamRevocation): Promise<void> => {
     const { id, upstream, linkId, accountId, tokens, attempts } = due;
     try {
       const named = upstreams.find(upstream);
       if (!named) throw new Error(`the settings have no upstream ${upstream}`);
-      await named.revoke(vault.openTokens(linkId, tokens));
+      const old = vault.openTokens(linkId, tokens);
+      if (await isInUseAgain(named, due, old)) return await store.revocationDone(id);
+      await named.revoke(old);
     } catch (error) {
       logger.warn({ upstream, err: error }, 'tokens could not be revoked at an upstream');
       const pause = Math.min(pauses.longest, pauses.first * 2 ** attempts);

@@ -55,4 +55,6 @@ export interface UpstreamPreset {
   emailsPath?: string;
   /** How tokens are given back, where that is not RFC 7009. */
   revocation?: 'delete_with_json' | 'bearer';
+  /** Whether giving tokens back ends all others of the person too. */
+  revocationEndsAll?: boolean;
 }

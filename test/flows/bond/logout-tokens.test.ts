@@ -155,4 +155,13 @@ describe('a logout token', () => {
     const page = await another.visitor.open(`${scene.gatehouse.url}/account`);
     expect(page.html).toContain('name="password"');
   });
+
+  it('whose end is a fraction of a second, or has just been, counts, and counts once (T-091)', async () => {
+    for (const exp of [now() + 120.5, now() - 30]) {
+      const token = await scene.work.logoutToken({ sub: 'nobody', exp });
+      expect((await sendToken(token)).status).toBe(200);
+      await scene.gatehouse.storage.sweepExpired(now());
+      expect((await sendToken(token)).status).toBe(400);
+    }
+  });
 });

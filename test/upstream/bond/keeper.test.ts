@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KeeperOptions, startKeeper } from '../../../src/upstream/bond/keeper.ts';
 import { createStanding } from '../../../src/upstream/bond/standing.ts';
+import { grant } from '../../storage/contract/subject.ts';
 import { type BondSubject, down, startBond } from './subject.ts';
 
 /** A keeper that does nothing by itself. */
@@ -95,6 +96,37 @@ describe('the keeper', () => {
     expect(tries).toBeLessThan(50);
     expect(await store.dueRevocations(clock.now + 1e6, 10, 30)).toEqual([]);
     expect(recorded.map(({ event }) => event)).toEqual(['upstream.revocation_failed']);
+    await keeper.close();
+  });
+
+  it.each([
+    ['the same token', { accessToken: 'access of l' }, false],
+    ['the same refresh token', { accessToken: 'new', refreshToken: 'refresh of l' }, false],
+    ['tokens that would end with them', { accessToken: 'new', refreshToken: 'also new' }, true],
+  ])('revokes nothing where the next login has brought %s', async (_what, brought, endsAll) => {
+    const subject = await start();
+    const { keeper, link, upstream, clock, vault, storage, store } = subject;
+    await link('l', { refreshToken: 'refresh of l' });
+    upstream.revocationEndsAll = endsAll;
+    upstream.answers.revoke = down;
+    await end(subject, 'l');
+    await keeper.round();
+    const row = await subject.row('l');
+    const { changes, sessionId } = vault.changesOfLogin({
+      upstream,
+      accountId: 'ada',
+      identity: { issuer: row.issuer, subject: row.subject, claims: {} },
+      tokens: { scopes: [], ...brought },
+      present: row,
+    });
+    const again = { ...grant('again', 'ada'), expiresAt: clock.now + 1e6 };
+    const bond = { type: 'bindGrant', id: 'again', upstreamSessionId: sessionId } as const;
+    expect(await storage.artifacts.commit([...changes, again, bond])).toMatchObject({ committed: true });
+    delete upstream.answers.revoke;
+    clock.now += 5;
+    await keeper.round();
+    expect(upstream.revoked).toEqual([]);
+    expect(await store.dueRevocations(clock.now + 1e5, 10, 30)).toEqual([]);
     await keeper.close();
   });
 

@@ -15,6 +15,7 @@ export const refused = new UpstreamFault('work', 'ended', 'grant_refused');
 
 /** An upstream whose answers a test decides. */
 export interface ScriptedUpstream extends BondUpstream {
+  revocationEndsAll: boolean;
   /** What it does when it is asked; a fault is thrown. */
   answers: { refresh?: Error; check?: Error | false; revoke?: Error };
   asked: { refresh: number; check: number };
@@ -132,6 +133,7 @@ function scriptUpstream(settings: Partial<BondUpstream['settings']>, now: () => 
   const wait = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, upstream.delayMs));
   const upstream: ScriptedUpstream = {
     name: 'work',
+    revocationEndsAll: false,
     settings: { checkSeconds: 300, graceSeconds: 3600, unverifiableSeconds: 28_800, ...settings },
     answers: {},
     asked: { refresh: 0, check: 0 },

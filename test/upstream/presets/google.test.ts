@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { identityOfClaims } from '../../../src/upstream/identity.ts';
 import { google } from '../../../src/upstream/presets/google.ts';
 import { createWalker } from '../../support/upstreams/browse.ts';
 import { type GoogleLikeUpstream, startGoogleLikeUpstream } from '../../support/upstreams/google-like.ts';
@@ -46,6 +47,20 @@ describe('Google', () => {
     const { identity } = await logIn(await upstreamFor(goo.settings()));
     expect(identity).toMatchObject({ issuer: goo.issuer, subject: lin.sub, email: lin.email });
     expect(identity.claims.hd).toBe('work.example');
+  });
+
+  it('vouches for addresses of its own and of its organizations, for no other that was verified once (T-089)', () => {
+    const emailOf = (claims: object) =>
+      identityOfClaims(goo.issuer, { sub: '1', ...claims }, {}, google).email;
+    const verified = { email_verified: true };
+    expect(emailOf({ ...verified, email: 'lin@gmail.com' })).toBe('lin@gmail.com');
+    expect(emailOf({ ...verified, email: 'lin@work.example', hd: 'work.example' })).toBe('lin@work.example');
+    for (const claims of [
+      { ...verified, email: 'lin@work.example' },
+      { ...verified, email: 'lin@gmail.com.evil.example' },
+      { email: 'lin@work.example', hd: 'work.example', email_verified: false },
+    ])
+      expect(emailOf(claims)).toBeUndefined();
   });
 
   it('has endpoints below googleapis.com', () => {
