@@ -152,6 +152,25 @@ describe('a tool that calls the API of an upstream', () => {
     expect(await call(client)).toContain(lin.sub);
   });
 
+  it('takes the token of the upstream there, and nothing of what the client sent (T-105)', async () => {
+    const scene = await start(await startOpenIdUpstream(), apiPath);
+    const { tokens } = await arrive(scene);
+    const sent: string[][] = [];
+    scene.work.fault(apiPath, ({ rawHeaders }, response) => {
+      sent.push(rawHeaders);
+      response.end();
+    });
+    await call(await connect(scene, tokens, '2025-11-25'));
+    await call(await connect(scene, tokens, '2026-07-28'));
+    expect(sent).toHaveLength(2);
+    for (const headers of sent) {
+      const bearer = headers.find((value) => value.startsWith('Bearer '))?.slice('Bearer '.length);
+      expect(scene.work.issued).toContain(bearer);
+      expect(headers.join()).not.toContain(tokens.access_token);
+      expect(headers.join().toLowerCase()).not.toContain('mcp-');
+    }
+  });
+
   it('calls no host but those of the settings, and what it says has no token in it (T-093)', async () => {
     const scene = await start(await startOpenIdUpstream(), apiPath, { apiHosts: [] });
     const answer = await call(await connect(scene, (await arrive(scene)).tokens));
