@@ -1,6 +1,13 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { upstream } from '../../../src/mcp/index.ts';
+import type { ServerSource } from '../../../src/mcp/server-source.ts';
+import { createLocalEndpoint } from '../../../src/mcp/stdio/local-endpoint.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { initialize, modern } from '../stdio/connected-host.ts';
 import { type Gate, readAnswer, startGate } from '../support/gate.ts';
+import { call } from '../transports/served-transport.ts';
 import { createTestAccess, sources } from './support.ts';
 
 const who = { name: 'who', arguments: {} };
@@ -77,6 +84,27 @@ describe('upstream()', () => {
       isError: true,
       content: [{ text: expect.stringMatching('The upstream work cannot be asked here') }],
     });
+  });
+
+  it.each([
+    ['up to 2025-11-25', [initialize(), call(1, 'who')]],
+    ['of 2026-07-28', [modern(1, 'tools/call', who)]],
+  ])('says that there is none over stdio, where nobody logs in: %s', async (_era, messages) => {
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const endpoint = createLocalEndpoint({
+      source: sources['a shared v2 server']?.() as ServerSource,
+      account: { id: 'acct_1', scopes: [] },
+      issuer: 'https://a.example',
+      resource: 'https://a.example/mcp',
+      stdin,
+      stdout,
+      logger: createLogger('silent'),
+    });
+    const written = text(stdout);
+    stdin.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    await endpoint.ended;
+    stdout.end();
+    expect(await written).toContain('the call came over standard input, where nobody logs in');
   });
 
   it('is asked for in vain where nobody was identified', () => {
