@@ -28,6 +28,14 @@ export interface KnownIdentity extends Identity {
   linkedAt: number;
 }
 
+/** A removal that would leave an account no way to log in: neither a passkey nor an identity. Nothing was changed. */
+export class LastWayIn extends Error {
+  override name = 'LastWayIn';
+  constructor() {
+    super('nobody could log in to the account any more');
+  }
+}
+
 /** Who is who at identity providers. A link goes with its account. */
 export interface IdentityStore {
   /** Gives the account of an identity; undefined where it is nobody's. */
@@ -36,6 +44,10 @@ export interface IdentityStore {
   findSubject(issuer: string, accountId: string): Promise<string | undefined>;
   /** Gives the identities of an account, the oldest first. */
   listOf(accountId: string): Promise<KnownIdentity[]>;
-  /** Forgets who an account is at an issuer; false where it is nobody there. */
-  forget(issuer: string, accountId: string): Promise<boolean>;
+  /**
+   * Forgets who an account is at an issuer; false where it is nobody there.
+   * @param waysIn issuers it can log in through, where it has no password
+   * @throws LastWayIn
+   */
+  forget(issuer: string, accountId: string, waysIn?: readonly string[]): Promise<boolean>;
 }

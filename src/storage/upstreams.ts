@@ -161,8 +161,12 @@ export interface UpstreamStore {
     linkId: string,
     options: { ifGeneration?: number; revoke: boolean },
   ): Promise<UpstreamEnded | undefined>;
-  /** Ends the same for a link, kept or not, and forgets who the account is there. Undefined where there is no link. */
-  unlink(linkId: string): Promise<UpstreamEnded | undefined>;
+  /**
+   * Ends the same for a link, kept or not, and forgets who the account is there. Undefined where there is no link.
+   * @param waysIn issuers the account can log in through, where it has no password
+   * @throws LastWayIn
+   */
+  unlink(linkId: string, waysIn?: readonly string[]): Promise<UpstreamEnded | undefined>;
   /**
    * Ends logins there that the upstream says have ended, with what hangs on them: with a `sid` that one, and where a
    * subject is given too, its logins of unknown `sid`; without, all of the subject (OpenID Connect Back-Channel Logout 1.0

@@ -24,8 +24,9 @@ export interface LinkedUpstreams {
   /**
    * Ends all that hangs on one, has its tokens given back, and forgets who the account is there.
    * @returns false where there was nothing
+   * @throws LastWayIn where nobody could log in to the account any more, whatever else goes at the same moment
    */
-  unlink(accountId: string, name: string): Promise<boolean>;
+  unlink(account: Account, name: string): Promise<boolean>;
 }
 
 /** A text of the profile that says who somebody is. */
@@ -80,6 +81,16 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
     return [...rows.map(describe), ...(await listKnown(accountId, rows))];
   }
 
+  /** Gives the issuers a login of an account may be of; those of upstreams with many issuers by its own links. */
+  async function loginIssuers(accountId: string): Promise<string[]> {
+    const rows = await links.listOfAccount(accountId);
+    const offered = upstreams.all.filter(({ settings }) => settings.login);
+    return offered.flatMap(({ name, issuer }) => [
+      ...(issuer === undefined ? [] : [issuer]),
+      ...rows.filter(({ upstream }) => upstream === name).map((row) => row.issuer),
+    ]);
+  }
+
   return {
     async list(accountId) {
       const linked = await listLinked(accountId);
@@ -92,11 +103,12 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
       const ways = (await listLinked(id)).filter(({ use }) => use === 'login');
       return ways.length === 1 && ways[0]?.name === name;
     },
-    async unlink(accountId, name) {
-      const row = await links.findOfAccount(accountId, name);
-      if (row) return (await links.unlink(row.id)) !== undefined;
+    async unlink(account, name) {
+      const waysIn = isUnknownPassword(account.passwordHash) ? await loginIssuers(account.id) : undefined;
+      const row = await links.findOfAccount(account.id, name);
+      if (row) return (await links.unlink(row.id, waysIn)) !== undefined;
       const upstream = upstreams.find(name);
-      return upstream?.issuer !== undefined && identities.forget(upstream.issuer, accountId);
+      return upstream?.issuer !== undefined && identities.forget(upstream.issuer, account.id, waysIn);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { accountMark } from '../../crypto/account-mark.ts';
+import { LastWayIn } from '../../storage/identities.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
@@ -124,15 +125,20 @@ export async function beginUpstreamLink(
   }
 }
 
-/** Asks whether an account elsewhere is to be unlinked. @throws PageMissing where it is not linked */
+/**
+ * Asks whether an account elsewhere is to be unlinked.
+ * @param wasRefused whether that was tried, and would leave nobody a way to log in
+ * @throws PageMissing where it is not linked
+ */
 export async function showUpstreamUnlink(
   request: PersonalRequest,
   { linked }: UpstreamsPageOptions,
+  wasRefused = false,
 ): Promise<void> {
   const { ctx, texts, url, csrf, who, name = '' } = request;
   const upstream = await linked.find(who.account.id, name);
   if (!upstream) throw new PageMissing();
-  const isOnlyWay = await linked.isOnlyWay(who.account, name);
+  const isOnlyWay = wasRefused || (await linked.isOnlyWay(who.account, name));
   showPage(ctx, renderUpstreamUnlink(texts, { url, csrf, upstream, isOnlyWay }));
 }
 
@@ -144,12 +150,15 @@ export async function showUpstreamUnlink(
 export async function unlinkUpstream(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
   const { ctx, who, name = '' } = request;
   const { linked, audit } = options;
-  const accountId = who.account.id;
-  if (await linked.isOnlyWay(who.account, name)) {
+  const wasThere = await linked.unlink(who.account, name).catch((error: unknown) => {
+    if (error instanceof LastWayIn) return 'last way in';
+    throw error;
+  });
+  if (wasThere === 'last way in') {
     ctx.status = 409;
-    return showUpstreamUnlink(request, options);
+    return showUpstreamUnlink(request, options, true);
   }
-  if (!(await linked.unlink(accountId, name))) throw new PageMissing();
-  audit('account.unlinked', ctx, { accountId, upstream: name });
+  if (!wasThere) throw new PageMissing();
+  audit('account.unlinked', ctx, { accountId: who.account.id, upstream: name });
   goToPage(request, `upstreams?unlinked=${name}`);
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Conflict } from '../artifacts.ts';
 import type { IdentityChange, IdentityStore, KnownIdentity } from '../identities.ts';
+import { createWaysIn } from './ways-in.ts';
 import type { Writer } from './writer.ts';
 
 /** The identities of a SQLite database. */
@@ -15,11 +16,13 @@ export function createIdentityStore(db: Database.Database, writer: Writer): Iden
     'SELECT issuer, subject, created_at AS linkedAt FROM identities WHERE account_id = ? ORDER BY created_at, issuer',
   );
   const forget = db.prepare('DELETE FROM identities WHERE issuer = ? AND account_id = ?');
+  const waysIn = createWaysIn(db);
   return {
     findAccount: async ({ issuer, subject }) => findAccount.get(issuer, subject),
     findSubject: async (issuer, accountId) => findSubject.get(issuer, accountId),
     listOf: async (accountId) => listOf.all(accountId),
-    forget: (issuer, accountId) => writer.write(() => forget.run(issuer, accountId).changes === 1),
+    forget: (issuer, accountId, issuers) =>
+      writer.write(() => waysIn(accountId, issuers, () => forget.run(issuer, accountId).changes === 1)),
   };
 }
 

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { UpstreamEnded, UpstreamStore } from '../upstreams.ts';
+import { createWaysIn } from './ways-in.ts';
 import type { Writer } from './writer.ts';
 
 /** Links ended or looked at in one commit: few enough that others hardly notice. */
@@ -18,8 +19,9 @@ export function createUpstreamEndings(
   db: Database.Database,
   writer: Writer,
 ): Pick<UpstreamStore, 'endLink' | 'unlink' | 'endSessions' | 'endAll' | 'releaseUnheld'> {
-  const find = db.prepare<[string], { generation: number; isKept: number }>(
-    'SELECT generation, is_kept AS isKept FROM upstream_links WHERE id = ?',
+  const waysIn = createWaysIn(db);
+  const find = db.prepare<[string], { accountId: string; generation: number; isKept: number }>(
+    'SELECT account_id AS accountId, generation, is_kept AS isKept FROM upstream_links WHERE id = ?',
   );
   const ofLink = 'SELECT id FROM upstream_sessions WHERE link_id = ?';
   const countGrants = db
@@ -102,11 +104,14 @@ export function createUpstreamEndings(
         if (!link || link.generation !== (ifGeneration ?? link.generation)) return undefined;
         return endWhole(id, revoke, link.isKept === 1);
       }),
-    unlink: (id) =>
+    unlink: (id, issuers) =>
       writer.write(() => {
-        if (!find.get(id)) return undefined;
-        forget.run({ id });
-        return endWhole(id, true, false);
+        const link = find.get(id);
+        if (!link) return undefined;
+        return waysIn(link.accountId, issuers, () => {
+          forget.run({ id });
+          return endWhole(id, true, false);
+        });
       }),
     endSessions: ({ upstream, issuer, sid = null, subject = null }) =>
       writer.write(() => {

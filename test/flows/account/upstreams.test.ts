@@ -1,8 +1,10 @@
 // Accounts elsewhere on /account, with a real upstream:
 // src/authorization-server/account/linked-upstreams.ts
 // src/authorization-server/account/upstreams-page.ts
-import { describe, expect, it, vi } from 'vitest';
-import { ada } from '../../support/gatehouse.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { GatehouseOptions } from '../../../src/index.ts';
+import { ada, startGatehouse } from '../../support/gatehouse.ts';
+import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { openAccount } from './support/account.ts';
@@ -205,6 +207,47 @@ describe('unlinking', () => {
       5,
     );
     expect((await visitor.open(path)).html).toContain('<form');
+  });
+
+  it('of two ways in at the same moment leaves one of them', async () => {
+    const other = await startOpenIdUpstream();
+    const second = other.settings({ label: 'Home', scopes: ['openid'], accounts: { create: true } });
+    const work = await startOpenIdUpstream();
+    const first = work.settings({ label: 'Work', scopes: ['openid', 'email'], accounts: { create: true } });
+    const gatehouse = await startGatehouse({
+      dangerously: { upstreamsOverHttp: true },
+      upstreams: { work: first, home: second },
+    } as Partial<GatehouseOptions>);
+    onTestFinished(async () => void (await Promise.all([gatehouse.stop(), work.stop(), other.stop()])));
+    work.allow(`${gatehouse.url}/upstream/work/callback`);
+    other.allow(`${gatehouse.url}/upstream/home/callback`);
+    const { visitor } = await comeThroughWork({ gatehouse, work });
+    const home = await visitor.open(`${gatehouse.url}/account/upstreams/home/link`);
+    expect((await goThrough(visitor, home, '/link', omar)).html).toContain('Your account at Home is linked.');
+    const pages = [];
+    for (const name of ['work', 'home'])
+      pages.push(await visitor.open(`${gatehouse.url}/account/upstreams/${name}/unlink`));
+    // Both have been let go on by every check before the first is carried out.
+    const { upstreams } = gatehouse.storage;
+    const unlink = upstreams.unlink.bind(upstreams);
+    const both = Promise.withResolvers<void>();
+    const asked = vi.spyOn(upstreams, 'unlink').mockImplementation(async (...which) => {
+      if (asked.mock.calls.length === pages.length) both.resolve();
+      await both.promise;
+      return unlink(...which);
+    });
+    const answers = await Promise.all(
+      pages.map(({ html, url }) =>
+        visitor.open(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+          body: new URLSearchParams({ csrf: /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '' }).toString(),
+        }),
+      ),
+    );
+    expect(answers.map(({ response }) => response.status)).toContain(409);
+    const account = await gatehouse.storage.accounts.findByEmail(lin.email);
+    expect(await gatehouse.storage.identities.listOf(account?.id ?? '')).toHaveLength(1);
   });
 
   it('works for an account elsewhere that is only known, when all that hung on it has ended', async () => {
