@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { unknownPasswordHash } from '../../crypto/password.ts';
+import { isUnknownPassword, unknownPasswordHash } from '../../crypto/password.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
 import type { IdentityChange, IdentityStore } from '../../storage/identities.ts';
-import type { Upstream, UpstreamIdentity } from '../../upstream/upstream.ts';
+import type { Upstream, UpstreamIdentity, Upstreams } from '../../upstream/upstream.ts';
 import { domainOf } from './admission.ts';
 import { NotAdmitted } from './purposes.ts';
 
@@ -15,10 +15,24 @@ export interface AccountOfLogin {
   changes: readonly IdentityChange[];
 }
 
+/** Whether the operator takes the word of an issuer for addresses of a domain. */
+export type BelievedAbout = (issuer: string, domain: string) => boolean;
+
+/** Looks that up in the settings of upstreams. */
+export function believedAbout({ all }: Pick<Upstreams, 'all'>): BelievedAbout {
+  return (issuer, domain) =>
+    all.some((upstream) => upstream.issuer === issuer && takesWordFor(upstream, domain));
+}
+
+function takesWordFor({ settings }: Pick<Upstream, 'settings'>, domain: string): boolean {
+  return settings.accounts.linkByVerifiedEmail.some((each) => each.toLowerCase() === domain);
+}
+
 /** What accounts are found with. */
 export interface AccountOfLoginOptions {
   accounts: Pick<AccountStore, 'find' | 'findByEmail'>;
-  identities: IdentityStore;
+  identities: Pick<IdentityStore, 'findAccount' | 'findSubject' | 'listOf'>;
+  isBelieved: BelievedAbout;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -35,14 +49,16 @@ function addressWithoutMail(upstream: string, { issuer, subject }: UpstreamIdent
 /**
  * Finds the account of somebody who has logged in at an upstream: by issuer and subject; else, in domains that the
  * operator named, by the address that the upstream has verified, once; else a new one (T-089). An account that is known
- * at the issuer as somebody else is not given to another, whoever has its address now.
+ * at the issuer as somebody else is not given to another, whoever has its address now; nor is one given that was made by an
+ * upstream which the operator does not believe about the address: whoever made it can come in there.
  * @throws NotAdmitted
  */
 export async function findAccountOfLogin(
-  { accounts, identities, now }: AccountOfLoginOptions,
-  { name, settings }: Pick<Upstream, 'name' | 'settings'>,
+  { accounts, identities, isBelieved, now }: AccountOfLoginOptions,
+  upstream: Pick<Upstream, 'name' | 'settings'>,
   identity: UpstreamIdentity,
 ): Promise<AccountOfLogin> {
+  const { name, settings } = upstream;
   const { issuer, subject } = identity;
   const linked = await identities.findAccount({ issuer, subject });
   const known = linked === undefined ? undefined : await accounts.find(linked);
@@ -60,12 +76,13 @@ export async function findAccountOfLogin(
   const isAddress = emailShape.test(email);
   const namesake = isAddress ? await accounts.findByEmail(email) : undefined;
   if (namesake) {
-    const { linkByVerifiedEmail } = settings.accounts;
-    if (!linkByVerifiedEmail.some((domain) => domain.toLowerCase() === domainOf(email)))
-      throw new NotAdmitted('email_taken');
+    const domain = domainOf(email);
+    if (!takesWordFor(upstream, domain)) throw new NotAdmitted('email_taken');
     if (namesake.disabledAt !== undefined) throw new NotAdmitted('account_disabled');
     if ((await identities.findSubject(issuer, namesake.id)) !== undefined)
       throw new NotAdmitted('linked_to_another');
+    const madeBy = isUnknownPassword(namesake.passwordHash) ? await identities.listOf(namesake.id) : [];
+    if (!madeBy.every((made) => isBelieved(made.issuer, domain))) throw new NotAdmitted('email_taken');
     return { account: namesake, by: 'linked', changes: [link(namesake.id)] };
   }
   if (!settings.accounts.create) throw new NotAdmitted('accounts_not_created');

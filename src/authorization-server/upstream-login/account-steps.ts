@@ -12,7 +12,7 @@ import { goOn } from '../interactions/interaction.ts';
 import { showPage } from '../interactions/page.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderUpstreamFault } from '../views/upstream-fault.ts';
-import { findAccountOfLogin } from './account-of-login.ts';
+import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
 import { checkAdmission } from './admission.ts';
 import { acrOfUpstreamSession } from './login-acr.ts';
 import {
@@ -27,6 +27,7 @@ import {
 export interface AccountStepsOptions {
   accounts: AccountStore;
   identities: IdentityStore;
+  isBelieved: BelievedAbout;
   links: Pick<UpstreamStore, 'findOfAccount'>;
   vault: Pick<Vault, 'changesOfLogin'>;
   sessions: OwnSessions;
@@ -42,7 +43,7 @@ export interface AccountStepsOptions {
  * becomes one more identity of the account that asked for it (T-089).
  */
 export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPurpose, 'authorization'> {
-  const { accounts, identities, links, vault, sessions, audit, accountUrl, now } = options;
+  const { identities, links, vault, sessions, audit, accountUrl, now } = options;
   const pageOf = (next: string): string => (next === '' ? accountUrl : `${accountUrl}/${next}`);
 
   async function fail(ctx: Context, page: string, { label }: Upstream, failure: Failure): Promise<void> {
@@ -97,11 +98,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
       async finish(ctx, { next }, arrival) {
         checkComer(arrival);
         const { upstream, identity } = arrival;
-        const { account, by, changes } = await findAccountOfLogin(
-          { accounts, identities, now },
-          upstream,
-          identity,
-        );
+        const { account, by, changes } = await findAccountOfLogin(options, upstream, identity);
         const { id: accountId, passwordHash } = account;
         const writes = currentWriteSet();
         for (const change of changes) writes?.add(change);

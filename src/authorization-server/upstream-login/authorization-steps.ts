@@ -22,7 +22,7 @@ import {
 import { makeGrant } from '../interactions/make-grant.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
-import { findAccountOfLogin } from './account-of-login.ts';
+import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';
 import { checkAdmission } from './admission.ts';
 import { noteChoice } from './choice.ts';
 import { acrOfUpstreamSession } from './login-acr.ts';
@@ -34,6 +34,7 @@ export interface AuthorizationStepsOptions {
   provider: Provider;
   accounts: AccountStore;
   identities: IdentityStore;
+  isBelieved: BelievedAbout;
   links: Pick<UpstreamStore, 'findOfAccount'>;
   vault: Pick<Vault, 'changesOfLogin'>;
   resources: ResourceRegistry;

@@ -9,6 +9,7 @@ import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import type { AllowedBefore } from '../interactions/allowed-before.ts';
 import type { ResourceRegistry } from '../resources.ts';
+import { believedAbout } from './account-of-login.ts';
 import { createAccountSteps } from './account-steps.ts';
 import { createAuthorizationSteps } from './authorization-steps.ts';
 import { type BeginUpstream, createBeginUpstream } from './begin-upstream.ts';
@@ -52,7 +53,7 @@ export function createUpstreamLogin(options: UpstreamLoginOptions): UpstreamLogi
   const { accounts, artifacts, identities, upstreams: links } = storage;
   const secure = issuer.startsWith('https:');
   const states = createUpstreamStates({ artifacts, box, secure, now });
-  const stores = { accounts, identities, links };
+  const stores = { accounts, identities, links, isBelieved: believedAbout(upstreams) };
   const authorization = createAuthorizationSteps({ ...options, ...stores });
   const accountSteps = createAccountSteps({ ...options, ...stores, accountUrl: `${issuer}/account` });
   return {

@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findAccountOfLogin } from '../../../src/authorization-server/upstream-login/account-of-login.ts';
+import {
+  believedAbout,
+  findAccountOfLogin,
+} from '../../../src/authorization-server/upstream-login/account-of-login.ts';
 import type { Storage } from '../../../src/storage/storage.ts';
 import type { UpstreamIdentity } from '../../../src/upstream/upstream.ts';
 import type { AdmissionRules } from '../../../src/upstream/upstream-settings.ts';
@@ -16,9 +19,16 @@ beforeEach(async () => {
   await storage.accounts.add(ada);
 });
 
+const isBelieved = believedAbout({
+  all: [
+    { issuer: 'https://hub.example', settings: { accounts: { linkByVerifiedEmail: ['work.example'] } } },
+    { issuer: 'https://other.example', settings: { accounts: { linkByVerifiedEmail: [] } } },
+  ] as never,
+});
+
 const find = (identity: UpstreamIdentity, rules: Partial<AdmissionRules> = {}) =>
   findAccountOfLogin(
-    { ...storage, now: () => startOfTime },
+    { ...storage, isBelieved, now: () => startOfTime },
     {
       name: 'work',
       settings: { accounts: { create: true, linkByVerifiedEmail: [], ...rules } } as never,
@@ -42,6 +52,15 @@ describe('the account of somebody who has logged in at an upstream', () => {
     expect((await take({ ...lin, issuer: 'https://other.example', email: 'o@else.example' })).by).toBe(
       'created',
     );
+  });
+
+  it('is not one that an upstream made which is not believed about the address (T-089)', async () => {
+    const rules = { linkByVerifiedEmail: ['work.example'] };
+    await take({ ...lin, issuer: 'https://other.example' });
+    await expect(find(lin, rules)).rejects.toMatchObject({ reason: 'email_taken' });
+    const omar = { ...lin, subject: '1002', email: 'omar@work.example' };
+    const made = await take({ ...omar, issuer: 'https://hub.example' });
+    expect(await find(omar, rules)).toMatchObject({ by: 'linked', account: { id: made.account.id } });
   });
 
   it('is never that of somebody with the same address, unless the operator said so for its domain (T-089)', async () => {

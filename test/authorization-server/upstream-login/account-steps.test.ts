@@ -74,6 +74,7 @@ const steps = () =>
     accounts: storage.accounts,
     identities: storage.identities,
     links: storage.upstreams,
+    isBelieved: () => true,
     vault,
     sessions,
     audit: (event) => void events.push(event),

@@ -1,9 +1,21 @@
 // Who may come in, as whom, and with which scopes; src/authorization-server/upstream-login/purposes.ts names the reasons.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ada } from '../../support/gatehouse.ts';
 import { redeem, type Tokens } from '../../support/oauth.ts';
+import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, mallory, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
-import { audited, begin, comeBack, goThere, logIn, person, type Scene, startScene } from './subject.ts';
+import {
+  approve,
+  audited,
+  begin,
+  choose,
+  comeBack,
+  goThere,
+  logIn,
+  person,
+  type Scene,
+  startScene,
+} from './subject.ts';
 
 /** Somebody comes, and is told in general words that they may not. */
 async function expectTurnedAway(scene: Scene, who: UpstreamPerson, reason: string): Promise<void> {
@@ -102,6 +114,29 @@ describe('the account of somebody who comes in', () => {
     const adas = await storage.accounts.findByEmail(ada.email);
     expect(await storage.artifacts.listGrants(adas?.id ?? '')).toEqual([]);
     expect(await audited(scene, 'account.created')).toHaveLength(1);
+  });
+
+  it('is not one that another upstream made with the address, which the operator does not trust for it (T-089)', async () => {
+    const hub = await startOpenIdUpstream();
+    onTestFinished(() => hub.stop());
+    hub.alterIdTokens((claims, key) =>
+      key.sign({ ...claims, email: lin.email, email_verified: true } as never),
+    );
+    const accounts = { create: true, linkByVerifiedEmail: ['work.example'] };
+    const scene = await startScene({ accounts }, {
+      upstreams: { hub: hub.settings({ label: 'Hub', accounts: { create: true } }) },
+    } as object);
+    hub.allow(`${scene.gatehouse.url}/upstream/hub/callback`);
+    const attacker = person(mallory);
+    const page = await choose(await attacker.visitor.open((await begin(scene)).url), attacker, 'hub');
+    await comeBack(await attacker.walker.walk(await approve(page, attacker), mallory), attacker);
+    expect(await audited(scene, 'account.created')).toMatchObject([{ upstream: 'hub' }]);
+    const lina = person();
+    const refused = await comeBack(await goThere(await begin(scene), lina), lina);
+    expect(refused.html).toContain('that login may not be used here');
+    expect(await audited(scene, 'upstream.refused')).toMatchObject([
+      { upstream: 'work', reason: 'email_taken' },
+    ]);
   });
 
   it('cannot be used while it is disabled', async () => {
