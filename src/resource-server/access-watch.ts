@@ -16,7 +16,7 @@ export interface AccessWatchOptions {
   /** Epoch seconds. */
   now: () => number;
   logger: Pick<Logger, 'warn'>;
-  /** Pause between two looks, in milliseconds; 400 by default. */
+  /** Pause between two looks, in milliseconds; 200 by default. */
   intervalMs?: number;
 }
 
@@ -47,7 +47,7 @@ const batchSize = 500;
  * something is watched. A token is looked up once for all its streams, and again when one may have been revoked since.
  */
 export function createAccessWatch(options: AccessWatchOptions): AccessWatch {
-  const { source, now, logger, intervalMs = 400 } = options;
+  const { source, now, logger, intervalMs = 200 } = options;
   const watched = new Set<Watched>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;

@@ -9,7 +9,7 @@ export interface SessionWatchOptions {
   /** Lets go of sessions that another process has ended. */
   onGone: (keys: ReadonlySet<string>) => void;
   logger: Pick<Logger, 'warn'>;
-  /** Pause between two looks, in milliseconds; half a second by default. */
+  /** Pause between two looks, in milliseconds; 300 by default. */
   intervalMs?: number;
 }
 
@@ -22,7 +22,7 @@ const batchSize = 500;
  * @returns ends the watch
  */
 export function watchSessions(options: SessionWatchOptions): () => void {
-  const { store, held, onGone, logger, intervalMs = 500 } = options;
+  const { store, held, onGone, logger, intervalMs = 300 } = options;
   let seen: string | undefined;
   let isLooking = false;
 
