@@ -72,7 +72,8 @@ export const settingsSchema = settings.superRefine((whole, context) => {
       context.addIssue({
         code: 'custom',
         path: ['upstreams', ...place.split('.')],
-        message: 'must begin with https://',
+        message:
+          'must begin with https:// (http:// is for development on one machine, with dangerously.upstreamsOverHttp)',
       });
   const dangers = Object.entries(dangerously).filter(([, value]) => value);
   const host = url === undefined ? undefined : URL.parse(url)?.hostname;

@@ -25,6 +25,6 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   5: 'the tool answered with an error',
   6: 'the server cannot be reached, answers with an error, or does not follow the protocol',
   7: 'the server cannot start, or its data cannot be opened',
-  8: 'the doctor found faults, or the audit log was changed',
-  9: 'the doctor could not examine the server: it was not reached, or the examination was stopped',
+  8: 'the doctor or a test of an upstream found faults, or the audit log was changed',
+  9: 'what was to be examined was not reached, or the examination was stopped',
 };

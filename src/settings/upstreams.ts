@@ -199,7 +199,7 @@ export const upstreamSettings = z
 /** Upstreams, as they were set. */
 export type UpstreamsSettings = z.output<typeof upstreamSettings>;
 
-/** Names the settings of upstreams whose URLs are not https, each by its place. */
+/** Names the settings of upstreams whose URLs are http on this machine, each by its place; others are refused anyway. */
 export function findPlainUrls(upstreams: UpstreamsSettings): string[] {
   const urls = [
     'issuer',
@@ -209,6 +209,8 @@ export function findPlainUrls(upstreams: UpstreamsSettings): string[] {
     'revocationEndpoint',
   ] as const;
   return Object.entries(upstreams).flatMap(([name, entry]) =>
-    urls.filter((url) => entry[url]?.startsWith('http:')).map((url) => `${name}.${url}`),
+    urls
+      .filter((url) => entry[url]?.startsWith('http:') && isServerUrl(entry[url]))
+      .map((url) => `${name}.${url}`),
   );
 }

@@ -45,7 +45,7 @@ describe('the setting for upstreams', () => {
     [{ ...work, clientKeyFile: 'k' }, /clientSecretFile: needs to be set, or clientSecret/],
     [{ ...work, issuer: 'http://idp.example.com' }, /issuer: must be an https URL/],
     [{ ...work, issuer: 'https://u:p@idp.example.com' }, /issuer: must be an https URL/],
-    [{ ...work, issuer: 'http://127.0.0.1:9000' }, /upstreams\.work\.issuer: must begin with https/],
+    [{ ...work, issuer: 'http://127.0.0.1:9000' }, /work\.issuer: must begin with https:.*upstreamsOverHttp/],
     [{ ...work, authorizationParameters: { state: 'x' } }, /state: is set by this server itself/],
     [{ ...work, apiHosts: ['https://api.example.com'] }, /apiHosts\.0: must be a host/],
     [

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
+import { SettingsRefused } from '../../index.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
 import { inspectDataFolder } from '../../storage/sqlite/index.ts';
+import { findUnusable } from '../../upstream/examination/configured.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { InstallationOptions } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
+import { upstreamsOf } from './upstream.ts';
 
 interface CheckConfigOptions extends InstallationOptions {
   json?: boolean;
@@ -27,6 +30,8 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
     .option('--json', 'print JSON')
     .action(async (options: CheckConfigOptions) => {
       const settings = loadSettings(options.config, { data: options.data });
+      const unusable = await findUnusable(upstreamsOf(settings), io.now);
+      if (unusable.length > 0) throw new SettingsRefused(unusable);
       const warnings = adviseOnSettings(settings);
       const data = await inspectDataFolder(settings.data);
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));

@@ -22,14 +22,22 @@ interface UpstreamOptions extends InstallationOptions {
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
 
-/** The upstreams of the settings, and below which URL they stand. */
-function configured(options: UpstreamOptions): Configured {
-  const { upstreams, publicUrl, listen, dangerously } = loadSettings(options.config, { data: options.data });
+/** Takes the upstreams out of settings as they were loaded, and below which URL they stand. */
+export function upstreamsOf({
+  upstreams,
+  publicUrl,
+  listen,
+  dangerously,
+}: ReturnType<typeof loadSettings>): Configured {
   return {
     upstreams,
     publicUrl: publicUrl ?? `http://localhost:${listen.port}`,
     dangerouslyFromLoopback: dangerously.upstreamsOverHttp,
   };
+}
+
+function configured(options: UpstreamOptions): Configured {
+  return upstreamsOf(loadSettings(options.config, { data: options.data }));
 }
 
 function unknownUpstream(name: string, known: readonly string[]): CliError {

@@ -40,6 +40,18 @@ export function listConfigured({ upstreams, publicUrl }: Pick<Configured, 'upstr
 }
 
 /**
+ * Reads what the settings of all upstreams name, without asking any of them.
+ * @param now the clock, epoch seconds
+ * @returns what keeps the server from starting, such as a file of a secret that cannot be read; none where all is well
+ */
+export async function findUnusable(
+  { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
+  now: () => number,
+): Promise<readonly string[]> {
+  return (await createUpstreams(upstreams, { publicUrl, dangerouslyFromLoopback, now })).problems;
+}
+
+/**
  * Examines one upstream of a config file, its files of secrets included.
  * @param surroundings what asks its authorization endpoint as a browser would, and the clock, epoch seconds
  * @returns undefined where there is none of this name

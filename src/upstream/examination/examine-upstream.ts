@@ -125,6 +125,17 @@ function checkHosts({ settings }: Upstream): UpstreamFinding {
       );
 }
 
+function checkNewcomers({ settings }: Upstream): UpstreamFinding {
+  const { create, linkByVerifiedEmail } = settings.accounts;
+  if (!settings.login || create || linkByVerifiedEmail.length > 0)
+    return sound('UP-ACCOUNTS', create ? 'Who is new gets an account.' : 'It makes no accounts.');
+  return doubtful(
+    'UP-ACCOUNTS',
+    'Nobody can come in by it who has not linked it yet.',
+    'Nothing, where people log in another way first and link it on /account. Else set "accounts": "create", or "linkByVerifiedEmail" with your domains.',
+  );
+}
+
 function outcomeOf(findings: readonly UpstreamFinding[]): UpstreamReport['outcome'] {
   return findings.some(({ verdict }) => verdict === 'fail') ? 'faults' : 'sound';
 }
@@ -165,6 +176,11 @@ export async function examineUpstream(options: UpstreamExaminationOptions): Prom
     );
     findings.push(await upstream.readKeys().then(checkKeys, (error: unknown) => ofFault('UP-KEYS', error)));
   }
-  findings.push(...(await checkLogin(options)), await checkClient(upstream, issuer), checkHosts(upstream));
+  findings.push(
+    ...(await checkLogin(options)),
+    await checkClient(upstream, issuer),
+    checkNewcomers(upstream),
+    checkHosts(upstream),
+  );
   return { ...report, outcome: outcomeOf(findings), findings };
 }

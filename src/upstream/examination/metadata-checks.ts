@@ -60,6 +60,12 @@ function checkClientAuthentication(metadata: PublishedMetadata, wanted: string):
 function checkScopes(metadata: PublishedMetadata, wanted: readonly string[]): UpstreamFinding {
   const known = listed(metadata, 'scopes_supported');
   if (known === undefined) return untold('UP-SCOPES', 'It does not say which scopes it knows.');
+  if (known.includes('openid') && !wanted.includes('openid'))
+    return doubtful(
+      'UP-SCOPES',
+      `The settings ask for ${wanted.join(' ')}, without openid.`,
+      'Add openid, profile and email to "scopes": they are no longer there by themselves, and without openid no ID token comes.',
+    );
   const missing = wanted.filter((scope) => !known.includes(scope));
   return missing.length === 0
     ? sound('UP-SCOPES', `It knows ${wanted.join(' ')}.`)

@@ -38,6 +38,17 @@ describe('gatehouse check-config', () => {
     expect(String(error)).toMatch(/listen\.port/);
   });
 
+  it('refuses upstreams that the server would not start with, and asks none of them (T-088)', async () => {
+    const upstreams = {
+      work: { issuer: 'https://no-such-host.invalid', clientId: 'c', clientSecretFile: 'missing' },
+    };
+    expect(String((await check({ upstreams }).ran).error)).toMatch(
+      /upstreams\.work\.clientSecretFile: .*missing cannot be read/,
+    );
+    const told = { work: { issuer: 'https://no-such-host.invalid', clientId: 'c', clientSecret: 's' } };
+    expect((await check({ upstreams: told }).ran).stdout).toContain('The settings can be used.');
+  });
+
   it('says what is wrong with the data folder', async () => {
     const data = await newInstallation();
     chmodSync(join(data, 'gatehouse.keys.json'), 0o644);

@@ -1,7 +1,11 @@
 // Examinations as configured: examine-upstream.test.ts beside.
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../../src/options.ts';
-import { examineConfigured, listConfigured } from '../../../src/upstream/examination/configured.ts';
+import {
+  examineConfigured,
+  findUnusable,
+  listConfigured,
+} from '../../../src/upstream/examination/configured.ts';
 
 const publicUrl = 'http://localhost:3000';
 
@@ -42,5 +46,21 @@ describe('the examination of a configured upstream', () => {
           now: () => 0,
         }),
       ).toBeUndefined();
+  });
+});
+
+describe('what the settings of upstreams name', () => {
+  it('is read without asking them: a file that is not there keeps the server from starting', async () => {
+    const entry = { issuer: 'https://no-such-host.invalid', clientId: 'id' };
+    const { upstreams } = parseSettings({
+      upstreams: {
+        sound: { ...entry, clientSecret: 'canary' },
+        broken: { ...entry, clientSecretFile: '/no/such/file' },
+      },
+    });
+    const problems = await findUnusable({ upstreams, publicUrl, dangerouslyFromLoopback: false }, () => 0);
+    expect(problems).toEqual([
+      expect.stringMatching(/^upstreams\.broken\.clientSecretFile: .* cannot be read/),
+    ]);
   });
 });

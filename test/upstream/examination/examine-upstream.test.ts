@@ -103,6 +103,19 @@ describe('an examination of an upstream', () => {
     });
   });
 
+  it('says where nobody can come in who is not linked yet, as the settings are by default', async () => {
+    const work = await startWork();
+    const { report, verdictOf } = await examine(work.settings());
+    expect(verdictOf('UP-ACCOUNTS')).toBe('warn');
+    expect(report.outcome).toBe('sound');
+    for (const opened of [
+      { accounts: { create: true } },
+      { accounts: { linkByVerifiedEmail: ['work.example'] } },
+      { login: false },
+    ])
+      expect((await examine(work.settings(opened))).verdictOf('UP-ACCOUNTS')).toBe('pass');
+  });
+
   it('names a scope that it does not know', async () => {
     const work = await startWork();
     const { verdictOf } = await examine(work.settings({ scopes: ['openid', 'flying'] }));

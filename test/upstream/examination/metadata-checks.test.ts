@@ -49,6 +49,16 @@ describe('the metadata of an upstream', () => {
     });
   });
 
+  it('is doubtful where openid is known there, and not asked for', () => {
+    expect(oneFault({}, { scopes: ['email'] })).toMatchObject({
+      id: 'UP-SCOPES',
+      verdict: 'warn',
+      fix: expect.stringContaining('openid'),
+    });
+    const plain = findings({ scopes_supported: ['email'] }, { scopes: ['email'] });
+    expect(plain.find(({ id }) => id === 'UP-SCOPES')?.verdict).toBe('pass');
+  });
+
   it('that names no ways to authenticate means client_secret_basic', () => {
     expect(findings({ token_endpoint_auth_methods_supported: undefined })).toEqual(findings({}));
   });
