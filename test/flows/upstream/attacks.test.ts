@@ -293,6 +293,28 @@ it('several apps of one browser log in at once, in any order (T-079)', async () 
   expect(stateCookies(lina)).toEqual([]);
 });
 
+it.each(['accepted', 'refused'])(
+  'of a request that is answered in another tab while the upstream is asked, nothing comes: %s (T-028, T-079)',
+  async (how) => {
+    const scene = await startScene();
+    const lina = person();
+    const flow = await begin(scene);
+    const page = await choose(await lina.visitor.open(flow.url), lina);
+    const callback = await lina.walker.walk(await approve(page, lina), lin);
+    const otherTab = lina.visitor.copy();
+    scene.work.alter('/token', async (body) => {
+      const { response } = await otherTab.submit(page, '/approve', [['decision', 'deny']]);
+      expect(new URL(response.headers.get('location') ?? '').searchParams.get('error')).toBe('access_denied');
+      return how === 'accepted' ? body : { ...body, id_token: 'no.such.token' };
+    });
+    const { response, html } = await comeBack(callback, lina);
+    expect(response.status).toBe(400);
+    expect(html).toContain('This login has ended');
+    expect(response.headers.getSetCookie()).toEqual([]);
+    expect(await scene.gatehouse.storage.accounts.findByEmail(lin.email)).toBeUndefined();
+  },
+);
+
 it('of one page that is approved twice, each login counts for itself and the app gets one code', async () => {
   const scene = await startScene();
   const lina = person();
