@@ -6,7 +6,8 @@ import { grantKey } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
-import type { FindConsentThrough } from '../upstream-login/consent-through.ts';
+import { type Choice, noteChoice } from '../upstream-login/choice.ts';
+import type { ConsentThrough, FindConsentThrough } from '../upstream-login/consent-through.ts';
 import { goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
@@ -45,6 +46,7 @@ export async function showConsent(
   const { clientId, resource } = asked;
   const upstream = await options.consentThrough(interaction, asked);
   if (!upstream) return switchAccount(ctx, options, interaction);
+  if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
   const scopes = upstream.limit(asked.scopes.filter((scope) => resource.scopes[scope] !== undefined));
   const about = { accountId: account.id, clientId, resource: resource.resource };
   const [standing, earlier, tools] = await Promise.all([
@@ -106,6 +108,7 @@ export async function submitConsent(
   const { clientId } = asked;
   const upstream = await options.consentThrough(interaction, asked);
   if (!upstream) return switchAccount(ctx, options, interaction);
+  if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
   const scopes = upstream.limit(form.getAll('scope').filter((scope) => asked.scopes.includes(scope)));
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
   if (upstream.next) {
@@ -128,17 +131,40 @@ export async function submitConsent(
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }
 
-/** Ends the login session and asks for a login once more, for the same request. */
+/** Ends a login whose person does not fit the rules of its upstream any more, and says so. */
+async function turnAway(
+  ctx: Context,
+  options: ConsentStepOptions,
+  interaction: Interaction,
+  { through, refusal }: ConsentThrough,
+): Promise<void> {
+  const upstream = through?.name ?? '';
+  options.audit('upstream.refused', ctx, {
+    accountId: accountOf(interaction),
+    upstream,
+    purpose: 'authorization',
+    clientId: String(interaction.params.client_id),
+    reason: refusal,
+  });
+  await switchAccount(ctx, options, interaction, { upstream, fault: 'notAdmitted', otherAccount: true });
+}
+
+/**
+ * Ends the login session and asks for a login once more, for the same request.
+ * @param choice what its pages begin with; those of any login where absent
+ */
 export async function switchAccount(
   ctx: Context,
   options: ConsentStepOptions,
   interaction: Interaction,
+  choice?: Choice,
 ): Promise<void> {
   const uid = interaction.session?.uid;
   if (uid) await (await options.provider.Session.findByUid(uid))?.destroy();
   interaction.session = undefined;
   interaction.lastSubmission = undefined;
   interaction.prompt = { name: 'login', reasons: ['switch_account'], details: {} };
+  noteChoice(interaction, choice);
   await interaction.persist();
   goOn(ctx, options.pageUrl(interaction.uid));
 }

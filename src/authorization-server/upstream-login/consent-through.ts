@@ -3,8 +3,10 @@ import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 import type { AskedFor, Interaction } from '../interactions/interaction.ts';
+import { checkAdmission } from './admission.ts';
 import { upstreamsOfResource } from './choice.ts';
 import { upstreamSessionOfAcr } from './login-acr.ts';
+import type { NotAdmittedReason } from './purposes.ts';
 import { scopesForRoles } from './role-scopes.ts';
 
 /** What a consent of somebody who is logged in has to do with upstreams. */
@@ -19,6 +21,8 @@ export interface ConsentThrough {
   wanted: readonly string[];
   /** Whether tokens are held that can be renewed. */
   holdsRefreshToken: boolean;
+  /** The rule of that upstream they do not fit, by what it said of them; absent where they fit, or it is asked anew. */
+  refusal?: NotAdmittedReason;
   /** Those of some scopes that may be given. */
   limit(scopes: readonly string[]): string[];
 }
@@ -61,10 +65,14 @@ export function createConsentThrough({ upstreams, links, vault }: ConsentThrough
     const wanted = parseScope(link.wantedScopes);
     const mustAsk = tokens === undefined || wanted.some((scope) => !held.has(scope));
     const claims = vault.profileOf(link);
+    const { email } = claims;
+    const who = { claims, ...(typeof email === 'string' ? { email } : undefined) };
+    const refusal = mustAsk ? undefined : checkAdmission(through.settings.accounts.allow ?? {}, who);
     return {
       through,
       sessionId,
       ...(mustAsk ? { next: through } : undefined),
+      ...(refusal ? { refusal } : undefined),
       wanted,
       holdsRefreshToken: tokens?.refreshToken !== undefined,
       limit: (scopes) => scopesForRoles(through.settings.grantScopes, claims, scopes),

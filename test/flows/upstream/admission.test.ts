@@ -1,6 +1,10 @@
 // Who may come in, as whom, and with which scopes; src/authorization-server/upstream-login/purposes.ts names the reasons.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ada } from '../../support/gatehouse.ts';
+import type { GatehouseOptions } from '../../../src/index.ts';
+import { ada, startGatehouse } from '../../support/gatehouse.ts';
 import { redeem, type Tokens } from '../../support/oauth.ts';
 import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, mallory, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
@@ -10,6 +14,7 @@ import {
   begin,
   choose,
   comeBack,
+  freePort,
   goThere,
   logIn,
   person,
@@ -83,6 +88,48 @@ describe('admission', () => {
     expect(new URL(there).searchParams.get('prompt')).toBe('login');
     const back = await comeBack(await person(lin).walker.walk(there, lin), comer);
     expect(new URL(back.response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
+  });
+});
+
+describe('a login here that came through an upstream', () => {
+  it('whose person does not fit the rules any more gives nothing at the next consent, and ends', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const place = { folder, port: await freePort() };
+    const work = await startOpenIdUpstream();
+    onTestFinished(() => work.stop());
+    const open = async (allow: object): Promise<Scene> => {
+      const settings = { label: 'Work', scopes: ['openid', 'email'], accounts: { create: true, allow } };
+      const gatehouse = await startGatehouse({
+        ...place,
+        dangerously: { upstreamsOverHttp: true },
+        upstreams: { work: work.settings(settings) },
+      } as Partial<GatehouseOptions>);
+      work.allow(`${gatehouse.url}/upstream/work/callback`);
+      return { gatehouse, work };
+    };
+    const before = await open({ domains: ['example.org', lin.email.split('@')[1]] });
+    const lina = person(lin);
+    await logIn(await begin(before), lina);
+    const consent = await lina.visitor.open((await begin(before)).url);
+    expect(consent.html).toContain('/consent"');
+    await before.gatehouse.stop();
+
+    const after = await open({ domains: ['example.org'] });
+    onTestFinished(() => after.gatehouse.stop());
+    const refused = await lina.visitor.submit(consent, '/consent', [
+      ['decision', 'allow'],
+      ['scope', 'notes:read'],
+    ]);
+    expect(refused.html).toContain('that login may not be used here');
+    expect(await audited(after, 'upstream.refused')).toMatchObject([
+      { upstream: 'work', reason: 'domain_not_allowed', purpose: 'authorization' },
+    ]);
+    expect(await audited(after, 'consent.granted')).toHaveLength(1);
+    const { response } = await lina.visitor.submit(refused, '/leave', []);
+    const sent = new URL(response.headers.get('location') ?? '');
+    expect(sent.searchParams.get('error')).toBe('access_denied');
+    expect((await lina.visitor.open((await begin(after)).url)).html).not.toContain('/consent"');
   });
 });
 
