@@ -63,7 +63,12 @@ export async function showConsent(
       client: { ...asked.client, standing },
       account: account.email,
       ...(upstream.through ? { through: upstream.through.label } : undefined),
-      ...(upstream.next ? { next: upstream.next.label } : undefined),
+      ...(upstream.next
+        ? {
+            next: upstream.next.label,
+            nextScopes: [...new Set([...upstream.next.scopes, ...upstream.wanted])],
+          }
+        : undefined),
       resourceName: resource.name,
       resource: resource.resource,
       answer: asked.answer,

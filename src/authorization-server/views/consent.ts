@@ -18,6 +18,8 @@ export interface ConsentPage {
   through?: string;
   /** The upstream that is asked after this page, as people call it. */
   next?: string;
+  /** What it is asked for (A11-03). */
+  nextScopes?: readonly string[];
   resourceName: string;
   /** Resource indicator the token will be for (RFC 8707). */
   resource: string;
@@ -137,7 +139,16 @@ ${
 ${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
 ${renderDurationChoice(texts, page.time)}
 ${renderFacts(texts, page, target)}
-${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}<div class="decision">
+${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}${
+  page.next !== undefined &&
+  page.nextScopes !== undefined &&
+  page.nextScopes.length > 0 &&
+  markup`<dl>
+<dt>${texts.upstream.approve.asked(displayText(page.next))}</dt>
+<dd><span class="detail">${displayText(page.nextScopes.join(' '), 500)}</span></dd>
+</dl>
+`
+}<div class="decision">
 <button type="submit" name="decision" value="deny">${words.deny}</button>
 <button class="primary" type="submit" name="decision" value="allow">${words.allow}</button>
 </div>

@@ -122,6 +122,7 @@ describe('somebody who logs in at an upstream', () => {
     const adas = { ...person(), visitor };
     const consent = await visitor.open(authorization(scene.gatehouse, flow.clientId).url);
     expect(consent.html).toContain('Work is asked next');
+    expect(consent.html).toContain('openid profile email groups');
     const there = await approve(consent, adas, ['notes:read'], '/consent');
     expect(new URL(there).origin).toBe(scene.work.url);
   });
