@@ -23,11 +23,11 @@ export const upstreamEn = {
   fault: {
     heading: (label: string) => `The login through ${label} did not work`,
     unavailable: (label: string) =>
-      `${label} cannot be reached at the moment, or did not answer in time. Nothing was shared with the app.`,
+      `${label} cannot be reached at the moment, or did not answer in time. No app was given anything.`,
     refused: (label: string) =>
-      `The answer of ${label} could not be accepted, so nobody was logged in. Nothing was shared with the app.`,
+      `The answer of ${label} could not be accepted, so nobody was logged in. No app was given anything.`,
     notAdmitted: (label: string) =>
-      `You have logged in at ${label}, but that login may not be used here. Nothing was shared with the app.`,
+      `You have logged in at ${label}, but that login may not be used here. No app was given anything.`,
     notAdmittedHint: (label: string) =>
       `If you have an account here already, log in with it and link ${label} on your account page. Otherwise ask whoever runs this server.`,
     again: 'Try again',

@@ -33,6 +33,15 @@ describe('renderUpstreamFault', () => {
     expect(html).toContain('log in with it and link Work on your account page');
   });
 
+  it('speaks of no certain app: it is shown to whoever logs in to /account as well', () => {
+    const faults = ['unavailable', 'refused', 'notAdmitted'] as const;
+    for (const fault of faults) {
+      const ways = [{ name: 'backToAccount' as const, href: '/account' }];
+      expect(renderUpstreamFault(en, { ...page, fault, ways })).not.toMatch(/\bthe app\b/);
+      expect(renderUpstreamFault(zhCn, { ...page, fault, ways })).toContain('任何应用');
+    }
+  });
+
   it('links where nothing is to be posted', () => {
     const html = renderUpstreamFault(en, { ...page, ways: [{ name: 'backToAccount', href: '/account' }] });
     expect(html).toContain('<a class="button primary" href="/account">Back to your account</a>');
