@@ -161,6 +161,8 @@ describe('a browser in which somebody is logged in through an upstream', () => {
       await storage.artifacts.revokeGrant(id);
     expect(await tryAccess(scene.gatehouse.mcpUrl, tokens.access_token)).toBe(401);
     await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
+    // Giving back the old tokens would take a login that is under way there along.
+    await expect.poll(() => scene.work.revoked.length).toBe(1);
     const flow = await begin(scene);
     const page = await lina.visitor.open(flow.url);
     expect(page.html).toContain('Work is asked next');
@@ -197,6 +199,8 @@ describe('a browser in which somebody is logged in through an upstream', () => {
     for (const { id } of await storage.artifacts.listGrants(account?.id ?? ''))
       await storage.artifacts.revokeGrant(id);
     await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
+    // Giving back the old tokens would take a login that is under way there along.
+    await expect.poll(() => scene.work.revoked.length).toBe(1);
     const flow = await begin(scene);
     const there = await approve(await lina.visitor.open(flow.url), lina, ['notes:read'], '/consent');
     const callback = await person(omar).walker.walk(there, omar);
