@@ -13,6 +13,7 @@ import {
   keyTimes,
   startKeyCare,
 } from './authorization-server/index.ts';
+import { type BackendOptions, composeBackend } from './composition/backend.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
 import { composeGuards } from './composition/guards.ts';
@@ -58,6 +59,8 @@ export interface GatehouseOptions extends SettingsInput {
   keyRing?: KeyRing;
   /** The MCP server behind the gate; a server of notes where none is given. */
   server?: OwnServer;
+  /** A program behind the gate instead of a server: started where it is needed, over its standard input and output. */
+  backend?: BackendOptions;
   /** Takes the log; JSON lines on standard error by default. */
   logger?: Logger;
 }
@@ -98,7 +101,7 @@ function checkNoProxyDemanded(): void {
  * @throws SettingsRefused naming every problem
  */
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
-  const { storage, keys, keyRing, server, logger: givenLogger, ...input } = options;
+  const { storage, keys, keyRing, server, backend: program, logger: givenLogger, ...input } = options;
   const settings = parseSettings(input);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
   const issuer = settings.publicUrl;
@@ -110,7 +113,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   if (metadataDocuments.enabled) checkNoProxyDemanded();
 
   const metrics = createMetrics(packageVersion());
-  const protectedServer = readOwnServer(server ?? notesServer(storage, now), issuer);
+  if (program && server) throw new SettingsRefused(['backend: goes with no server: give one of them']);
+  const backend = program && composeBackend(program, { publicUrl: issuer, logger, metrics });
+  const protectedServer = backend?.server ?? readOwnServer(server ?? notesServer(storage, now), issuer);
   const own = ownResources(issuer);
   const resources = composeResources(settings, Object.values(own), protectedServer);
   const lifetimes = composeLifetimes(settings);
@@ -247,6 +252,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       stopSweeping();
       await keyCare?.close();
       await mcp.close(patienceMs);
+      backend?.close();
       accessWatch.close();
       await bond.close();
       await auditTrail.idle();

@@ -14,6 +14,7 @@ type Register = (program: Command) => void;
  */
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   serve: async () => (await import('./commands/serve.ts')).registerServe,
+  protect: async () => (await import('./commands/protect.ts')).registerProtect,
   stdio: async () => (await import('./commands/stdio.ts')).registerStdio,
   account: async () => (await import('./commands/account.ts')).registerAccount,
   client: async () => (await import('./commands/client.ts')).registerClient,

@@ -8,6 +8,8 @@ export interface WelcomeOptions {
   publicUrl: string;
   dataFolder: string;
   firstAccount: FirstAccount | undefined;
+  /** Whether the server of notes is served, whose tools are known. */
+  hasNotes: boolean;
 }
 
 /** The text a person reads when the server is up: where it is, who can log in, how to connect. */
@@ -17,6 +19,7 @@ export function formatWelcome({
   publicUrl,
   dataFolder,
   firstAccount,
+  hasNotes,
 }: WelcomeOptions): string {
   const account = firstAccount
     ? [
@@ -39,7 +42,7 @@ export function formatWelcome({
     `  VS Code         code --add-mcp '{"name":"gatehouse","type":"http","url":"${mcpUrl}"}'`,
     `  MCP Inspector   npx @modelcontextprotocol/inspector   (transport "Streamable HTTP", URL ${mcpUrl})`,
     `  this terminal   ${programName} login ${mcpUrl}`,
-    `                  ${programName} call ${mcpUrl} whoami`,
+    `                  ${programName} ${hasNotes ? `call ${mcpUrl} whoami` : `tools ${mcpUrl}`}`,
     '',
     'Stop with Ctrl+C.',
   ].join('\n')}\n`;

@@ -5,8 +5,10 @@ import type { McpSessionStore } from '../storage/mcp-sessions.ts';
 import type { AccessWatch } from './access-watch.ts';
 import { createCallLimit } from './call-limit.ts';
 import { checkAccept } from './checks/accept.ts';
+import type { Conversations } from './conversations/conversation.ts';
 import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
+import { createPrincipalConversations } from './conversations/principal.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import { createExtensions, declaringExtensions } from './extensions.ts';
 import { closing, tooManyRequests } from './refusal.ts';
@@ -107,10 +109,14 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href));
   const gate = gateAt(url);
   const declareExtensions = createExtensions(options.extensions ?? []);
-  const conversations = declaringExtensions(
-    filterLists(createConversations({ source, logger }), gate.filterResult),
-    declareExtensions,
-  );
+  const inFront = (behind: Conversations): Conversations =>
+    declaringExtensions(filterLists(behind, gate.filterResult), declareExtensions);
+  const conversations = inFront(createConversations({ source, logger }));
+  /** Those that are over with a request. */
+  const passing =
+    source.sharing === 'principal'
+      ? inFront(createPrincipalConversations({ source, logger }))
+      : conversations;
   const calls = createCallLimit(principalLimits.maxCallsPerPrincipal);
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
   const stopping = new AbortController();
@@ -130,7 +136,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     options.sessions === 'stored'
       ? createStreamableHttp({ sessions: registry, url, calls, gate })
       : createStatelessTransport({
-          conversations,
+          conversations: passing,
           url,
           gate,
           calls,
@@ -140,7 +146,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
         });
   const modern = createModernTransport({
     source,
-    conversations,
+    conversations: passing,
     declareExtensions,
     url,
     gate,
@@ -162,7 +168,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     logger,
   });
   const rest = createRestTransport({
-    conversations,
+    conversations: passing,
     url: urls.rest,
     gate: gateAt(urls.rest),
     calls,
@@ -224,7 +230,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     toolsOf: createScopeTools({
       list: modern.listTools,
       gate,
-      isPersonal: source.sharing === 'each',
+      isPersonal: source.sharing === 'each' || source.sharing === 'principal',
       patienceMs: 1000,
       keptMs: 30_000,
       nowMs: () => performance.now(),
@@ -237,7 +243,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
       await Promise.all([sse.endIdle(), calls.whenNoneRuns(patienceMs)]);
       stopping.abort();
       await Promise.all([registry.close(), sse.close(), modern.close()]);
-      await conversations.close();
+      await Promise.all([conversations.close(), passing.close()]);
     },
   };
 }

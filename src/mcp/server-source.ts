@@ -18,10 +18,12 @@ export interface ServerContext {
 /**
  * Where MCP servers come from, and who shares one.
  * - `each`: every session, and every request without a session, has a server of its own.
+ * - `principal`: every session has a server of its own, and the requests of one principal without a session share one.
+ *   These are servers in other processes: they do not say for which call they send something.
  * - `shared`: one server an era answers all callers; who calls comes with each message.
  * - `single`: one server that was brought ready-made answers all callers; it cannot be made again.
  */
 export interface ServerSource {
-  sharing: 'each' | 'shared' | 'single';
+  sharing: 'each' | 'principal' | 'shared' | 'single';
   create(context: ServerContext): McpLike | Promise<McpLike>;
 }

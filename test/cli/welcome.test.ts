@@ -6,6 +6,7 @@ const facts = {
   mcpUrl: 'http://localhost:3000/mcp',
   publicUrl: 'http://localhost:3000',
   dataFolder: '/srv/data',
+  hasNotes: true,
 };
 
 describe('the welcome', () => {
@@ -16,6 +17,14 @@ describe('the welcome', () => {
     expect(text).toContain('{"mcpServers":{"gatehouse":{"url":"http://localhost:3000/mcp"}}}');
     expect(text).toContain('/srv/data');
     expect(text).not.toMatch(/password/i);
+  });
+
+  it('shows a call of a tool where the tools are known, else how to list them', () => {
+    const text = (hasNotes: boolean): string =>
+      formatWelcome({ ...facts, firstAccount: undefined, hasNotes });
+    expect(text(true)).toContain('call http://localhost:3000/mcp whoami');
+    expect(text(false)).toContain('tools http://localhost:3000/mcp');
+    expect(text(false)).not.toContain('whoami');
   });
 
   it('shows a password only where it was made up here', () => {

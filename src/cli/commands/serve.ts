@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from '../../config/load.ts';
-import { createAdministration, createGatehouse } from '../../index.ts';
+import { createAdministration, createGatehouse, type GatehouseOptions } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
@@ -28,7 +28,11 @@ const callPatienceMs = 8000;
 /** How long connections may stay after SIGTERM: less than the 10 s after which container runtimes kill. */
 const stopPatienceMs = 9000;
 
-function parsePort(text: string): number {
+/**
+ * Reads a port of the command line.
+ * @throws InvalidArgumentError where it is none
+ */
+export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)
     throw new InvalidArgumentError('A port is a number from 0 to 65535.');
@@ -105,9 +109,23 @@ async function drain(server: Server): Promise<void> {
   clearTimeout(cut);
 }
 
-async function serve(options: ServeOptions): Promise<void> {
+/** What a server that is run gets beside its settings. */
+export interface RunOptions {
+  /** Prints where the server is as JSON. */
+  json?: boolean | undefined;
+  /** The program behind the gate, where it is one. */
+  backend?: GatehouseOptions['backend'];
+}
+
+/**
+ * Runs a server until SIGTERM or SIGINT.
+ * @throws CliError where its port or address cannot be had
+ */
+export async function runServer(
+  settings: ReturnType<typeof loadSettings>,
+  { json, backend }: RunOptions,
+): Promise<void> {
   const io = processIo();
-  const settings = loadSettings(options.config, options);
   const stopped = stopSignal();
   const server = createServer(answerStarting);
   const port = await listen(server, settings.listen, {
@@ -120,7 +138,12 @@ async function serve(options: ServeOptions): Promise<void> {
     const folder = await openDataFolder(settings.data);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
-      const gatehouse = await createGatehouse({ ...settings, publicUrl, ...folder });
+      const gatehouse = await createGatehouse({
+        ...settings,
+        publicUrl,
+        ...folder,
+        ...(backend && { backend }),
+      });
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       server.off('request', answerStarting);
@@ -135,7 +158,9 @@ async function serve(options: ServeOptions): Promise<void> {
         firstAccount,
       };
       io.stdout.write(
-        options.json ? formatJson(facts) : formatWelcome({ version: packageVersion(), ...facts }),
+        json
+          ? formatJson(facts)
+          : formatWelcome({ version: packageVersion(), ...facts, hasNotes: backend === undefined }),
       );
       await stopped;
       const drained = drain(server);
@@ -149,6 +174,10 @@ async function serve(options: ServeOptions): Promise<void> {
     metricsServer.closeAllConnections();
     server.close();
   }
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  await runServer(loadSettings(options.config, options), options);
 }
 
 /** Registers `gatehouse serve`. */

@@ -50,7 +50,7 @@ class DedicatedConversation implements Conversation, Party {
   constructor(
     server: McpLike,
     listener: Listener,
-    { logger }: ConversationsOptions,
+    { source, logger }: ConversationsOptions,
     onEnd: (conversation: DedicatedConversation) => void,
   ) {
     this.server = server;
@@ -59,6 +59,7 @@ class DedicatedConversation implements Conversation, Party {
     this.#onEnd = onEnd;
     this.#line = new ServerLine({
       sole: this,
+      isElsewhere: source.sharing === 'principal',
       announce: (notification) => this.hear(notification),
       onClose: () => this.#serverClosed(),
     });

@@ -19,7 +19,7 @@ export function createSharedConversations(options: ConversationsOptions): Conver
         'The MCP server was closed, and it cannot be made again. Bring a function that makes it.',
       );
     const made = requireServer(await source.create({ era: 'legacy' }));
-    const shared = new SharedServer(made, logger);
+    const shared = new SharedServer(made, logger, source.sharing === 'principal');
     const error = await shared.start().catch(async (failure: unknown) => {
       if (source.sharing === 'single') throw connectFailure(failure);
       await shared.close();

@@ -11,6 +11,11 @@ import { ServerRequests } from './server-requests.ts';
 export interface LineOptions {
   /** The only party there is, where the server serves one. */
   sole?: Party;
+  /**
+   * Whether the server stands in another process, and all parties are of one principal. Such a server does not say for
+   * which call it sends something: while one call runs, it is for that one.
+   */
+  isElsewhere?: boolean;
   /** Takes notifications about what the server offers, which no single call has caused. */
   announce(notification: Message): void;
   /** Called once, when the server closed. */
@@ -197,11 +202,18 @@ export class ServerLine implements Transport {
     this.#deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, call, sender);
   }
 
-  /** The call the server sends something for: the one it names, or the one in whose context it runs. */
+  /** The call the server sends something for: the one it names, the one in whose context it runs, or the only one. */
   #originOf(relatedRequestId: RequestId | undefined): Call | undefined {
     if (relatedRequestId !== undefined) return this.#calls.get(relatedRequestId);
+    if (this.#options.isElsewhere) return this.#onlyCall();
     const origin = this.#origin.getStore();
     return origin?.isRunning ? origin : undefined;
+  }
+
+  /** The only call of a client that runs, where there is one only. */
+  #onlyCall(): Call | undefined {
+    const [call, another] = [...this.#calls.values()].filter(({ party }) => party !== undefined);
+    return another ? undefined : call;
   }
 
   #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {

@@ -34,10 +34,12 @@ export class SharedServer {
   readonly #logger: Logger;
   #result: InitializeResult | undefined;
 
-  constructor(server: McpLike, logger: Logger) {
+  /** @param isElsewhere see `LineOptions` */
+  constructor(server: McpLike, logger: Logger, isElsewhere = false) {
     this.server = server;
     this.#logger = logger;
     this.line = new ServerLine({
+      isElsewhere,
       announce: (notification) => this.#announce(notification),
       onClose: () => this.#closed(),
     });

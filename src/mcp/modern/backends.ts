@@ -37,7 +37,7 @@ export function createBackends(options: ServerEachOptions): Backends {
   };
   const choose = (): Promise<Backend> => {
     if (source.sharing === 'each') return Promise.resolve(each);
-    if (source.sharing === 'single') return Promise.resolve(older);
+    if (source.sharing === 'single' || source.sharing === 'principal') return Promise.resolve(older);
     return connect();
   };
 

@@ -1,0 +1,37 @@
+/** What every process of a backend gets of our environment, where it is set; nothing else unasked (T-154). */
+const always = ['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR'] as const;
+
+/** The environment of a backend. */
+export interface BackendEnvironment {
+  env: Record<string, string>;
+  /** Values the operator handed over by name: they are kept out of the log. */
+  secrets: string[];
+  /** Names that were to be handed over and are not set. */
+  missing: string[];
+}
+
+/** Shorter values are words of any text, and kept out of nothing. */
+const minSecretLength = 6;
+
+/**
+ * Makes the environment of a backend out of ours.
+ * @param names what it gets beside PATH, HOME, LANG, TERM and TMPDIR
+ * @param ours environment of this process
+ */
+export function backendEnvironment(
+  names: readonly string[],
+  ours: Readonly<Record<string, string | undefined>>,
+): BackendEnvironment {
+  const env: Record<string, string> = {};
+  for (const name of [...always, ...names]) {
+    const value = Object.hasOwn(ours, name) ? ours[name] : undefined;
+    if (value !== undefined) env[name] = value;
+  }
+  const isGiven = (name: string): boolean => Object.hasOwn(env, name);
+  const given = names.filter(isGiven).map((name) => String(env[name]));
+  return {
+    env,
+    secrets: given.filter(({ length }) => length >= minSecretLength),
+    missing: names.filter((name) => !isGiven(name)),
+  };
+}

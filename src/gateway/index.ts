@@ -1,0 +1,1 @@
+export { createStdioBackend, type StdioBackend, type StdioBackendOptions } from './backends/stdio.ts';

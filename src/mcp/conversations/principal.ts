@@ -1,0 +1,96 @@
+import { principalKey } from '../../oauth/auth-info.ts';
+import type { Conversations, Listener } from './conversation.ts';
+import type { ConversationsOptions } from './dedicated.ts';
+import { createSharedConversations } from './one-server.ts';
+
+/** What conversations of principals are made of. */
+export interface PrincipalConversationsOptions extends ConversationsOptions {
+  /** How long a server is kept that nobody talks with, in milliseconds; five minutes by default. */
+  idleMs?: number;
+}
+
+/** The conversations of one principal. */
+interface Own {
+  conversations: Conversations;
+  /** How many are open, or being opened. */
+  open: number;
+  idle?: NodeJS.Timeout;
+}
+
+/**
+ * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
+ * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended.
+ */
+export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
+  const { source, logger, idleMs = 300_000 } = options;
+  const principals = new Map<string, Own>();
+
+  const enter = (key: string, make: () => Conversations): Own => {
+    const own = principals.get(key) ?? { conversations: make(), open: 0 };
+    principals.set(key, own);
+    clearTimeout(own.idle);
+    own.open++;
+    return own;
+  };
+  /** Gives what is called when a conversation is over; the second time it does nothing. */
+  const leaveOnce = (key: string, own: Own): (() => void) => {
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      own.open--;
+      if (own.open > 0 || principals.get(key) !== own) return;
+      own.idle = setTimeout(() => {
+        principals.delete(key);
+        void own.conversations.close();
+      }, idleMs).unref();
+    };
+  };
+
+  return {
+    async open(initialize, sender, listener) {
+      const { authInfo } = sender;
+      const key = authInfo ? principalKey(authInfo) : '';
+      const own = enter(key, () =>
+        createSharedConversations({
+          source: {
+            sharing: source.sharing,
+            create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),
+          },
+          logger,
+        }),
+      );
+      const leave = leaveOnce(key, own);
+      const leaving: Listener = {
+        hear: (message, relatedTo) => listener.hear(message, relatedTo),
+        ended() {
+          leave();
+          listener.ended();
+        },
+      };
+      try {
+        const opening = await own.conversations.open(initialize, sender, leaving);
+        if ('error' in opening) {
+          leave();
+          return opening;
+        }
+        const { conversation, result } = opening;
+        const end = (): Promise<void> => {
+          leave();
+          return conversation.end();
+        };
+        const say: typeof conversation.say = (...said) => conversation.say(...said);
+        return { conversation: { server: conversation.server, say, end }, result };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    async close() {
+      const all = [...principals.values()];
+      principals.clear();
+      for (const { idle } of all) clearTimeout(idle);
+      await Promise.all(all.map(({ conversations }) => conversations.close()));
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import { backendError } from '../../../src/gateway/backends/backend-errors.ts';
+
+describe('the error for a call a backend does not answer', () => {
+  it('names the server, says what to do, and has a stable reason', () => {
+    expect(backendError('backend_ended', 'Notes')).toEqual({
+      code: -32603,
+      message:
+        'The MCP server Notes ended while the call ran, which may still have had its effect. Send the request again: the server is started anew.',
+      data: { reason: 'backend_ended' },
+    });
+  });
+});

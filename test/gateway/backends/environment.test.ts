@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { backendEnvironment } from '../../../src/gateway/backends/environment.ts';
+
+describe('the environment of a backend', () => {
+  const ours = { PATH: '/bin', HOME: '/root', API_TOKEN: 'a-long-token', MODE: 'on', SECRET: 'canary' };
+
+  it('has what every program needs and what was named, nothing else (T-154)', () => {
+    expect(backendEnvironment(['API_TOKEN', 'MODE'], ours)).toEqual({
+      env: { PATH: '/bin', HOME: '/root', API_TOKEN: 'a-long-token', MODE: 'on' },
+      secrets: ['a-long-token'],
+      missing: [],
+    });
+  });
+
+  it('says which names are not set, those of every object’s members among them (T-137)', () => {
+    expect(backendEnvironment(['NOPE', 'toString'], ours).missing).toEqual(['NOPE', 'toString']);
+  });
+});

@@ -1,0 +1,106 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Conversations } from '../../../src/mcp/conversations/conversation.ts';
+import { createPrincipalConversations } from '../../../src/mcp/conversations/principal.ts';
+import type { McpLike } from '../../../src/mcp/server-source.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { openTalk } from './support/talk.ts';
+
+type Said = { id?: number; method?: string; result?: unknown; error?: unknown };
+
+/** A server in another process, played by the test: it says what it is told to, and not because of which call. */
+class Elsewhere implements McpLike {
+  closed = 0;
+  readonly heard: Said[] = [];
+  #transport: Transport | undefined;
+
+  async connect(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    transport.onmessage = (message) => {
+      const { id, method } = message as Said;
+      this.heard.push(message as Said);
+      const serverInfo = { name: 'elsewhere', version: '1' };
+      const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo };
+      if (method === 'initialize') this.say({ id, result });
+    };
+  }
+
+  say(message: Said & { params?: object }): void {
+    void this.#transport?.send({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  }
+
+  callIds(): number[] {
+    return this.heard.flatMap(({ id, method }) => (method === 'tools/call' && id !== undefined ? [id] : []));
+  }
+
+  async close(): Promise<void> {
+    this.closed++;
+    await this.#transport?.close();
+  }
+}
+
+function start(idleMs?: number): { conversations: Conversations; made: Elsewhere[] } {
+  const made: Elsewhere[] = [];
+  const create = (): Elsewhere => {
+    const server = new Elsewhere();
+    made.push(server);
+    return server;
+  };
+  const conversations = createPrincipalConversations({
+    source: { sharing: 'principal', create },
+    logger: createLogger('silent'),
+    ...(idleMs === undefined ? {} : { idleMs }),
+  });
+  onTestFinished(() => conversations.close());
+  return { conversations, made };
+}
+
+const asksName = { id: 0, method: 'elicitation/create', params: { message: 'Name?', requestedSchema: {} } };
+
+describe('conversations of principals', () => {
+  it('share a server with those of the same principal, and with nobody else (T-127, T-158)', async () => {
+    const { conversations, made } = start();
+    await openTalk(conversations, { subject: 'ann' });
+    await openTalk(conversations, { subject: 'ann' });
+    await openTalk(conversations, { subject: 'bob' });
+    expect(made).toHaveLength(2);
+  });
+
+  it('have what the server sends while one call runs go to that call, and to none where several run (T-127)', async () => {
+    const { conversations, made } = start();
+    const capabilities = { elicitation: {} };
+    const one = await openTalk(conversations, { subject: 'ann', capabilities });
+    const other = await openTalk(conversations, { subject: 'ann', capabilities });
+    const [server] = made as [Elsewhere];
+    void one.ask('tools/call', { name: 'a' });
+    server.say(asksName);
+    expect(await one.hears(({ method }) => method === 'elicitation/create')).toMatchObject({ relatedTo: 1 });
+    void other.ask('tools/call', { name: 'b' });
+    server.say({ ...asksName, id: 1 });
+    await vi.waitFor(() => expect(server.heard.at(-1)).toMatchObject({ id: 1, error: { code: -32603 } }));
+    expect(other.heard).toEqual([]);
+    expect(one.heard.filter(({ method }) => method === 'elicitation/create')).toHaveLength(1);
+  });
+
+  it('keep their server for a while after the last has ended, then close it; the next has it made again', async () => {
+    const { conversations, made } = start(50);
+    const first = await openTalk(conversations, { subject: 'ann' });
+    await first.conversation.end();
+    const second = await openTalk(conversations, { subject: 'ann' });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([made.length, made[0]?.closed]).toEqual([1, 0]);
+    await second.conversation.end();
+    await vi.waitFor(() => expect(made[0]?.closed).toBe(1));
+    await openTalk(conversations, { subject: 'ann' });
+    expect(made).toHaveLength(2);
+  });
+
+  it('end when their server does, and begin again with another', async () => {
+    const { conversations, made } = start();
+    const talk = await openTalk(conversations, { subject: 'ann' });
+    await made[0]?.close();
+    expect(talk.hasEnded()).toBe(true);
+    await openTalk(conversations, { subject: 'ann' });
+    expect(made).toHaveLength(2);
+  });
+});
