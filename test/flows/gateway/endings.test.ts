@@ -102,7 +102,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('processes behind gatehouse p
     await client.close();
   }, 240_000);
 
-  it('that end or say nothing at their start, or are none, are an error that says so to the client, and why in the log (T-155, T-196)', async () => {
+  it('that end at their start, or cannot be started, are an error that says so to the client, and why in the log (T-155, T-196)', async () => {
     const commands = [
       { command: ['/nowhere/no-such-program', 'secret-argument'], logged: /ENOENT/ },
       { command: [process.execPath, backendProgram, 'ending'], logged: /there is no configuration/ },

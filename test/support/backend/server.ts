@@ -1,5 +1,6 @@
 // An MCP server over standard input and output, as somebody else would have written it, with SDK v1. Its first argument
-// is how it behaves at its start: "sound", "mute" (never answers), "ending" (ends at once).
+// is how it behaves at its start: "sound", "mute" (never answers), "deaf" (reads no
+// more than initialize), "ending" (ends at once).
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -10,6 +11,19 @@ const [, , start = 'sound'] = process.argv;
 if (start === 'ending') {
   process.stderr.write('there is no configuration\n');
   process.exit(3);
+}
+if (start === 'deaf') {
+  // It reads initialize, and nothing after it.
+  process.stdin.once('data', () => {
+    process.stdin.pause();
+    const result = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      serverInfo: { name: 'deaf', version: '1' },
+    };
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n`);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
 if (start === 'mute') await new Promise((resolve) => setTimeout(resolve, 600_000));
 
