@@ -11,6 +11,8 @@ export interface AuthorizationUrlOptions {
   metadata: ServerMetadata;
   callbackUrl: string;
   wishes: AuthorizationWishes;
+  /** Epoch seconds. */
+  nowSeconds: number;
 }
 
 /** Whether an upstream gives ID tokens: it publishes keys, and is asked for one. */
@@ -34,14 +36,17 @@ function promptOf(
 export async function buildAuthorizationUrl(
   options: AuthorizationUrlOptions,
 ): Promise<{ url: string; pending: PendingAuthorization }> {
-  const { settings, preset, metadata, callbackUrl, wishes } = options;
+  const { settings, preset, metadata, callbackUrl, wishes, nowSeconds } = options;
   const scopes = [...new Set([...(settings.scopes ?? []), ...(wishes.scopes ?? [])])];
   const state = oauth.generateRandomState();
   const codeVerifier = oauth.generateRandomCodeVerifier();
   const nonce = givesIdTokens(metadata, scopes) ? oauth.generateRandomNonce() : undefined;
+  // Only an ID token says when the login was.
+  const maxAge = nonce === undefined ? undefined : wishes.maxAgeSeconds;
   const parameters: Readonly<Record<string, string | undefined>> = {
     ...settings.authorizationParameters,
     prompt: promptOf(wishes, preset) ?? settings.authorizationParameters.prompt,
+    max_age: maxAge === undefined ? settings.authorizationParameters.max_age : String(maxAge),
     login_hint: wishes.loginHint,
     ui_locales: wishes.uiLocales,
     client_id: settings.clientId,
@@ -56,5 +61,14 @@ export async function buildAuthorizationUrl(
   const url = new URL(metadata.authorization_endpoint);
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) url.searchParams.set(name, value);
-  return { url: url.href, pending: { state, ...(nonce !== undefined && { nonce }), codeVerifier, scopes } };
+  return {
+    url: url.href,
+    pending: {
+      state,
+      ...(nonce !== undefined && { nonce }),
+      codeVerifier,
+      scopes,
+      ...(maxAge !== undefined && { loggedInSince: nowSeconds - maxAge }),
+    },
+  };
 }

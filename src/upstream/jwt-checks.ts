@@ -19,6 +19,10 @@ export interface JwtContext {
   nowSeconds: number;
   /** What an ID token is to hold; undefined for none. */
   nonce?: string | undefined;
+  /** An ID token is to be of a login no older than this, epoch seconds; undefined where any will do. */
+  loggedInSince?: number | undefined;
+  /** Whether it may leave out when that was. */
+  mayLackAuthTime?: boolean | undefined;
   /** The access token that came with an ID token. */
   accessToken?: string | undefined;
 }
@@ -106,6 +110,14 @@ const subject: JwtCheck = ({ claims: { sub } }) =>
 
 const nonce: JwtCheck = ({ claims }, context) => claims.nonce !== context.nonce && 'jwt_nonce';
 
+/** The login is as young as was asked for (OpenID Connect Core 1.0 sections 2 and 3.1.3.7, rule 13). */
+const loginAge: JwtCheck = ({ claims: { auth_time: at } }, { loggedInSince, mayLackAuthTime }) => {
+  if (loggedInSince === undefined) return false;
+  if (at === undefined) return !mayLackAuthTime && 'jwt_auth_time_missing';
+  if (!isTime(at)) return 'jwt_claims';
+  return at + skewSeconds < loggedInSince && 'jwt_auth_time';
+};
+
 const accessTokenBinding: JwtCheck = ({ header, claims: { at_hash: hash } }, { accessToken }) =>
   hash !== undefined &&
   accessToken !== undefined &&
@@ -120,6 +132,7 @@ export const idTokenChecks: readonly JwtCheck[] = [
   times,
   subject,
   nonce,
+  loginAge,
   accessTokenBinding,
 ];
 

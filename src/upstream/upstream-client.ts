@@ -9,6 +9,7 @@ import {
   findJwtFault,
   idTokenChecks,
   type JwtCheck,
+  type JwtContext,
   logoutTokenChecks,
   readJwt,
   skewSeconds,
@@ -86,7 +87,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     jwt: string,
     checks: readonly JwtCheck[],
     metadata: ServerMetadata,
-    belonging: { nonce?: string | undefined; accessToken?: string | undefined } = {},
+    belonging: Partial<Pick<JwtContext, 'nonce' | 'accessToken' | 'loggedInSince' | 'mayLackAuthTime'>> = {},
   ): Promise<{ issuer: string; claims: JsonObject }> {
     const read = readJwt(jwt);
     if (!read) throw fault('jwt_malformed');
@@ -124,7 +125,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
 
   async function identify(
     { tokens: { accessToken }, idToken }: TokenAnswer,
-    { nonce }: PendingAuthorization,
+    { nonce, loggedInSince }: PendingAuthorization,
     metadata: ServerMetadata,
   ): Promise<{ identity: UpstreamIdentity; sid?: string | undefined }> {
     const { userinfo_endpoint: endpoint } = metadata;
@@ -134,7 +135,9 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
       return { identity: await userInfo.identify(endpoint, accessToken, about) };
     }
     if (idToken === undefined) throw fault('jwt_missing');
-    const { issuer, claims } = await verify(idToken, idTokenChecks, metadata, { nonce, accessToken });
+    const { mayLackAuthTime } = preset;
+    const belonging = { nonce, accessToken, loggedInSince, mayLackAuthTime };
+    const { issuer, claims } = await verify(idToken, idTokenChecks, metadata, belonging);
     const asks = endpoint !== undefined && !preset.skipsUserInfo;
     const more = asks ? await userInfo.read(endpoint, accessToken) : {};
     if (asks && more.sub !== claims.sub) throw fault('user_info_subject');
@@ -151,7 +154,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     scopes: settings.scopes ?? [],
     async begin(wishes = {}) {
       const metadata = await metadataSource.read();
-      return buildAuthorizationUrl({ settings, preset, metadata, callbackUrl, wishes });
+      return buildAuthorizationUrl({ settings, preset, metadata, callbackUrl, wishes, nowSeconds: now() });
     },
     async complete(callback, pending): Promise<CompletedAuthorization> {
       const metadata = await metadataSource.read();

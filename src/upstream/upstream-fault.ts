@@ -46,6 +46,8 @@ export const upstreamReasons = {
   jwt_audience: 'its JWT is meant for somebody else',
   jwt_authorized_party: 'its JWT was issued to another client',
   jwt_nonce: 'its ID token belongs to another login',
+  jwt_auth_time: 'its ID token is of a login that is older than was asked for',
+  jwt_auth_time_missing: 'its ID token does not say when the login was, though that was asked for',
   jwt_expired: 'its JWT has expired',
   jwt_from_future: 'its JWT is from the future',
   jwt_claims: 'its JWT lacks a claim, or has one of the wrong kind',

@@ -30,6 +30,8 @@ export interface PendingAuthorization {
   nonce?: string | undefined;
   codeVerifier: string;
   scopes: readonly string[];
+  /** The login there has to be no older than this, epoch seconds; absent where any login will do. */
+  loggedInSince?: number | undefined;
 }
 
 /** What an upstream is to show whatever it remembers (OpenID Connect Core 1.0 section 3.1.2.1). */
@@ -43,6 +45,8 @@ export interface AuthorizationWishes {
   /** Languages, best first, as BCP 47 has them, separated by spaces. */
   uiLocales?: string | undefined;
   prompt?: Prompt | undefined;
+  /** How old a login there may be, in seconds; 0 for a new one. The ID token then has to say when it was. */
+  maxAgeSeconds?: number | undefined;
   /** Whether a refresh token is held already: an upstream that gives one only with its consent page is not made to show it. */
   holdsRefreshToken?: boolean | undefined;
 }

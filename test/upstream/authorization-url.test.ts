@@ -28,7 +28,15 @@ const settings = {
 
 async function build(preset: UpstreamPreset, wishes: AuthorizationWishes = {}, over = {}) {
   const callbackUrl = 'https://mcp.example/upstream/a/callback';
-  const built = await buildAuthorizationUrl({ settings, preset, metadata, callbackUrl, wishes, ...over });
+  const built = await buildAuthorizationUrl({
+    settings,
+    preset,
+    metadata,
+    callbackUrl,
+    wishes,
+    nowSeconds: 1000,
+    ...over,
+  });
   return { ...built, asked: new URL(built.url).searchParams };
 }
 
@@ -43,6 +51,16 @@ describe('an authorization request to an upstream', () => {
       false,
       false,
     ]);
+  });
+
+  it('asks for a login that is young enough only where an ID token can say when it was', async () => {
+    const wishes = { maxAgeSeconds: 90 };
+    const { asked, pending } = await build({ label: 'A', defaults: {} }, wishes);
+    expect([asked.get('max_age'), pending.loggedInSince]).toEqual(['90', 910]);
+    const plain = await build({ label: 'A', defaults: {} }, wishes, {
+      settings: { ...settings, scopes: [] },
+    });
+    expect([plain.asked.get('max_age'), plain.pending.loggedInSince]).toEqual([null, undefined]);
   });
 
   it.each<[AuthorizationWishes, string | null]>([

@@ -3,7 +3,7 @@ import type { UpstreamReason } from '../../src/upstream/upstream-fault.ts';
 import type { OpenIdUpstream } from '../support/upstreams/open-id.ts';
 import { lin, omar, upstreamClient } from '../support/upstreams/people.ts';
 import { createUpstreamKey, signedBySecret, unsigned } from '../support/upstreams/signing.ts';
-import { logIn, secondsNow, useWork } from './subject.ts';
+import { faultOf, logIn, secondsNow, upstreamFor, useWork } from './subject.ts';
 
 const at = useWork();
 
@@ -147,5 +147,30 @@ describe('a logout token', () => {
     await at.expectRefused(upstream.readLogoutToken(unsigned(claims)), 'jwt_algorithm');
     const stranger = await createUpstreamKey();
     await at.expectRefused(upstream.readLogoutToken(await stranger.sign(claims)), 'jwt_key');
+  });
+});
+
+describe('an ID token of a login that was to be new (T-089)', () => {
+  const again = { wishes: { prompt: 'login', maxAgeSeconds: 0 } } as const;
+
+  it('is accepted where it says that it is', async () => {
+    expect((await logIn(await at.client(), again)).identity.subject).toBe(lin.sub);
+  });
+
+  it.each<[string, unknown, UpstreamReason]>([
+    ['an old one', secondsNow() - hour, 'jwt_auth_time'],
+    ['no time at all', undefined, 'jwt_auth_time_missing'],
+    ['a time in words', 'now', 'jwt_claims'],
+  ])('is refused with %s', async (_what, time, reason) => {
+    at.work.alterIdTokens((claims, key) => key.sign({ ...claims, auth_time: time }));
+    expect(await faultOf(logIn(await at.client(), again))).toMatchObject({ kind: 'refused', reason });
+  });
+
+  it('may lack the time where the preset says so, but not be of an old one', async () => {
+    const client = () => upstreamFor(at.work.settings({ preset: 'entra' }));
+    at.work.alterIdTokens((claims, key) => key.sign({ ...claims, auth_time: undefined }));
+    expect((await logIn(await client(), again)).identity.subject).toBe(lin.sub);
+    at.work.alterIdTokens((claims, key) => key.sign({ ...claims, auth_time: secondsNow() - hour }));
+    expect(await faultOf(logIn(await client(), again))).toMatchObject({ reason: 'jwt_auth_time' });
   });
 });

@@ -100,7 +100,7 @@ export async function submitUpstreamLogin(
   const { name, label } = upstream;
   const purpose = { purpose: 'account-login', next: destination(request) } as const;
   try {
-    await beginUpstream(ctx, upstream, purpose, who ? { prompt: 'login' } : {});
+    await beginUpstream(ctx, upstream, purpose, who ? { prompt: 'login', maxAgeSeconds: 0 } : {});
   } catch (error) {
     if (!isUpstreamFault(error)) throw error;
     audit('upstream.refused', ctx, { upstream: name, purpose: 'account-login', reason: error.reason });

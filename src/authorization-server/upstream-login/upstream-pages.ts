@@ -50,6 +50,12 @@ function mustAskWho(interaction: Interaction): boolean {
   );
 }
 
+/** How old a login there may be, by what the client asked for (OpenID Connect Core 1.0 section 3.1.2.1). */
+function maxAgeOf({ prompt, params }: Interaction): number | undefined {
+  if (prompt.reasons.includes('login_prompt')) return 0;
+  return prompt.reasons.includes('max_age') ? Number(params.max_age) : undefined;
+}
+
 /** Says what a person who is sent to an upstream brings along. */
 function wishesOf(interaction: Interaction): AuthorizationWishes {
   const { login_hint: hint, ui_locales: uiLocales } = interaction.params;
@@ -57,6 +63,7 @@ function wishesOf(interaction: Interaction): AuthorizationWishes {
     ...(typeof hint === 'string' && hint.length <= 254 ? { loginHint: hint } : undefined),
     ...(typeof uiLocales === 'string' ? { uiLocales } : undefined),
     ...(mustAskWho(interaction) ? { prompt: 'login' } : undefined),
+    maxAgeSeconds: maxAgeOf(interaction),
   };
 }
 

@@ -51,6 +51,9 @@ export const reasonFixes: Readonly<Record<UpstreamReason, string>> = {
   jwt_authorized_party: 'Use a client of its own for this server.',
   jwt_nonce:
     'Log in again. If it always happens, it does not send the nonce back: give endpoints in the place of "issuer".',
+  jwt_auth_time: 'Have it ask people to log in again for prompt=login and max_age.',
+  jwt_auth_time_missing:
+    'Have it send auth_time in ID tokens where max_age is asked for. Where it cannot, use its preset, or give endpoints in the place of "issuer".',
   jwt_expired: 'Compare the clocks of both machines.',
   jwt_from_future: 'Compare the clocks of both machines.',
   jwt_claims: 'Have it send sub, aud, iat and exp in its ID tokens.',

@@ -9,6 +9,7 @@ const sharedTenants = /\/(?:common|organizations|consumers)\/v2\.0$/;
  * place of the tenant; `resource` is refused, so none is sent; `email` is what an administrator of any tenant wrote, and
  * verified only where the optional claim `xms_edov` says so. Groups that are too many for a token are left out of it
  * (`_claim_names`): a rule about groups then lets nobody in. Tokens are not revoked but end.
+ * `auth_time` is an optional claim as well.
  * @see https://learn.microsoft.com/en-us/entra/identity-platform/v2-protocols-oidc
  */
 export const entra: UpstreamPreset = {
@@ -25,4 +26,5 @@ export const entra: UpstreamPreset = {
   },
   isEmailVerified: ({ xms_edov: verified }) => verified === true || verified === 1 || verified === '1',
   skipsUserInfo: true,
+  mayLackAuthTime: true,
 };

@@ -22,6 +22,7 @@ export const google: UpstreamPreset = {
   endpointHosts: ['.googleapis.com'],
   issuerAliases: ['accounts.google.com'],
   consentForRefreshToken: true,
+  mayLackAuthTime: true,
   prompts: { login: 'select_account' },
   isEmailVerified: ({ email, email_verified: verified, hd }) =>
     verified === true && (asText(hd) !== undefined || ownAddress.test(String(email))),

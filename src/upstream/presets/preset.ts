@@ -41,6 +41,8 @@ export interface UpstreamPreset {
   consentForRefreshToken?: boolean;
   /** What it calls prompts that it knows by another name. */
   prompts?: Readonly<Partial<Record<Prompt, Prompt>>>;
+  /** Whether its ID tokens may lack `auth_time` though `max_age` was asked for; one that is there counts. */
+  mayLackAuthTime?: boolean;
   /** How the client proves itself, where that cannot be seen in metadata. */
   clientAuthentication?: 'client_secret_basic' | 'client_secret_post';
   /** Its own names of errors at the token endpoint. */

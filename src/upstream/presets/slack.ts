@@ -24,4 +24,5 @@ export const slack: UpstreamPreset = {
   },
   deadTokenErrors: ['invalid_auth', 'not_authed', 'token_revoked', 'token_expired', 'account_inactive'],
   revocation: 'bearer',
+  mayLackAuthTime: true,
 };

@@ -62,6 +62,7 @@ describe('a login to the account pages through an upstream', () => {
       ]);
       const there = new URL(response.headers.get('location') ?? '');
       expect(there.searchParams.get('prompt')?.split(' ')).toContain('login');
+      expect(there.searchParams.get('max_age')).toBe('0');
     } finally {
       vi.useRealTimers();
     }
