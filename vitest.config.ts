@@ -6,6 +6,20 @@ const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 /** Tests that start programs, or measure their own process: each file has a process of its own. */
 const apart = ['test/flows/**', 'test/browser/**', 'test/conformance/**', 'test/house/**'];
 
+/** Flows that do neither: their files share processes. */
+const together = [
+  'account',
+  'authorization',
+  'bond',
+  'device',
+  'discovery',
+  'features',
+  'machines',
+  'registration',
+  'token',
+  'upstream',
+].map((flow) => `test/flows/${flow}/*.test.ts`);
+
 export default defineConfig({
   test: {
     exclude: [...configDefaults.exclude, ...withoutBrowser],
@@ -17,7 +31,18 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'apart', include: apart.map((folder) => `${folder}/*.test.ts`) },
+        test: {
+          name: 'apart',
+          include: apart.map((folder) => `${folder}/*.test.ts`),
+          exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
+          // They wait for their programs a good part of the time.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'together', include: together, isolate: false, sequence: { groupOrder: 1 } },
       },
       {
         // The rooms share processes, as starting one takes longer than most of their files.
@@ -27,6 +52,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...apart],
           isolate: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -52,7 +52,10 @@ describe('a program as an MCP server', () => {
     const { conversations } = start(['deaf'], { maxLineBytes: 500_000 });
     const talk = await openTalk(conversations);
     const text = 'x'.repeat(400_000);
-    const asked = [1, 2, 3, 4].map(() => talk.ask('tools/call', { name: 'echo', arguments: { text } }));
-    expect(await asked.at(-1)).toMatchObject({ error: { data: { reason: 'backend_not_reading' } } });
+    const params = { name: 'echo', arguments: { text } };
+    for (const id of ['a', 'b', 'c']) talk.say({ id, method: 'tools/call', params });
+    expect(await talk.ask('tools/call', params)).toMatchObject({
+      error: { data: { reason: 'backend_not_reading' } },
+    });
   });
 });

@@ -72,10 +72,10 @@ describe('conversations of principals', () => {
     const one = await openTalk(conversations, { subject: 'ann', capabilities });
     const other = await openTalk(conversations, { subject: 'ann', capabilities });
     const [server] = made as [Elsewhere];
-    void one.ask('tools/call', { name: 'a' });
+    one.say({ id: 1, method: 'tools/call', params: { name: 'a' } });
     server.say(asksName);
     expect(await one.hears(({ method }) => method === 'elicitation/create')).toMatchObject({ relatedTo: 1 });
-    void other.ask('tools/call', { name: 'b' });
+    other.say({ id: 1, method: 'tools/call', params: { name: 'b' } });
     server.say({ ...asksName, id: 1 });
     await vi.waitFor(() => expect(server.heard.at(-1)).toMatchObject({ id: 1, error: { code: -32603 } }));
     expect(other.heard).toEqual([]);
