@@ -19,7 +19,7 @@ import { expectRefused, expectTokens } from '../token/subject.ts';
 import { expectIntact, type Restartable, startRestartable } from './served.ts';
 
 /** CI kills some times; GATEHOUSE_KILLS as often as it says. */
-const rounds = Number(process.env.GATEHOUSE_KILLS ?? 4);
+const rounds = Number(process.env.GATEHOUSE_KILLS ?? 3);
 const folder = testFolderForFile();
 const oldPassword = 'the password of before';
 const newPassword = 'the password of today';

@@ -83,7 +83,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('processes behind gatehouse p
       });
     let most = 0;
     const sessions: string[] = [];
-    for (let count = 0; count < 12; count++) {
+    for (let count = 0; count < 6; count++) {
       const clientInfo = { name: 'many', version: '1' };
       const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
       const response = await post({ method: 'initialize', params });

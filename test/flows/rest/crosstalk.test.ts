@@ -6,7 +6,7 @@ import { RestServerTransport } from '../../../src/mcp/transports/rest-server-tra
 import { call, serveTransport } from '../../mcp/transports/served-transport.ts';
 
 const clients = 50;
-const callsOfClient = 2000;
+const callsOfClient = 600;
 const callsOfPost = 100;
 
 interface TextAnswer {

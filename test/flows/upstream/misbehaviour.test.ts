@@ -32,8 +32,9 @@ async function expectNothing(
   expect(page.response.headers.get('location')).toBeNull();
   expect(page.html).toContain(words);
   expect(await audited(scene, 'upstream.refused')).toMatchObject([{ upstream: 'work', reason }]);
-  for (const event of ['login.succeeded', 'account.created', 'consent.granted'])
-    expect(await audited(scene, event), event).toEqual([]);
+  const rows = await gatehouse.storage.audit.read({ limit: 1000 });
+  const good = ['login.succeeded', 'account.created', 'consent.granted'];
+  expect(rows.filter(({ event }) => good.includes(event))).toEqual([]);
   expect(await gatehouse.storage.accounts.findByEmail(lin.email)).toBeUndefined();
   expect(await gatehouse.storage.accounts.findByEmail(omar.email)).toBeUndefined();
   expect((await gatehouse.storage.upstreams.list('work', { limit: 10 })).length).toBe(0);
