@@ -6,11 +6,11 @@ import type { KnownDevices } from '../authentication/known-device.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
-import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
 import { renderCode } from '../views/code.ts';
 import { renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { type AccountRequest, goToPage } from './account-request.ts';
+import { goUpstream } from './go-upstream.ts';
 import type { LoggedIn, OwnSessions } from './own-session.ts';
 
 /** What the login of the account pages works with. */
@@ -93,26 +93,13 @@ export async function submitUpstreamLogin(
   request: LoginRequest,
   options: AccountLoginOptions,
 ): Promise<void> {
-  const { ctx, texts, form, who } = request;
-  const { upstreams, beginUpstream, audit } = options;
-  const upstream = upstreams.find(form.get('upstream') ?? '');
+  const { form, who } = request;
+  const upstream = options.upstreams.find(form.get('upstream') ?? '');
   if (!upstream?.settings.login) return showAccountLogin(request, options);
-  const { name, label } = upstream;
   const purpose = { purpose: 'account-login', next: destination(request) } as const;
-  try {
-    await beginUpstream(ctx, upstream, purpose, who ? { prompt: 'login', maxAgeSeconds: 0 } : {});
-  } catch (error) {
-    if (!isUpstreamFault(error)) throw error;
-    audit('upstream.refused', ctx, { upstream: name, purpose: 'account-login', reason: error.reason });
-    const failure = failureOf(error);
-    ctx.status = failure === 'unavailable' ? 503 : 502;
-    const words = texts.account.upstreams;
-    await showAccountLogin(
-      request,
-      options,
-      failure === 'unavailable' ? words.away(label) : words.faulty(label),
-    );
-  }
+  const wishes = who ? ({ prompt: 'login', maxAgeSeconds: 0 } as const) : {};
+  const problem = await goUpstream(request, options, upstream, purpose, wishes);
+  if (problem !== undefined) await showAccountLogin(request, options, problem);
 }
 
 /** Carries out a posted step of a login, and goes on to the page that asked for it. */

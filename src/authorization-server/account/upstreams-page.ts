@@ -6,7 +6,6 @@ import type { Vault } from '../../upstream/vault.ts';
 import type { AuditLog } from '../audit.ts';
 import { showPage } from '../interactions/page.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
-import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
 import {
   renderLinkOfAnother,
   renderUpstreamLink,
@@ -14,6 +13,7 @@ import {
   renderUpstreamUnlink,
 } from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
+import { goUpstream } from './go-upstream.ts';
 import type { LinkedUpstreams } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
 
@@ -88,10 +88,10 @@ export async function beginUpstreamLink(
   request: PersonalRequest,
   options: UpstreamsPageOptions,
 ): Promise<void> {
-  const { ctx, texts, who } = request;
+  const { who } = request;
   const upstream = requireUpstream(request, options);
   if (isForAnother(request)) return showUpstreamLink(request, options);
-  const { name, label } = upstream;
+  const { name } = upstream;
   const accountId = who.account.id;
   const link = await options.links.findOfAccount(accountId, name);
   const purpose = {
@@ -104,25 +104,8 @@ export async function beginUpstreamLink(
     scopes: link?.wantedScopes.split(' ').filter(Boolean) ?? [],
     holdsRefreshToken: link !== undefined && options.vault.open(link)?.refreshToken !== undefined,
   };
-  try {
-    await options.beginUpstream(ctx, upstream, purpose, wishes);
-  } catch (error) {
-    if (!isUpstreamFault(error)) throw error;
-    options.audit('upstream.refused', ctx, {
-      accountId,
-      upstream: name,
-      purpose: 'link',
-      reason: error.reason,
-    });
-    const failure = failureOf(error);
-    ctx.status = failure === 'unavailable' ? 503 : 502;
-    const words = texts.account.upstreams;
-    await showUpstreamLink(
-      request,
-      options,
-      failure === 'unavailable' ? words.away(label) : words.faulty(label),
-    );
-  }
+  const problem = await goUpstream(request, options, upstream, purpose, wishes);
+  if (problem !== undefined) await showUpstreamLink(request, options, problem);
 }
 
 /**

@@ -1,21 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { unknownPasswordHash } from '../../crypto/password.ts';
 import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
-import type { Identity, IdentityChange, IdentityStore } from '../../storage/identities.ts';
+import type { Identity, IdentityStore } from '../../storage/identities.ts';
+import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import type { AccountRules } from './trusted-issuer.ts';
 
 /** What an assertion says of a person. */
 export interface AssertedPerson extends Identity {
   /** Undefined where the issuer names none, or says that it is not verified. */
   email: string | undefined;
-}
-
-/** Whose account it is, and what has to be written for that. */
-export interface FoundAccount {
-  account: Account;
-  /** How it was found; `linked` and `created` are so from now on. */
-  by: 'known' | 'linked' | 'created';
-  changes: readonly IdentityChange[];
 }
 
 /** What accounts are found with. */
@@ -26,12 +17,9 @@ export interface AccountSources {
   now: () => number;
 }
 
-/** One `@`, no blanks, nothing that does not print (T-190). */
-const emailShape = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,189}$/u;
-
 /** Whether the operator takes the issuer's word for an address. */
 function isVouchedFor(email: string, { emailDomains }: AccountRules): boolean {
-  return emailShape.test(email) && emailDomains.includes(email.slice(email.indexOf('@') + 1));
+  return isEmailAddress(email) && emailDomains.includes(email.slice(email.indexOf('@') + 1));
 }
 
 /**
@@ -56,26 +44,12 @@ export async function findAccount(
 
   const email = normalizeEmail(person.email ?? '');
   if (!isVouchedFor(email, rules)) return undefined;
-  const link = (accountId: string): IdentityChange => ({
-    type: 'linkIdentity',
-    issuer,
-    subject,
-    accountId,
-    at: now(),
-  });
   const account = await accounts.findByEmail(email);
   if (account) {
     const isTaken = (await identities.findSubject(issuer, account.id)) !== undefined;
     if (isTaken || account.disabledAt !== undefined) return undefined;
-    return { account, by: 'linked', changes: [link(account.id)] };
+    return linkAccount(account, { issuer, subject }, now());
   }
   if (!rules.create) return undefined;
-  // Nobody knows this password: whoever wants to log in without the identity provider has it reset.
-  const passwordHash = unknownPasswordHash();
-  const created = { id: `acct_${randomUUID()}`, email, passwordHash, createdAt: now() };
-  return {
-    account: created,
-    by: 'created',
-    changes: [{ type: 'addAccount', account: created }, link(created.id)],
-  };
+  return createAccount(email, { issuer, subject }, now());
 }

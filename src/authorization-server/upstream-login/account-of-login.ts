@@ -1,19 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { isUnknownPassword, unknownPasswordHash } from '../../crypto/password.ts';
+import { isUnknownPassword } from '../../crypto/password.ts';
 import { hashSecret } from '../../crypto/secret.ts';
-import { type Account, type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
-import type { IdentityChange, IdentityStore } from '../../storage/identities.ts';
+import { type AccountStore, normalizeEmail } from '../../storage/accounts.ts';
+import type { IdentityStore } from '../../storage/identities.ts';
 import type { Upstream, UpstreamIdentity, Upstreams } from '../../upstream/upstream.ts';
+import { createAccount, type FoundAccount, isEmailAddress, linkAccount } from '../found-account.ts';
 import { domainOf } from './admission.ts';
 import { NotAdmitted } from './purposes.ts';
-
-/** Whose account it is, and what has to be written for that. */
-export interface AccountOfLogin {
-  account: Account;
-  /** How it was found; `linked` and `created` are so from now on. */
-  by: 'known' | 'linked' | 'created';
-  changes: readonly IdentityChange[];
-}
 
 /** Whether the operator takes the word of an issuer for addresses of a domain. */
 export type BelievedAbout = (issuer: string, domain: string) => boolean;
@@ -37,9 +29,6 @@ export interface AccountOfLoginOptions {
   now: () => number;
 }
 
-/** One `@`, no blanks, nothing that does not print (T-190). */
-const emailShape = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,189}$/u;
-
 /** The address of an account that comes without one: nobody has mail there (RFC 2606). */
 function addressWithoutMail(upstream: string, { issuer, subject }: UpstreamIdentity): string {
   const name = hashSecret('UpstreamAccount', JSON.stringify([issuer, subject])).toLowerCase();
@@ -57,7 +46,7 @@ export async function findAccountOfLogin(
   { accounts, identities, isBelieved, now }: AccountOfLoginOptions,
   upstream: Pick<Upstream, 'name' | 'settings'>,
   identity: UpstreamIdentity,
-): Promise<AccountOfLogin> {
+): Promise<FoundAccount> {
   const { name, settings } = upstream;
   const { issuer, subject } = identity;
   const linked = await identities.findAccount({ issuer, subject });
@@ -65,15 +54,8 @@ export async function findAccountOfLogin(
   if (known?.disabledAt !== undefined) throw new NotAdmitted('account_disabled');
   if (known) return { account: known, by: 'known', changes: [] };
 
-  const link = (accountId: string): IdentityChange => ({
-    type: 'linkIdentity',
-    issuer,
-    subject,
-    accountId,
-    at: now(),
-  });
   const email = normalizeEmail(identity.email ?? '');
-  const isAddress = emailShape.test(email);
+  const isAddress = isEmailAddress(email);
   const namesake = isAddress ? await accounts.findByEmail(email) : undefined;
   if (namesake) {
     const domain = domainOf(email);
@@ -83,15 +65,8 @@ export async function findAccountOfLogin(
       throw new NotAdmitted('linked_to_another');
     const madeBy = isUnknownPassword(namesake.passwordHash) ? await identities.listOf(namesake.id) : [];
     if (!madeBy.every((made) => isBelieved(made.issuer, domain))) throw new NotAdmitted('email_taken');
-    return { account: namesake, by: 'linked', changes: [link(namesake.id)] };
+    return linkAccount(namesake, identity, now());
   }
   if (!settings.accounts.create) throw new NotAdmitted('accounts_not_created');
-  const account: Account = {
-    id: `acct_${randomUUID()}`,
-    email: isAddress ? email : addressWithoutMail(name, identity),
-    // Nobody knows this password: whoever wants to log in without the upstream has it reset.
-    passwordHash: unknownPasswordHash(),
-    createdAt: now(),
-  };
-  return { account, by: 'created', changes: [{ type: 'addAccount', account }, link(account.id)] };
+  return createAccount(isAddress ? email : addressWithoutMail(name, identity), identity, now());
 }

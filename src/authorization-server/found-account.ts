@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { unknownPasswordHash } from '../crypto/password.ts';
+import type { Account } from '../storage/accounts.ts';
+import type { Identity, IdentityChange } from '../storage/identities.ts';
+
+/** Whose account it is that an identity provider speaks for, and what has to be written for that. */
+export interface FoundAccount {
+  account: Account;
+  /** How it was found; `linked` and `created` are so from now on. */
+  by: 'known' | 'linked' | 'created';
+  changes: readonly IdentityChange[];
+}
+
+/** One `@`, no blanks, nothing that does not print (T-190). */
+const emailShape = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,189}$/u;
+
+/** Whether a text of an identity provider is one e-mail address. */
+export function isEmailAddress(text: string): boolean {
+  return emailShape.test(text);
+}
+
+function linkIdentity({ issuer, subject }: Identity, accountId: string, at: number): IdentityChange {
+  return { type: 'linkIdentity', issuer, subject, accountId, at };
+}
+
+/** Gives an account to an identity. @param at epoch seconds */
+export function linkAccount(account: Account, identity: Identity, at: number): FoundAccount {
+  return { account, by: 'linked', changes: [linkIdentity(identity, account.id, at)] };
+}
+
+/**
+ * Makes the account of an identity. Nobody knows its password: whoever wants to log in without the identity provider has it
+ * reset.
+ * @param at epoch seconds
+ */
+export function createAccount(email: string, identity: Identity, at: number): FoundAccount {
+  const id = `acct_${randomUUID()}`;
+  const account = { id, email, passwordHash: unknownPasswordHash(), createdAt: at };
+  return {
+    account,
+    by: 'created',
+    changes: [{ type: 'addAccount', account }, linkIdentity(identity, id, at)],
+  };
+}
