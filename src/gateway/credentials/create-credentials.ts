@@ -1,0 +1,46 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { CredentialOwner, CredentialSource, Credentials } from './credentials.ts';
+import type { CredentialPlace } from './definition.ts';
+import { placeValue } from './placing.ts';
+
+/** Gives the value of one credential. */
+export interface ValueSource {
+  find(caller: AuthInfo): Promise<{ value: string } | { error: JsonRpcError }>;
+  /** Calls back when the value of an account changed or ended. @returns stops calling back */
+  onChange(tell: (account: CredentialOwner) => void): () => void;
+}
+
+/** One credential of a backend: where it stands and comes from. */
+export interface PlacedValue {
+  as: CredentialPlace;
+  /** A value for everybody, or what finds that of a caller. */
+  value: string | ValueSource;
+}
+
+/** Creates what gives a backend its credentials. Where one is missing, the first in their order is asked for. */
+export function createCredentials(placed: readonly PlacedValue[]): CredentialSource {
+  let forEverybody: Credentials = {};
+  const personal: { as: CredentialPlace; source: ValueSource }[] = [];
+  for (const { as, value } of placed)
+    if (typeof value === 'string') forEverybody = placeValue(forEverybody, as, value);
+    else personal.push({ as, source: value });
+
+  return {
+    async find(caller) {
+      let credentials = forEverybody;
+      for (const { as, source } of personal) {
+        const found = await source.find(caller);
+        if ('error' in found) return found;
+        credentials = placeValue(credentials, as, found.value);
+      }
+      return credentials;
+    },
+    onChange(tell) {
+      const stops = personal.map(({ source }) => source.onChange(tell));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}

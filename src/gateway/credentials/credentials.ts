@@ -1,0 +1,26 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+
+/** What a backend is given on behalf of one caller. Never the caller's own bearer (A7-04). */
+export interface Credentials {
+  /** Headers of each request, by their names in lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** Variables of the environment of a process. */
+  env?: Readonly<Record<string, string>>;
+  /** Members of `_meta.auth` of each request (Rest, B7-16). */
+  auth?: Readonly<Record<string, unknown>>;
+}
+
+/** An account, as the port names it. */
+export type CredentialOwner = Pick<AuthInfo, 'issuer' | 'subject'>;
+
+/** Gives what a backend is given on behalf of its callers. */
+export interface CredentialSource {
+  /** Gives what a caller has; or why they cannot be served, as the error their request gets (it says where to enter it). */
+  find(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
+  /**
+   * Calls back when the credentials of an account changed or ended: processes and connections made with the old ones end.
+   * @returns stops calling back
+   */
+  onChange(tell: (account: CredentialOwner) => void): () => void;
+}

@@ -1,0 +1,29 @@
+/** Where a backend looks for a credential. */
+export type CredentialPlace =
+  /** A header of each request. */
+  | { header: string; prefix?: string | undefined }
+  /** A variable of the environment of its process. */
+  | { env: string }
+  /** A member of `_meta.auth` of each request. */
+  | { auth: string };
+
+/** Where a credential comes from. */
+export type CredentialOrigin =
+  /** Each person enters their own. */
+  | 'person'
+  /** A variable of the environment of the gateway; the same for everybody. */
+  | { env: string }
+  /** A file the operator keeps; the same for everybody. */
+  | { file: string }
+  /** The token an upstream gave for the person. */
+  | { upstream: string; scopes?: readonly string[] | undefined };
+
+/** One credential of a backend. */
+export interface CredentialDefinition {
+  /** What people call it. */
+  label?: string | undefined;
+  /** Where people get it. */
+  help?: string | undefined;
+  as: CredentialPlace;
+  from: CredentialOrigin;
+}

@@ -1,0 +1,38 @@
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+
+/** What an operator keeps for everybody; or why it cannot be read, without anything of it. */
+export type OperatorValue = { value: string } | { problem: string };
+
+/**
+ * Reads a credential that is the same for everybody, from a variable of our environment or from a file. A line break at
+ * the end of a file is not part of it.
+ * @param ours environment of this process
+ * @returns the value; or the problem, where it is not set, or other users of the machine could read it (T-163)
+ */
+export function readOperatorValue(
+  from: { env: string } | { file: string },
+  ours: Readonly<Record<string, string | undefined>>,
+): OperatorValue {
+  if ('file' in from) return readSecretFile(from.file);
+  const value = Object.hasOwn(ours, from.env) ? ours[from.env] : undefined;
+  return value ? { value } : { problem: `the environment has no ${from.env}: set it` };
+}
+
+function readSecretFile(file: string): OperatorValue {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const mode = fstatSync(descriptor).mode & 0o777;
+    if ((mode & 0o007) !== 0)
+      return {
+        problem: `${file} can be read by others (mode ${mode.toString(8)}): chmod 600 ${JSON.stringify(file)}`,
+      };
+    const value = readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
+    return value === '' ? { problem: `${file} is empty` } : { value };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: `${file} cannot be read${code ? ` (${code})` : ''}` };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

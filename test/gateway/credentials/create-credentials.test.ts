@@ -1,0 +1,78 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createCredentials, type ValueSource } from '../../../src/gateway/credentials/create-credentials.ts';
+import type { CredentialOwner } from '../../../src/gateway/credentials/credentials.ts';
+import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
+
+const caller = (subject: string): AuthInfo => ({
+  issuer: 'https://gate.example',
+  subject,
+  clientId: 'client',
+  scopes: [],
+  audience: 'https://gate.example/notes/mcp',
+  expiresAt: 2_000_000_000,
+});
+
+const missing = { code: -32001, message: 'Enter it.' };
+
+/** The values of accounts, of which everyone who listens is told. */
+function values(known: Record<string, string>): ValueSource & { change(account: CredentialOwner): void } {
+  const listeners = new Set<(account: CredentialOwner) => void>();
+  return {
+    async find({ subject }) {
+      const value = known[subject];
+      return value === undefined ? { error: missing } : { value };
+    },
+    onChange(tell) {
+      listeners.add(tell);
+      return () => void listeners.delete(tell);
+    },
+    change: (account) => {
+      for (const tell of listeners) tell(account);
+    },
+  };
+}
+
+describe('the credentials of a backend', () => {
+  it('are each caller’s own, beside what is the same for everybody (T-158)', async () => {
+    const source = createCredentials([
+      { as: { header: 'x-app' }, value: 'of-all' },
+      { as: { header: 'authorization', prefix: 'Bearer ' }, value: values({ anna: 'a-key', bo: 'b-key' }) },
+      { as: { auth: 'KEY' }, value: values({ anna: 'a-auth', bo: 'b-auth' }) },
+    ]);
+    const [anna, bo] = await Promise.all([source.find(caller('anna')), source.find(caller('bo'))]);
+    expect(anna).toEqual({
+      headers: { 'x-app': 'of-all', authorization: 'Bearer a-key' },
+      auth: { KEY: 'a-auth' },
+    });
+    expect(bo).toEqual({
+      headers: { 'x-app': 'of-all', authorization: 'Bearer b-key' },
+      auth: { KEY: 'b-auth' },
+    });
+  });
+
+  it('are none at all where one is missing: the caller gets the error that says where to enter it', async () => {
+    const source = createCredentials([
+      { as: { env: 'A' }, value: values({ bo: 'b' }) },
+      { as: { env: 'B' }, value: values({ anna: 'a', bo: 'b' }) },
+    ]);
+    expect(await source.find(caller('anna'))).toEqual({ error: missing });
+    expect(await source.find(caller('bo'))).toEqual({ env: { A: 'b', B: 'b' } });
+  });
+
+  it('tell of each change to who listens, and to nobody who has stopped', () => {
+    const [first, second] = [values({}), values({})];
+    const source = createCredentials([
+      { as: { env: 'A' }, value: first },
+      { as: { env: 'B' }, value: second },
+    ]);
+    const tell = vi.fn();
+    const stop = source.onChange(tell);
+    const account = { issuer: 'https://gate.example', subject: 'anna' };
+    first.change(account);
+    second.change(account);
+    expect(tell.mock.calls).toEqual([[account], [account]]);
+    stop();
+    first.change(account);
+    expect(tell).toHaveBeenCalledTimes(2);
+  });
+});
