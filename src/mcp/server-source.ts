@@ -1,11 +1,8 @@
-import type { Transport } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
+import type { McpLike } from './mcp-like.ts';
+import type { Backend, Caller } from './modern/backend.ts';
 
-/** The least an MCP server is to us; `McpServer` and `Server` of the SDK, version 2 or 1, are it. */
-export interface McpLike {
-  connect(transport: Transport): Promise<void>;
-  close(): Promise<void>;
-}
+export type { McpLike } from './mcp-like.ts';
 
 /** For whom a server is made. */
 export interface ServerContext {
@@ -26,4 +23,10 @@ export interface ServerContext {
 export interface ServerSource {
   sharing: 'each' | 'principal' | 'shared' | 'single';
   create(context: ServerContext): McpLike | Promise<McpLike>;
+  /**
+   * Gives what answers requests of 2026-07-28 itself: a server that stands elsewhere and speaks that revision. Asked
+   * for every request, so it has to remember. Whoever brings it closes it.
+   * @returns undefined where nothing does at present: the servers of {@link create} serve the request then
+   */
+  modern?(caller: Caller): Promise<Backend | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message } from '../checks/messages.ts';
-import type { McpLike } from '../server-source.ts';
+import type { McpLike } from '../mcp-like.ts';
 
 /** What a client says of itself in `initialize`. */
 export interface InitializeParams {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
-import type { McpLike } from '../server-source.ts';
+import type { McpLike } from '../mcp-like.ts';
 import type { Change } from './changes.ts';
 import type { SubscriptionFilter } from './subscription-filter.ts';
 
@@ -52,6 +52,8 @@ export interface Backend {
   readonly server?: McpLike;
   /** Whether the `_meta` of requests is checked behind it. */
   readonly checksEnvelope: boolean;
+  /** Whether it has the scopes of each request checked itself, because servers declare some that are made for it. */
+  readonly checksScopes?: boolean;
   /**
    * Hands a request over.
    * @returns cancels it: nothing is heard of it any more (B5-14)

@@ -1,18 +1,22 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
-import type { Backend } from './backend.ts';
+import type { Backend, Caller } from './backend.ts';
 import { connectOneServer } from './one-server.ts';
 import { createServerEach, type ServerEachOptions } from './server-each.ts';
 
 /** What answers requests now. */
 export interface Backends {
-  /** @throws what the making of a server throws */
-  current(): Promise<Backend>;
+  /**
+   * @param caller whose request it is
+   * @throws what the making of a server throws
+   */
+  current(caller: Caller): Promise<Backend>;
   close(): Promise<void>;
 }
 
 /**
- * Chooses what answers requests: one server for all where the source has one and it is of 2026-07-28, a server each
- * where it is not, and what serves older ones where it is older. A server that ended is made again.
+ * Chooses what answers requests: what the source brings for that; else one server for all where the source has one
+ * and it is of 2026-07-28, a server each where it is not, and what serves older ones where it is older. A server that
+ * ended is made again.
  */
 export function createBackends(options: ServerEachOptions): Backends {
   const { source, publish, older, logger } = options;
@@ -42,7 +46,9 @@ export function createBackends(options: ServerEachOptions): Backends {
   };
 
   return {
-    current() {
+    async current(caller) {
+      const brought = await source.modern?.(caller);
+      if (brought) return brought;
       current ??= choose().catch((error: unknown) => {
         current = undefined;
         throw error;

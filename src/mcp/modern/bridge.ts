@@ -117,6 +117,7 @@ export function createBridge(options: BridgeOptions): Backend {
 
   return {
     checksEnvelope: false,
+    checksScopes: true,
     begin,
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},

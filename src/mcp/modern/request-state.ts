@@ -17,12 +17,24 @@ export interface RequestStates {
 /** How long a client may take to gather what was asked for. */
 const lifeSeconds = 600;
 
+/** What request states are kept with. */
+export interface RequestStatesOptions {
+  seal: Seal;
+  /** The endpoint's public URL: another endpoint of the installation takes none of its states. */
+  url: URL;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
 /**
- * Creates the keeping of request states: sealed, and bound to the principal, the method, the parameters and a time.
- * @param now epoch seconds
+ * Creates the keeping of request states: sealed, and bound to the endpoint, the principal, the method, the parameters
+ * and a time.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
  */
-export function createRequestStates(seal: Seal, now: () => number): RequestStates {
+export function createRequestStates({ seal, url, now }: RequestStatesOptions): RequestStates {
+  const contextOf = (request: RequestMessage, authInfo: AuthInfo): string =>
+    JSON.stringify(['requestState', url.href, principalKey(authInfo), ...digestOf(request)]);
+
   return {
     open(request, authInfo) {
       const { requestState } = request.params ?? {};
@@ -43,10 +55,11 @@ export function createRequestStates(seal: Seal, now: () => number): RequestState
   };
 }
 
-function contextOf({ method, params = {} }: RequestMessage, authInfo: AuthInfo): string {
+/** Method and digest of the parameters. */
+function digestOf({ method, params = {} }: RequestMessage): string[] {
   const { _meta, requestState, inputResponses, ...asked } = params;
   const digest = createHash('sha256').update(canonicalJson(asked)).digest('base64url');
-  return JSON.stringify(['requestState', principalKey(authInfo), method, digest]);
+  return [method, digest];
 }
 
 /** The same text for equal values, in whatever order a client writes members. */

@@ -106,6 +106,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
     get checksEnvelope() {
       return !isOlder;
     },
+    checksScopes: true,
     begin,
     notify(notification, caller) {
       if (isOlder) return older.notify(notification, caller);

@@ -69,7 +69,7 @@ export interface ModernTransportOptions {
 export function createModernTransport(options: ModernTransportOptions): ModernTransport {
   const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, now } = options;
   const listeners = createListeners({ streams, accessWatch });
-  const states = createRequestStates(options.seal, now);
+  const states = createRequestStates({ seal: options.seal, url, now });
   const older = createBridge({ ...options, publish: listeners.publish });
   const backends = createBackends({ ...options, publish: listeners.publish, older });
 
@@ -138,7 +138,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const [message] = list;
       const [request] = requests;
       const caller: Caller = { authInfo, headers, request: () => toWebRequest(exchange, url) };
-      const backend = await backends.current();
+      const backend = await backends.current(caller);
 
       const isPlain =
         request !== undefined &&
@@ -153,7 +153,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       if (wrong || reply.isClosed) return undefined;
 
       // A server that is made for this request is asked for the scopes it declares once it is made.
-      if (backend.server || request?.method === listenMethod) {
+      if (!backend.checksScopes || request?.method === listenMethod) {
         const refusal = await gate.check(posted.messages, authInfo, backend.server);
         if (refusal) return refusal;
       }
@@ -166,8 +166,9 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       return undefined;
     },
     async listTools(authInfo) {
-      const { begin } = await backends.current();
-      return readToolList(begin, { authInfo, headers: {}, request: () => new Request(url) });
+      const caller: Caller = { authInfo, headers: {}, request: () => new Request(url) };
+      const { begin } = await backends.current(caller);
+      return readToolList(begin, caller);
     },
     endListening: listeners.close,
     async close() {

@@ -5,7 +5,7 @@ import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { createBackends } from '../../../src/mcp/modern/backends.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { callBackend } from '../support/modern-calls.ts';
+import { callBackend, createCaller } from '../support/modern-calls.ts';
 import { createTestServer } from '../support/modern-endpoint.ts';
 
 /** Stands where older servers are served, and says so. */
@@ -20,11 +20,15 @@ const older: Backend = {
   close: async () => {},
 };
 
-function start(sharing: ServerSource['sharing'], make: () => McpLike) {
+function start(
+  sharing: ServerSource['sharing'],
+  make: () => McpLike,
+  more: Partial<Pick<ServerSource, 'modern'>> = {},
+) {
   const create = vi.fn(make);
   const lines: string[] = [];
   const backends = createBackends({
-    source: { sharing, create },
+    source: { sharing, create, ...more },
     url: new URL('https://mcp.example/mcp'),
     gate: { check: () => undefined },
     publish: () => {},
@@ -42,7 +46,9 @@ describe('what answers requests of 2026-07-28', () => {
   it('is one server for all where a shared server lists the revision', async () => {
     const { backends, create, lines } = start('shared', listed);
     for (let time = 0; time < 3; time++)
-      expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+      expect(
+        (await callBackend(await backends.current(createCaller()), 'server/discover')).answer.status,
+      ).toBe(200);
     expect(create.mock.calls).toEqual([[{ era: 'modern' }]]);
     expect(lines).toEqual([]);
     await backends.close();
@@ -51,7 +57,9 @@ describe('what answers requests of 2026-07-28', () => {
   it('is a server each where a shared one does not list it, and the log says how to be faster, once', async () => {
     const { backends, create, lines } = start('shared', unlisted);
     for (let time = 0; time < 3; time++)
-      expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+      expect(
+        (await callBackend(await backends.current(createCaller()), 'server/discover')).answer.status,
+      ).toBe(200);
     expect(create).toHaveBeenCalledTimes(4);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('supportedProtocolVersions');
@@ -60,8 +68,8 @@ describe('what answers requests of 2026-07-28', () => {
 
   it('is a server each, made for its caller, where they are not shared', async () => {
     const { backends, create } = start('each', listed);
-    await callBackend(await backends.current(), 'server/discover');
-    await callBackend(await backends.current(), 'server/discover');
+    await callBackend(await backends.current(createCaller()), 'server/discover');
+    await callBackend(await backends.current(createCaller()), 'server/discover');
     expect(create).toHaveBeenCalledTimes(2);
     expect(create.mock.calls[0]).toMatchObject([{ era: 'modern', authInfo: { subject: 'ann' } }]);
     await backends.close();
@@ -74,7 +82,7 @@ describe('what answers requests of 2026-07-28', () => {
   ] as const)('is what serves older ones for a %s server that is older (B5-15)', async (sharing, make) => {
     const { backends, create } = start(sharing, make);
     for (let time = 0; time < 2; time++) {
-      const { answer } = await callBackend(await backends.current(), 'server/discover');
+      const { answer } = await callBackend(await backends.current(createCaller()), 'server/discover');
       expect(answer.result).toEqual({ isOlder: true });
     }
     expect(create.mock.calls.length).toBeLessThanOrEqual(1);
@@ -89,12 +97,31 @@ describe('what answers requests of 2026-07-28', () => {
       made.push(listed());
       return made.at(-1) as McpLike;
     });
-    await expect(backends.current()).rejects.toThrow('no database');
+    await expect(backends.current(createCaller())).rejects.toThrow('no database');
     isBroken = false;
-    await backends.current();
+    await backends.current(createCaller());
     await made[0]?.close();
-    expect((await callBackend(await backends.current(), 'server/discover')).answer.status).toBe(200);
+    expect((await callBackend(await backends.current(createCaller()), 'server/discover')).answer.status).toBe(
+      200,
+    );
     expect(made).toHaveLength(2);
+    await backends.close();
+  });
+
+  it('is what the source brings for the caller, as long as it brings something', async () => {
+    const brought: Backend = { ...older, checksEnvelope: true };
+    const asked: unknown[] = [];
+    const { backends, create } = start('principal', olderServer, {
+      modern: async ({ authInfo }) => {
+        asked.push(authInfo.subject);
+        return authInfo.subject === 'bob' ? brought : undefined;
+      },
+    });
+    expect(await backends.current(createCaller('bob'))).toBe(brought);
+    expect(await backends.current(createCaller('ann'))).toBe(older);
+    expect(await backends.current(createCaller('bob'))).toBe(brought);
+    expect(asked).toEqual(['bob', 'ann', 'bob']);
+    expect(create).not.toHaveBeenCalled();
     await backends.close();
   });
 });

@@ -22,10 +22,14 @@ const asked = { name: 'a', arguments: { x: 1, y: { b: 1, a: [1, 2] } } };
 
 function start() {
   let clock = 1000;
-  const states = createRequestStates(createTestSeal(), () => clock);
+  const now = () => clock;
+  const seal = createTestSeal();
+  const statesAt = (url: string) => createRequestStates({ seal, url: new URL(url), now });
+  const states = statesAt('https://mcp.example/mcp');
   const result = states.seal({ resultType: 'input_required', requestState: 'inner' }, request(asked), ann);
   return {
     states,
+    statesAt,
     sealed: result.requestState as string,
     passTime: (seconds: number) => {
       clock += seconds;
@@ -69,6 +73,13 @@ describe('request state (C4-03, T-129)', () => {
   ])('is not opened with %s', (_what, change) => {
     const { states, sealed } = start();
     expect(states.open(...change(sealed))).toBeUndefined();
+  });
+
+  it('is not opened at another endpoint of the installation (T-162)', () => {
+    const { statesAt, sealed } = start();
+    const retry = request({ ...asked, requestState: sealed });
+    expect(statesAt('https://mcp.example/other/mcp').open(retry, ann)).toBeUndefined();
+    expect(statesAt('https://mcp.example/mcp').open(retry, ann)).toBeDefined();
   });
 
   it('is too old after ten minutes', () => {

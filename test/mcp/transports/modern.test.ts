@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
+import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import { modernRequest, type RpcAnswer, readAnswer, readAnswers } from '../support/gate.ts';
 import { type ModernEndpoint, oneServer, serverEach, startModern } from '../support/modern-endpoint.ts';
@@ -328,5 +329,38 @@ describe.each(kinds)('2026-07-28 with %s', (_kind, sourceOf) => {
     expect((await endpoint.call('ann', 'tools/list')).status).toBe(503);
     await sleep(0);
     expect(seen.aborted).toEqual(['a']);
+  });
+});
+
+describe('2026-07-28 with what a source brings for it', () => {
+  it('reaches it only with the scopes that are needed, and its answers carry states of this endpoint alone (A8-04, C4-03)', async () => {
+    const reached: unknown[] = [];
+    const brought: Backend = {
+      checksEnvelope: true,
+      begin({ request, answer }) {
+        reached.push(request.params?.requestState ?? request.method);
+        answer({ status: 200, result: { resultType: 'input_required', requestState: 'inner' } });
+        return () => {};
+      },
+      notify() {},
+      discover: async () => ({ capabilities: {}, serverInfo: undefined }),
+      close: async () => {},
+    };
+    const gate = createScopeGate({ tools: { look: ['notes:look'] } }, 'http://127.0.0.1/prm');
+    const create = () => Promise.reject(new Error('not needed'));
+    const endpoint = await startModern(
+      { sharing: 'principal', create, modern: async () => brought },
+      { gate },
+    );
+    const look = { name: 'look', arguments: {} };
+    expect(await errorOf(await endpoint.call('ann', 'tools/call', look))).toEqual([403, 1, -32000]);
+    expect(reached).toEqual([]);
+    const other = { name: 'other', arguments: {} };
+    const { result = {} } = await readAnswer(await endpoint.call('ann', 'tools/call', other));
+    const { requestState } = result;
+    expect(requestState).not.toContain('inner');
+    await endpoint.call('ann', 'tools/call', { ...other, requestState });
+    await endpoint.call('bob', 'tools/call', { ...other, requestState });
+    expect(reached).toEqual(['tools/call', 'inner']);
   });
 });
