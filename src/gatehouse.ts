@@ -104,6 +104,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { storage, keys, keyRing, server, backend: program, logger: givenLogger, ...input } = options;
   const settings = parseSettings(input);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
+  if (Object.keys(settings.routes).length > 0) throw new SettingsRefused(['routes: cannot be served yet']);
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
@@ -252,7 +253,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       stopSweeping();
       await keyCare?.close();
       await mcp.close(patienceMs);
-      backend?.close();
+      await backend?.close();
       accessWatch.close();
       await bond.close();
       await auditTrail.idle();

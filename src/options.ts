@@ -16,6 +16,7 @@ import {
 } from './settings/operation.ts';
 import { publicUrl } from './settings/public-url.ts';
 import { resourceSettings } from './settings/resources.ts';
+import { routeSettings } from './settings/routes.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { tokenSettings } from './settings/tokens.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
@@ -42,6 +43,7 @@ const settings = z.strictObject({
       'Origins of browser clients that may call the MCP endpoint, beside our own and, on localhost, loopback ones.',
     ),
   tokens: tokenSettings,
+  routes: routeSettings,
   resources: resourceSettings,
   trustedIssuers: trustedIssuerSettings,
   tokenExchange: tokenExchangeSettings,
@@ -95,12 +97,25 @@ export type Settings = z.output<typeof settingsSchema>;
 function describeIssue(issue: z.core.$ZodIssue): string[] {
   const place = issue.path.join('.');
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${message}`);
+  if (issue.code === 'invalid_union') return describeNearestForm(issue);
   if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
   return issue.keys.map((key) => {
     const suggestion = nearest(key, knownNames(settingsSchema, issue.path));
     const name = place ? `${place}.${key}` : key;
     return `${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
   });
+}
+
+/** Of the forms a setting can have, the one that was probably meant: what is wrong with it. */
+function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidUnion): string[] {
+  const names = (issue: z.core.$ZodIssue): number =>
+    issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
+  const forms = errors
+    .map((issues) => ({ issues, weight: issues.reduce((sum, issue) => sum + names(issue), 0) }))
+    .sort((one, other) => one.weight - other.weight);
+  const [nearestForm] = forms;
+  if (!nearestForm) return [`${path.join('.')}: ${message}`];
+  return nearestForm.issues.flatMap((issue) => describeIssue({ ...issue, path: [...path, ...issue.path] }));
 }
 
 /**

@@ -25,11 +25,11 @@ export interface BackendParts {
 export function composeBackend(
   { name, ...options }: BackendOptions,
   { publicUrl, logger, metrics }: BackendParts,
-): { server: NormalizedServer; close: () => void } {
+): { server: NormalizedServer; close: () => Promise<void> | void } {
   const named = name ?? new URL(publicUrl).host;
   try {
-    const { source, processes, close } = createStdioBackend(named, options, { logger });
-    metrics.watch('gatehouse_backend_processes', 'Processes of the backend.', processes);
+    const { source, status, close } = createStdioBackend(named, options, { logger });
+    metrics.watch('gatehouse_backend_processes', 'Processes of the backend.', () => status().processes ?? 0);
     const description = readOwnServer({ name: named, create: source.create }, publicUrl);
     return { server: { ...description, source }, close };
   } catch (error) {

@@ -11,6 +11,7 @@ interface SettingSchema {
   minimum?: number;
   maximum?: number;
   items?: SettingSchema;
+  anyOf?: SettingSchema[];
   properties?: Record<string, SettingSchema>;
   additionalProperties?: SettingSchema | boolean;
   [keyword: string]: unknown;
@@ -38,6 +39,7 @@ function formatRange({ minimum, maximum }: SettingSchema): string {
 
 function formatType(schema: SettingSchema): string {
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(formatType))].join(' or ');
   if (schema.type === 'array') return `list of ${schema.items?.type ?? 'value'}s`;
   return `${schema.type ?? 'value'}${formatRange(schema)}`;
 }
@@ -58,6 +60,9 @@ function rowsOf(path: string, schema: SettingSchema): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {
     const place = `${path}.${name}`;
     const member = memberOf(setting);
+    const forms = setting.anyOf ?? [];
+    if (forms.some(isGroup))
+      return [formatRow(place, setting), ...forms.flatMap((form) => rowsOf(place, form))];
     if (member) return [formatRow(place, setting), ...rowsOf(`${place}${member.mark}`, member.schema)];
     if (!isGroup(setting)) return [formatRow(place, setting)];
     return rowsOf(place, setting).map((row) => row.replace(/ \|$/, ` (${setting.description}) |`));

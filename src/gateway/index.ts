@@ -1,1 +1,2 @@
-export { createStdioBackend, type StdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
+export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
+export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';

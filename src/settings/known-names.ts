@@ -23,10 +23,14 @@ function memberOf(schema: unknown, kind: 'element' | 'valueType'): unknown {
   return inner?.[kind];
 }
 
+/** The members of an object; of all its forms, where it has several. */
 function shapeOf(schema: unknown): Record<string, unknown> | undefined {
-  let inner = schema as { shape?: Record<string, unknown>; unwrap?: () => unknown } | undefined;
+  let inner = schema as
+    | { shape?: Record<string, unknown>; options?: readonly unknown[]; unwrap?: () => unknown }
+    | undefined;
   while (inner && !inner.shape && inner.unwrap) inner = inner.unwrap() as typeof inner;
-  return inner?.shape;
+  if (inner?.shape || !inner?.options) return inner?.shape;
+  return Object.assign({}, ...inner.options.map(shapeOf));
 }
 
 /**

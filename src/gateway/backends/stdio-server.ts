@@ -10,6 +10,7 @@ import { readLine } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type BackendFailure, backendError } from './backend-errors.ts';
 import { createErrorOutput } from './error-output.ts';
+import type { Failures } from './failures.ts';
 import type { Occupant, Places } from './places.ts';
 import { endGroup, type Patience } from './process-group.ts';
 import type { Watchdog } from './watchdog.ts';
@@ -30,6 +31,7 @@ export interface StdioServerOptions {
   /** How long it may take to answer `initialize`, in milliseconds. */
   startMs: number;
   patience: Patience;
+  failures: Failures;
   places: Places;
   watchdog: Watchdog;
   logger: Logger;
@@ -148,6 +150,7 @@ export class StdioServer implements McpLike, Occupant {
 
   /** Answers what runs, and what still comes, with an error; ends the process. */
   async #fail(failure: BackendFailure): Promise<void> {
+    this.#options.failures.note(failure);
     this.#refusal ??= backendError(failure, this.#options.name);
     for (const id of [...this.#waiting.keys()]) this.#answerWith(id, this.#refusal);
     await this.close();
@@ -217,6 +220,7 @@ export class StdioServer implements McpLike, Occupant {
       if (this.#waiting.get(message.id) === 'initialize') {
         clearTimeout(this.#startTimer);
         this.#startTimer = undefined;
+        this.#options.failures.mended();
       }
       this.#waiting.delete(message.id);
     }

@@ -1,7 +1,8 @@
-import type { ServerSource } from '../../mcp/server-source.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendEnvironment } from './environment.ts';
+import { createFailures } from './failures.ts';
+import type { GatewayBackend } from './gateway-backend.ts';
 import { Places } from './places.ts';
 import { StdioServer } from './stdio-server.ts';
 import { createWatchdog } from './watchdog.ts';
@@ -21,15 +22,6 @@ export interface StdioBackendOptions {
   startMs?: number;
 }
 
-/** A backend, as the front is served by it. */
-export interface StdioBackend {
-  source: ServerSource & { sharing: 'principal' };
-  /** Gives the number of its processes. */
-  processes(): number;
-  /** Lets go of what ends processes; those that still run end, too. */
-  close(): void;
-}
-
 /** Together less than what is left of the ten seconds between SIGTERM and SIGKILL when calls had their eight (T-181). */
 const patience = { byItselfMs: 500, afterTermMs: 1000 };
 
@@ -45,7 +37,7 @@ export function createStdioBackend(
   name: string,
   options: StdioBackendOptions,
   { logger, nowMs = () => performance.now() }: { logger: Logger; nowMs?: () => number },
-): StdioBackend {
+): GatewayBackend {
   const {
     command,
     args = [],
@@ -63,7 +55,8 @@ export function createStdioBackend(
   const watchdog = createWatchdog(logger);
   const perAccount = Math.ceil(maxProcesses / accountShare);
   const places = new Places(name, { total: maxProcesses, perAccount }, nowMs);
-  const shared = { name, command, args, env, secrets, maxLineBytes, startMs, patience };
+  const failures = createFailures(() => Math.floor(Date.now() / 1000));
+  const shared = { name, command, args, env, secrets, maxLineBytes, startMs, patience, failures };
   return {
     source: {
       sharing: 'principal',
@@ -72,7 +65,12 @@ export function createStdioBackend(
         return new StdioServer(account, { ...shared, places, watchdog, logger, nowMs });
       },
     },
-    processes: () => places.taken,
+    status: () => ({
+      kind: 'stdio',
+      state: failures.isFailing ? 'failing' : places.taken > 0 ? 'running' : 'idle',
+      processes: places.taken,
+      failures: failures.count(),
+    }),
     close: () => watchdog.close(),
   };
 }

@@ -15,7 +15,7 @@ function start(args: readonly string[], options: Partial<StdioBackendOptions> = 
   const conversations = createConversations({ source: backend.source, logger });
   onTestFinished(async () => {
     await conversations.close();
-    backend.close();
+    await backend.close();
   });
   return { backend, conversations, log };
 }
@@ -34,7 +34,11 @@ describe('a program as an MCP server', () => {
       { hear: () => undefined, ended: () => undefined },
     );
     expect(opening).toMatchObject({ error: { data: { reason: 'backend_start_timed_out' } } });
-    expect(backend.processes()).toBe(0);
+    expect(backend.status()).toMatchObject({
+      state: 'failing',
+      processes: 0,
+      failures: { count: 1, last: { reason: 'backend_start_timed_out' } },
+    });
     expect(log.join('')).toContain('did not answer initialize in time');
   });
 

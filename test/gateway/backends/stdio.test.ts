@@ -17,7 +17,7 @@ describe('a backend', () => {
   it('starts nothing before it is needed', () => {
     const backend = createStdioBackend('a', { command: '/nowhere' }, { logger });
     void backend.source.create({ era: 'legacy' });
-    expect(backend.processes()).toBe(0);
+    expect(backend.status()).toEqual({ kind: 'stdio', state: 'idle', processes: 0, failures: { count: 0 } });
     backend.close();
   });
 });

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { remoteBackendSettings } from './backends/remote.ts';
+import { stdioBackendSettings } from './backends/stdio.ts';
+import { credentialSettings } from './credentials.ts';
+import { cacheSettings, policySettings } from './policy.ts';
+import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
+
+const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
+  error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',
+});
+
+/** An MCP server behind the gate, at a path of its own. */
+const route = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/([a-z0-9-]+(\/[a-z0-9-]+)*)?$/, {
+      error:
+        'must be a path of lower case letters, digits and hyphens such as /notes, without a slash at its end',
+    })
+    .optional()
+    .describe(
+      'where it is, below publicUrl, with /mcp, /sse and /rest behind it; / and its name where left out',
+    ),
+  name: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('what people call it; stands on the consent page; its name among the routes where left out'),
+  backend: z
+    .union([stdioBackendSettings, remoteBackendSettings])
+    .describe('the MCP server: a program (command), or one by its address (url)'),
+  scopes: scopesSetting
+    .optional()
+    .describe('its scopes, each with the sentence the consent page shows; one, mcp, where left out'),
+  baselineScopes: scopeListSetting
+    .optional()
+    .describe('what a client gets that asks for nothing in particular; all scopes where left out'),
+  scopeRules: scopeRulesSettings.optional().describe('which scopes its tools, prompts and resources need'),
+  policy: policySettings,
+  cache: cacheSettings,
+  credentials: credentialSettings,
+});
+
+/** The setting for MCP servers behind the gate. */
+export const routeSettings = z
+  .record(routeName, route)
+  .default({})
+  .describe(
+    'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
+  );
+
+/** Routes, as they were set. */
+export type RoutesSettings = z.output<typeof routeSettings>;

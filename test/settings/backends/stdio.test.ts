@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { stdioBackendSettings } from '../../../src/settings/backends/stdio.ts';
+
+it('a program gets arguments and variables only as they are set, and fifty processes', () => {
+  const command = 'notes-server';
+  expect(stdioBackendSettings.parse({ command })).toEqual({ command, args: [], env: [], maxProcesses: 50 });
+  for (const env of [['TOKEN'], { TOKEN: 'secret' }])
+    expect(stdioBackendSettings.parse({ command, env }).env).toEqual(env);
+});
+
+it.each([
+  { command: '' },
+  { command: ['notes-server'] },
+  { command: 'a', args: 'b' },
+  { command: 'a', env: ['A=b'] },
+  { command: 'a', env: { 'A B': 'c' } },
+  { command: 'a', maxProcesses: 0 },
+])('a program is no %j', (value) => {
+  expect(stdioBackendSettings.safeParse(value).success).toBe(false);
+});

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { parseSettings } from '../../src/options.ts';
+
+const backend = { command: 'notes-server' };
+
+describe('the setting for routes', () => {
+  it('names none unless the operator does, and needs a backend alone', () => {
+    expect(parseSettings({}).routes).toEqual({});
+    expect(parseSettings({ routes: { notes: { backend } } }).routes.notes).toEqual({
+      backend: { command: 'notes-server', args: [], env: [], maxProcesses: 50 },
+      policy: {},
+      cache: {},
+      credentials: {},
+    });
+  });
+
+  it.each([
+    ['routes.Notes', { Notes: { backend } }, 'lower case'],
+    ['routes.notes.path', { notes: { backend, path: '/notes/' } }, 'without a slash at its end'],
+    ['routes.notes.path', { notes: { backend, path: '/../etc' } }, 'must be a path'],
+    ['routes.notes.backend', { notes: {} }, ''],
+    ['routes.notes.backend.commnd', { notes: { backend: { commnd: 'a' } } }, 'did you mean command?'],
+    ['routes.notes.backend.env', { notes: { backend: { ...backend, env: ['A B'] } } }, 'name of a variable'],
+    ['routes.notes.scopes', { notes: { backend, scopes: {} } }, 'at least one scope'],
+    ['routes.notes.scopeRules.tool', { notes: { backend, scopeRules: { tool: {} } } }, 'did you mean tools?'],
+    ['routes.notes.polcy', { notes: { backend, polcy: {} } }, 'did you mean policy?'],
+  ])('names %s where it is wrong', (place, routes, sentence) => {
+    expect(() => parseSettings({ routes })).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(`${place}[^\n]*${sentence.replace(/[?]/g, '\\?')}`),
+      }),
+    );
+  });
+});
