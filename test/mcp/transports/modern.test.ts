@@ -337,9 +337,9 @@ describe('2026-07-28 with what a source brings for it', () => {
     const reached: unknown[] = [];
     const brought: Backend = {
       checksEnvelope: true,
-      begin({ request, answer }) {
-        reached.push(request.params?.requestState ?? request.method);
-        answer({ status: 200, result: { resultType: 'input_required', requestState: 'inner' } });
+      begin(call) {
+        reached.push(call.request.params?.requestState ?? call.request.method);
+        call.answer({ status: 200, result: { resultType: 'input_required', requestState: 'inner' } });
         return () => {};
       },
       notify() {},
