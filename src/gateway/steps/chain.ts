@@ -1,0 +1,58 @@
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Answer, Next, Passing, Step } from './step.ts';
+
+/** What a request does on its way to the server; the last thing is to hand it over. */
+export type Way = (request: RequestMessage, passing: Passing, handOver: Next) => Promise<Answer>;
+
+/** Methods are remembered as clients send them, and they may send any. */
+const maxMethods = 200;
+
+const failed: Answer = { error: { code: -32603, message: 'Internal error' } };
+
+/** Steps in their order. Which of them a method goes through is looked up once. */
+export class Chain {
+  readonly #steps: readonly Step[];
+  readonly #logger: Pick<Logger, 'error'>;
+  readonly #ways = new Map<string, Way | undefined>();
+
+  /** @param steps the first is the nearest to the client */
+  constructor(steps: readonly Step[], logger: Pick<Logger, 'error'>) {
+    this.#steps = steps;
+    this.#logger = logger;
+  }
+
+  /**
+   * Gives the way of a method's requests through the steps; it never throws.
+   * @returns undefined where no step has to do with them
+   */
+  wayOf(method: string): Way | undefined {
+    if (this.#ways.has(method)) return this.#ways.get(method);
+    const steps = this.#steps.filter((step) => step.cares(method));
+    const way = steps.length === 0 ? undefined : this.#through(steps);
+    if (this.#ways.size < maxMethods) this.#ways.set(method, way);
+    return way;
+  }
+
+  /** Tells the steps what the server said. */
+  hear(notification: Message, behind: object): void {
+    for (const step of this.#steps) step.hear?.(notification, behind);
+  }
+
+  #through(steps: readonly Step[]): Way {
+    return async (request, passing, handOver) => {
+      const from =
+        (at: number): Next =>
+        (passed) => {
+          const step = steps[at];
+          return step ? step.answer(passed, passing, from(at + 1)) : handOver(passed);
+        };
+      try {
+        return await from(0)(request);
+      } catch (error) {
+        this.#logger.error({ err: error, method: request.method }, 'a step before an MCP server failed');
+        return failed;
+      }
+    };
+  }
+}

@@ -1,0 +1,39 @@
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+
+/** The answer to a request. */
+export type Answer =
+  | { result: Record<string, unknown>; error?: undefined }
+  | { error: JsonRpcError; result?: undefined };
+
+/** What is known of a request on its way. */
+export interface Passing {
+  /** Who calls; absent for what the front asks the server of its own, as one that serves many. */
+  readonly caller: AuthInfo | undefined;
+  readonly era: 'legacy' | 'modern';
+  /** The call was cancelled, or its client is gone: its answer goes to nobody. */
+  readonly signal: AbortSignal;
+  /** The connection to the server: the same object for all requests that pass on it. */
+  readonly behind: object;
+  /** Asks the server something of our own for the caller, past the steps; after ten seconds the answer is an error. */
+  ask(method: string, params: Record<string, unknown>): Promise<Answer>;
+  /** Calls back when the server shows that it works on the request: it tells of progress, or asks its client something. */
+  onProgress(tell: () => void): void;
+}
+
+/** Hands a request on to the steps behind, and in the end to the server; not again before it was answered. */
+export type Next = (request: RequestMessage) => Promise<Answer>;
+
+/** Something between the front and a server, equal for all backends and eras. */
+export interface Step {
+  /** Whether it has to do with requests of a method; asked once for each method. */
+  cares(method: string): boolean;
+  /**
+   * Answers a request, by handing it on or itself. An answer that is given while the server still works on the request
+   * cancels it there.
+   */
+  answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
+  /** Hears what the server says of changes: of its lists, or of a resource. */
+  hear?(notification: Message, behind: object): void;
+}

@@ -1,0 +1,179 @@
+import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
+import { type CallContext, callerOf } from '../../mcp/caller.ts';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Chain, Way } from './chain.ts';
+import type { Answer } from './step.ts';
+import { SteppedRequest } from './stepped-request.ts';
+
+const cancelled: JsonRpcError = { code: -32800, message: 'The request was cancelled.' };
+
+/** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
+const patienceMs = 10_000;
+
+/** What the server is asked and has not answered. */
+interface Asked {
+  take(answer: Answer): void;
+  /** Whose progress is told under this token, and what it was asked for. */
+  request: SteppedRequest | undefined;
+}
+
+/**
+ * The transport a server of the legacy era is connected to, before the one of the front: requests go through the
+ * steps and answers come back through them; everything else passes as it is.
+ */
+export class SteppedLine implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  readonly #front: Transport;
+  readonly #chain: Chain;
+  readonly #caller: AuthInfo | undefined;
+  /** Requests of the front that are on their way through the steps. */
+  readonly #passing = new Map<RequestId, SteppedRequest>();
+  readonly #asked = new Map<RequestId, Asked>();
+  #lastOwnId = 0;
+
+  /** @param caller whom the server was made for; where it serves many, each message says who sent it */
+  constructor(front: Transport, chain: Chain, caller: AuthInfo | undefined) {
+    this.#front = front;
+    this.#chain = chain;
+    this.#caller = caller;
+    front.onmessage = (message, extra) => this.#take(message as Message, extra);
+    front.onclose = () => this.onclose?.();
+    front.onerror = (error) => this.onerror?.(error);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#front.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#front.setProtocolVersion?.(version);
+  }
+
+  setSupportedProtocolVersions(versions: string[]): void {
+    this.#front.setSupportedProtocolVersions?.(versions);
+  }
+
+  start(): Promise<void> {
+    return this.#front.start();
+  }
+
+  /** Takes a message of the server. */
+  async send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
+    const said = message as Message & Answer;
+    const asked = said.method === undefined && said.id !== undefined ? this.#asked.get(said.id) : undefined;
+    if (asked) {
+      this.#asked.delete(said.id as RequestId);
+      asked.take(said.error ? { error: said.error } : { result: said.result ?? {} });
+      return;
+    }
+    if (said.method !== undefined) this.#noteSign(said);
+    await this.#front.send(message, options);
+  }
+
+  /** The server closes the line: the front answers what still runs. */
+  async close(): Promise<void> {
+    for (const request of this.#passing.values()) request.cancel();
+    this.#passing.clear();
+    const waiting = [...this.#asked.values()];
+    this.#asked.clear();
+    await this.#front.close();
+    for (const { take } of waiting) take({ error: cancelled });
+  }
+
+  /** Asks the server something of our own. */
+  #ask(
+    method: string,
+    params: Record<string, unknown>,
+    extra: MessageExtraInfo | undefined,
+  ): Promise<Answer> {
+    const id = `gatehouse-${++this.#lastOwnId}`;
+    const timer = setTimeout(() => this.#cancelAtServer(id, extra), patienceMs).unref();
+    const answer = this.#handOver({ jsonrpc: '2.0', id, method, params }, extra, undefined);
+    return answer.finally(() => clearTimeout(timer));
+  }
+
+  /** Takes a message of the front. */
+  #take(message: Message, extra: MessageExtraInfo | undefined): void {
+    const { id, method } = message;
+    if (method === undefined) for (const request of this.#passing.values()) request.progress();
+    const way = id !== undefined && method !== undefined ? this.#chain.wayOf(method) : undefined;
+    if (way) void this.#guide(way, message as RequestMessage, extra);
+    else if (method !== 'notifications/cancelled' || !this.#cancel(message, extra))
+      this.onmessage?.(message as JSONRPCMessage, extra);
+  }
+
+  async #guide(way: Way, request: RequestMessage, extra: MessageExtraInfo | undefined): Promise<void> {
+    const { id } = request;
+    const stepped = new SteppedRequest({
+      caller: this.#caller ?? callerIn(extra),
+      era: 'legacy',
+      behind: this,
+      ask: (method, params) => this.#ask(method, params, extra),
+    });
+    this.#passing.set(id, stepped);
+    const answer = await way(request, stepped, (passed) =>
+      stepped.isCancelled
+        ? Promise.resolve({ error: cancelled })
+        : this.#handOver({ ...passed, id }, extra, stepped),
+    );
+    if (this.#passing.get(id) !== stepped) return;
+    this.#passing.delete(id);
+    this.#cancelAtServer(id, extra);
+    await this.#front.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+  }
+
+  #handOver(
+    request: RequestMessage,
+    extra: MessageExtraInfo | undefined,
+    stepped: SteppedRequest | undefined,
+  ): Promise<Answer> {
+    return new Promise((take) => {
+      this.#asked.set(request.id, { take, request: stepped });
+      this.onmessage?.(request as JSONRPCMessage, extra);
+    });
+  }
+
+  /**
+   * Cancels a request of the front that is on its way.
+   * @returns false where there is none of that id
+   */
+  #cancel(cancellation: Message, extra: MessageExtraInfo | undefined): boolean {
+    const id = cancellation.params?.requestId as RequestId;
+    const stepped = this.#passing.get(id);
+    if (!stepped) return false;
+    this.#passing.delete(id);
+    stepped.cancel();
+    this.#cancelAtServer(id, extra, cancellation);
+    return true;
+  }
+
+  /** Tells the server that nobody waits for its answer any more, where it has not given it. */
+  #cancelAtServer(id: RequestId, extra: MessageExtraInfo | undefined, cancellation?: Message): void {
+    const asked = this.#asked.get(id);
+    if (!asked) return;
+    this.#asked.delete(id);
+    const told = cancellation ?? {
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: id, reason: 'Nobody waits for the answer any more.' },
+    };
+    this.onmessage?.(told as JSONRPCMessage, extra);
+    asked.take({ error: cancelled });
+  }
+
+  /** Notes what the server says beside answers: changes are for the steps, the rest shows that it works. */
+  #noteSign(said: Message): void {
+    if (said.method === 'notifications/progress')
+      this.#asked.get(said.params?.progressToken as RequestId)?.request?.progress();
+    else if (said.id !== undefined) for (const request of this.#passing.values()) request.progress();
+    else this.#chain.hear(said, this);
+  }
+}
+
+function callerIn(extra: MessageExtraInfo | undefined): AuthInfo | undefined {
+  return extra?.authInfo ? callerOf(extra as CallContext) : undefined;
+}
