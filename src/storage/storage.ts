@@ -1,6 +1,7 @@
 import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
+import type { BackendCredentialStore } from './backend-credentials.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
 import type { IdentityStore } from './identities.ts';
@@ -17,6 +18,7 @@ export interface Storage {
   accounts: AccountStore;
   artifacts: ArtifactStore;
   audit: AuditStore;
+  backendCredentials: BackendCredentialStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
   identities: IdentityStore;

@@ -44,12 +44,37 @@ function readAccounts(db: Database.Database): AccountState[] {
     .all();
 }
 
+interface CredentialState {
+  accountId: string;
+  route: string;
+  name: string;
+}
+
+function readCredentials(db: Database.Database): CredentialState[] {
+  return db
+    .prepare<[], CredentialState>('SELECT account_id AS accountId, route, name FROM backend_credentials')
+    .all();
+}
+
+/** What is taken over of a database. */
+interface PresentState {
+  clients: ClientState[];
+  accounts: AccountState[];
+  /** Undefined where it is older than these are. */
+  credentials: CredentialState[] | undefined;
+}
+
 /** Reads the database that is put aside; undefined where it cannot be read, or is older than what is read here. */
-function readPresent(file: string): { clients: ClientState[]; accounts: AccountState[] } | undefined {
+function readPresent(file: string): PresentState | undefined {
   let db: Database.Database | undefined;
   try {
     db = new Database(file, { readonly: true, fileMustExist: true });
-    return { clients: readClients(db), accounts: readAccounts(db) };
+    const hasCredentials = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'backend_credentials'").get();
+    return {
+      clients: readClients(db),
+      accounts: readAccounts(db),
+      credentials: hasCredentials ? readCredentials(db) : undefined,
+    };
   } catch (error) {
     if (error instanceof Database.SqliteError) return undefined;
     throw error;
@@ -117,9 +142,24 @@ function carryAccounts(
   return found;
 }
 
+/** Removes again what people removed of what they had entered for backends. */
+function carryCredentials(db: Database.Database, { accounts, credentials }: PresentState): void {
+  if (!credentials) return;
+  const nameOf = ({ accountId, route, name }: CredentialState): string =>
+    JSON.stringify([accountId, route, name]);
+  const known = new Set(accounts.map(({ id }) => id));
+  const kept = new Set(credentials.map(nameOf));
+  const remove = db.prepare<CredentialState>(
+    'DELETE FROM backend_credentials WHERE account_id = @accountId AND route = @route AND name = @name',
+  );
+  for (const credential of readCredentials(db))
+    if (known.has(credential.accountId) && !kept.has(nameOf(credential))) remove.run(credential);
+}
+
 /**
  * Takes over, into a database that was put back, what was refused in the one it replaces: clients that were denied or
- * removed, accounts that were disabled, registration access tokens that were replaced. A refusal is never undone by a
+ * removed, accounts that were disabled, registration access tokens that were replaced, credentials that people
+ * removed. A refusal is never undone by a
  * backup where it can still be read (T-173).
  * @param db the database that was put back, migrated
  * @param present path of the one it replaces
@@ -129,6 +169,9 @@ export function carryOver(db: Database.Database, present: string): CarriedOver |
   const state = readPresent(present);
   if (!state) return undefined;
   return db
-    .transaction(() => ({ ...carryClients(db, state.clients), ...carryAccounts(db, state.accounts) }))
+    .transaction(() => {
+      carryCredentials(db, state);
+      return { ...carryClients(db, state.clients), ...carryAccounts(db, state.accounts) };
+    })
     .immediate();
 }

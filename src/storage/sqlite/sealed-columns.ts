@@ -1,3 +1,5 @@
+import { credentialContext } from '../backend-credentials.ts';
+
 /** A column that holds something sealed. */
 export interface SealedColumn {
   table: string;
@@ -55,6 +57,14 @@ export const sealedColumns: readonly SealedColumn[] = [
     key: ['account_id'],
     parts: ['account_id'],
     context: named('OneTimeCodes'),
+  },
+  {
+    table: 'backend_credentials',
+    column: 'value',
+    form: 'bytes',
+    key: ['account_id', 'route', 'name'],
+    parts: ['account_id', 'route', 'name'],
+    context: (accountId = '', route = '', name = '') => credentialContext(accountId, route, name),
   },
   {
     table: 'upstream_links',

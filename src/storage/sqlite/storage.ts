@@ -3,6 +3,7 @@ import { type Storage, StorageUnavailable } from '../storage.ts';
 import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createAuditStore } from './audit.ts';
+import { createBackendCredentialStore } from './backend-credentials.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
 import { createIdentityStore } from './identities.ts';
@@ -39,6 +40,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     accounts: createAccountStore(db, writer),
     artifacts: createArtifactStore(db, writer, audit.appendWithin),
     audit,
+    backendCredentials: createBackendCredentialStore(db, writer),
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer),
     identities: createIdentityStore(db, writer),

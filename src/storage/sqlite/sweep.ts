@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { credentialChangeKeptSeconds } from '../backend-credentials.ts';
 import { documentKeptSeconds } from '../client-documents.ts';
 import { clientLifetimes } from '../clients.ts';
 import { unusedUpstreamSessionSeconds } from '../upstreams.ts';
@@ -18,8 +19,8 @@ function prepareClientSweep(db: Database.Database, condition: string): Database.
 }
 
 /**
- * Creates the sweeper of expired grants and artifacts, and then of clients, client documents and logins at upstreams
- * that are no longer used.
+ * Creates the sweeper of expired grants and artifacts, and then of clients, client documents, logins at upstreams and
+ * changes of credentials that are no longer used.
  * @returns a function that removes what expired before a time (epoch seconds) and gives the number of rows
  */
 export function createSweeper(
@@ -54,6 +55,10 @@ export function createSweeper(
            AND NOT EXISTS (SELECT 1 FROM grants WHERE upstream_session_id = upstream_sessions.id)
            AND NOT EXISTS (SELECT 1 FROM artifacts WHERE upstream_session_id = upstream_sessions.id)
          LIMIT ${batchSize})`,
+    ),
+    db.prepare(
+      `DELETE FROM backend_credential_changes WHERE id IN (SELECT id FROM backend_credential_changes
+         WHERE at < ? - ${credentialChangeKeptSeconds} LIMIT ${batchSize})`,
     ),
     db.prepare(
       `DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? LIMIT ${batchSize})`,

@@ -49,6 +49,11 @@ async function restoreOver(present: string, then?: Parameters<typeof database>[0
       disabled: backup
         .prepare('SELECT id, disabled_at AS at FROM accounts WHERE disabled_at IS NOT NULL')
         .all(),
+      credentials: backup
+        .prepare('SELECT account_id, name, value FROM backend_credentials ORDER BY 1, 2')
+        .raw()
+        .all()
+        .map((row) => (row as unknown[]).map(String)),
       tokens: backup.prepare('SELECT id, token_hash AS hash FROM clients WHERE token_hash IS NOT NULL').all(),
     };
   } finally {
@@ -107,6 +112,26 @@ describe('what holds on when a backup takes the place of a database', () => {
     const { carried, refused, disabled } = await restoreOver(await database(shut), shut);
     expect(carried).toEqual(nothing);
     expect([refused, disabled]).toEqual([['desk'], [{ id: 'bob', at: 7 }]]);
+  });
+
+  it('is that somebody removed what they had entered for a backend; what the backup has stays (T-173)', async () => {
+    const entered = (...keys: [accountId: string, name: string][]) => {
+      return async ({ backendCredentials }: Storage) => {
+        for (const [accountId, name] of keys)
+          await backendCredentials.put({ accountId, route: 'notion', name }, Buffer.from('then'), 7);
+      };
+    };
+    const then = entered(['ann', 'key'], ['ann', 'other'], ['bob', 'key']);
+    const { carried, credentials } = await restoreOver(await database(entered(['ann', 'other'])), then);
+    expect(carried).toEqual(nothing);
+    expect(credentials).toEqual([['ann', 'other', 'then']]);
+    const gone = await database(({ accounts }) => accounts.remove('bob'));
+    expect((await restoreOver(gone, then)).credentials).toEqual([['bob', 'key', 'then']]);
+    const older = await database();
+    const db = openDatabase(older);
+    db.exec('DROP TABLE backend_credentials');
+    db.close();
+    expect((await restoreOver(older, then)).credentials).toHaveLength(3);
   });
 
   it('is the registration access token that a client was given last', async () => {

@@ -4,7 +4,7 @@ import { openDatabase } from '../../../src/storage/sqlite/open.ts';
 import { revokeAll } from '../../../src/storage/sqlite/revoke-all.ts';
 import { testFolder } from '../../client/support/folder.ts';
 
-it('ends what was issued and leaves accounts, clients, notes and what is linked for tools (T-173)', () => {
+it('ends what was issued and leaves accounts, clients, notes, credentials and what is linked for tools (T-173)', () => {
   const db = openDatabase(join(testFolder(), 'gatehouse.db'));
   db.exec(`
     INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1);
@@ -21,6 +21,7 @@ it('ends what was issued and leaves accounts, clients, notes and what is linked 
     INSERT INTO upstream_sessions (id, link_id, at) VALUES ('u', 'l', 1), ('v', 'm', 1);
     UPDATE grants SET upstream_session_id = 'u';
     INSERT INTO upstream_revocations (upstream, link_id, account_id, tokens) VALUES ('idp', 'gone', 'gone', x'01');
+    INSERT INTO backend_credentials (account_id, route, name, value, entered_at) VALUES ('ann', 'r', 'key', x'01', 1);
     INSERT INTO invitations (id, uses_left, created_at, expires_at) VALUES ('i', 1, 1, 9);
   `);
   revokeAll(db);
@@ -33,6 +34,6 @@ it('ends what was issued and leaves accounts, clients, notes and what is linked 
   expect(db.prepare('SELECT id, tokens, generation FROM upstream_links').all()).toEqual([
     { id: 'm', tokens: null, generation: 2 },
   ]);
-  expect(['accounts', 'clients', 'notes'].map(count)).toEqual([1, 1, 1]);
+  expect(['accounts', 'clients', 'notes', 'backend_credentials'].map(count)).toEqual([1, 1, 1, 1]);
   db.close();
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { generateKeySet, generateSealingKey } from '../../../src/crypto/keys.ts';
 import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
+import { credentialContext } from '../../../src/storage/backend-credentials.ts';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { account, artifact, grant, startOfTime } from '../contract/subject.ts';
@@ -80,6 +81,23 @@ describe('sealed rows', () => {
     const [due] = await storage.upstreams.dueRevocations(startOfTime, 9, 0);
     expect(later.open(due?.tokens ?? Buffer.of(), `UpstreamTokens:${due?.linkId}`)).toBe('tokens of grace');
     expect((await storage.upstreams.find('lin'))?.tokens).toBeUndefined();
+  });
+
+  it('of credentials for backends are sealed anew, which is no change of them (T-179)', async () => {
+    const { storage, both, oldId } = await startRotation(0);
+    const key = { accountId: 'ada', route: 'notion', name: 'apiKey' };
+    const context = credentialContext('ada', 'notion', 'apiKey');
+    const { backendCredentials } = storage;
+    await backendCredentials.put(key, both.seal('ntn_planted', context), startOfTime);
+    const last = await backendCredentials.lastChange();
+    const later = createSealedBox([generateSealingKey()]);
+    for (const keyId of (await storage.sealedRows.countByKey()).keys())
+      await storage.sealedRows.reseal(keyId, (sealed, sealedFor) =>
+        later.seal(both.open(sealed, sealedFor), sealedFor),
+      );
+    expect((await storage.sealedRows.countByKey()).has(oldId)).toBe(false);
+    expect(later.open((await backendCredentials.find(key)) ?? Buffer.of(), context)).toBe('ntn_planted');
+    expect(await backendCredentials.lastChange()).toBe(last);
   });
 
   it('that cannot be opened stay, and so do those that are not of the old key', async () => {
