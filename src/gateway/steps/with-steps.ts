@@ -1,7 +1,9 @@
+import type { Backend } from '../../mcp/modern/backend.ts';
 import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { Chain } from './chain.ts';
 import type { Step } from './step.ts';
+import { steppedBackend } from './stepped-backend.ts';
 import { SteppedLine } from './stepped-line.ts';
 
 /**
@@ -15,15 +17,26 @@ export function withSteps(
   logger: Pick<Logger, 'error'>,
 ): ServerSource {
   const chain = new Chain(steps, logger);
+  const brought = new WeakMap<Backend, Backend>();
+  const stepped = (backend: Backend): Backend => {
+    const known = brought.get(backend) ?? steppedBackend(backend, chain);
+    brought.set(backend, known);
+    return known;
+  };
   return {
-    ...source,
-    async create(context) {
+    sharing: source.sharing,
+    async create(context): Promise<McpLike> {
       const server = await source.create(context);
-      const stepped: McpLike = {
+      return {
         connect: (transport) => server.connect(new SteppedLine(transport, chain, context.authInfo)),
         close: () => server.close(),
       };
-      return stepped;
     },
+    ...(source.modern && {
+      async modern(caller) {
+        const backend = await source.modern?.(caller);
+        return backend && stepped(backend);
+      },
+    }),
   };
 }
