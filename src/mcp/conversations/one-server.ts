@@ -1,15 +1,22 @@
+import { allCapabilities } from './client-abilities.ts';
 import type { Conversations, JsonRpcError } from './conversation.ts';
 import type { ConversationsOptions } from './dedicated.ts';
 import { connectFailure, requireServer } from './made-server.ts';
 import { SharedConversation } from './shared-conversation.ts';
 import { SharedServer } from './shared-server.ts';
 
+/** What conversations with one server are made of. */
+export interface SharedConversationsOptions extends ConversationsOptions {
+  /** What the server is told its clients can be asked; everything, by default. */
+  capabilities?: Record<string, unknown>;
+}
+
 /**
  * Creates conversations that all go to one server. It is made, connected and initialized when the first one begins,
  * and made again after it closed; one that was brought ready-made cannot be made again.
  */
-export function createSharedConversations(options: ConversationsOptions): Conversations {
-  const { source, logger } = options;
+export function createSharedConversations(options: SharedConversationsOptions): Conversations {
+  const { source, logger, capabilities = allCapabilities } = options;
   let starting: Promise<SharedServer | { error: JsonRpcError }> | undefined;
   let wasStarted = false;
 
@@ -19,7 +26,11 @@ export function createSharedConversations(options: ConversationsOptions): Conver
         'The MCP server was closed, and it cannot be made again. Bring a function that makes it.',
       );
     const made = requireServer(await source.create({ era: 'legacy' }));
-    const shared = new SharedServer(made, logger, source.sharing === 'principal');
+    const shared = new SharedServer(made, {
+      capabilities,
+      logger,
+      isElsewhere: source.sharing === 'principal',
+    });
     const error = await shared.start().catch(async (failure: unknown) => {
       if (source.sharing === 'single') throw connectFailure(failure);
       await shared.close();

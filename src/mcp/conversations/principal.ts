@@ -1,5 +1,6 @@
 import { principalKey } from '../../oauth/auth-info.ts';
-import type { Conversations, Listener } from './conversation.ts';
+import { readAbilities } from './client-abilities.ts';
+import type { Conversations, InitializeParams, Listener } from './conversation.ts';
 import type { ConversationsOptions } from './dedicated.ts';
 import { createSharedConversations } from './one-server.ts';
 
@@ -9,7 +10,13 @@ export interface PrincipalConversationsOptions extends ConversationsOptions {
   idleMs?: number;
 }
 
-/** The conversations of one principal. */
+/**
+ * The capabilities of requests of our own, known by their identity: any server of the principal may answer them, so that
+ * none is made for them where there is one.
+ */
+export const anyCapabilities: Record<string, unknown> = Object.freeze({});
+
+/** The conversations of one principal whose client can be asked the same. */
 interface Own {
   conversations: Conversations;
   /** How many are open, or being opened. */
@@ -19,7 +26,8 @@ interface Own {
 
 /**
  * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
- * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended.
+ * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended. It is
+ * told what the client can be asked; a client that says now this, now that, has a server for each.
  */
 export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
   const { source, logger, idleMs = 300_000 } = options;
@@ -47,12 +55,21 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
     };
   };
 
+  const keyFor = (principal: string, capabilities: InitializeParams['capabilities']): string => {
+    const prefix = `${principal} `;
+    const own = `${prefix}${JSON.stringify(readAbilities(capabilities))}`;
+    if (capabilities !== anyCapabilities) return own;
+    return [...principals.keys()].find((key) => key.startsWith(prefix)) ?? own;
+  };
+
   return {
     async open(initialize, sender, listener) {
       const { authInfo } = sender;
-      const key = authInfo ? principalKey(authInfo) : '';
+      const { capabilities } = initialize;
+      const key = keyFor(authInfo ? principalKey(authInfo) : '', capabilities);
       const own = enter(key, () =>
         createSharedConversations({
+          capabilities,
           source: {
             sharing: source.sharing,
             create: ({ era }) => source.create({ era, ...(authInfo && { authInfo }) }),

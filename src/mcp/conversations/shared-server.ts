@@ -2,18 +2,23 @@ import type { Logger } from '../../observability/logger.ts';
 import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
-import { allCapabilities } from './client-abilities.ts';
 import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from './conversation.ts';
 import { checkAnswered, negotiateRevision } from './revisions.ts';
-import { ServerLine } from './server-line.ts';
+import { type LineOptions, ServerLine } from './server-line.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** What the front says of itself to a server that serves many. */
-const frontParams: InitializeParams = {
+const frontParams = {
   protocolVersion: newestLegacyRevision,
-  capabilities: allCapabilities,
   clientInfo: { name: 'gatehouse', version: '1' },
 };
+
+/** What a server that serves many is made with. */
+export interface SharedServerOptions extends Pick<LineOptions, 'isElsewhere'> {
+  /** What it is told its clients can be asked. */
+  capabilities: InitializeParams['capabilities'];
+  logger: Logger;
+}
 
 /** A conversation, as the server that serves many knows it. */
 export interface Guest {
@@ -32,11 +37,12 @@ export class SharedServer {
   readonly conversations = new Set<Guest>();
   readonly subscriptions = new Subscriptions<Guest>();
   readonly #logger: Logger;
+  readonly #capabilities: InitializeParams['capabilities'];
   #result: InitializeResult | undefined;
 
-  /** @param isElsewhere see `LineOptions` */
-  constructor(server: McpLike, logger: Logger, isElsewhere = false) {
+  constructor(server: McpLike, { capabilities, logger, isElsewhere }: SharedServerOptions) {
     this.server = server;
+    this.#capabilities = capabilities;
     this.#logger = logger;
     this.line = new ServerLine({
       isElsewhere,
@@ -51,7 +57,8 @@ export class SharedServer {
    * @throws what its `connect` throws
    */
   async start(): Promise<JsonRpcError | undefined> {
-    const { result, error } = await this.line.open(this.server, frontParams, {});
+    const params: InitializeParams = { ...frontParams, capabilities: this.#capabilities };
+    const { result, error } = await this.line.open(this.server, params, {});
     if (error) return error;
     this.#result = result as InitializeResult;
     const notServed = checkAnswered(this.#result);

@@ -56,7 +56,8 @@ export function createBridge(options: BridgeOptions): Backend {
 
   const open = (call: Pick<Call, 'request' | 'caller'>, listener: Listener): Promise<Opening> => {
     // A server of many was told of everything a client can have; what this one has not, is refused when it is asked.
-    const capabilities = source.sharing === 'each' ? declaredCapabilities(call) : allCapabilities;
+    const isToldTheTruth = source.sharing === 'each' || source.sharing === 'principal';
+    const capabilities = isToldTheTruth ? declaredCapabilities(call) : allCapabilities;
     const meta = call.request.params?._meta as Record<string, unknown> | undefined;
     const clientInfo = (meta?.['io.modelcontextprotocol/clientInfo'] ??
       unnamed) as InitializeParams['clientInfo'];

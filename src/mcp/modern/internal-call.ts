@@ -1,4 +1,5 @@
 import type { RequestMessage } from '../checks/messages.ts';
+import { anyCapabilities } from '../conversations/principal.ts';
 import type { Answer, Backend, Caller, Discovery } from './backend.ts';
 import { modernRevision } from './envelope.ts';
 
@@ -6,7 +7,7 @@ import { modernRevision } from './envelope.ts';
 export function internalRequest(method: string, params: Record<string, unknown>): RequestMessage {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': modernRevision,
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': anyCapabilities,
   };
   return { jsonrpc: '2.0', id: 0, method, params: { ...params, _meta } };
 }

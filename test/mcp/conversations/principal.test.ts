@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Conversations } from '../../../src/mcp/conversations/conversation.ts';
-import { createPrincipalConversations } from '../../../src/mcp/conversations/principal.ts';
+import { anyCapabilities, createPrincipalConversations } from '../../../src/mcp/conversations/principal.ts';
 import type { McpLike } from '../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { openTalk } from './support/talk.ts';
@@ -63,6 +63,28 @@ describe('conversations of principals', () => {
     await openTalk(conversations, { subject: 'ann' });
     await openTalk(conversations, { subject: 'ann' });
     await openTalk(conversations, { subject: 'bob' });
+    expect(made).toHaveLength(2);
+  });
+
+  it('tell the server what the client can be asked; who can be asked something else has another one', async () => {
+    const { conversations, made } = start();
+    await openTalk(conversations, { subject: 'ann', capabilities: { elicitation: {} } });
+    await openTalk(conversations, { subject: 'ann', capabilities: { elicitation: { form: {} } } });
+    await openTalk(conversations, { subject: 'ann', capabilities: { elicitation: {}, roots: {} } });
+    const told = made.map(({ heard }) => heard[0]);
+    expect(told).toMatchObject([
+      { method: 'initialize', params: { capabilities: { elicitation: {} } } },
+      { method: 'initialize', params: { capabilities: { elicitation: {}, roots: {} } } },
+    ]);
+    expect(told[0]).not.toHaveProperty('params.capabilities.roots');
+  });
+
+  it('have our own requests answered by a server that is there', async () => {
+    const { conversations, made } = start();
+    await openTalk(conversations, { subject: 'ann', capabilities: { roots: {} } });
+    await openTalk(conversations, { subject: 'ann', capabilities: anyCapabilities });
+    expect(made).toHaveLength(1);
+    await openTalk(conversations, { subject: 'bob', capabilities: anyCapabilities });
     expect(made).toHaveLength(2);
   });
 
