@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { repository } from '../../../support/program.ts';
+
+/** MCP servers of others, and what they need: a package and a lock file of their own. */
+export const serversFolder = join(repository, 'test/peers/servers');
+
+/** What is used of a client, whichever SDK it is of. */
+export interface Caller {
+  listTools(): Promise<{ tools: { name: string; _meta?: Record<string, unknown> | undefined }[] }>;
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
+  readResource(resource: { uri: string }): Promise<{ contents: object[] }>;
+  getPrompt(prompt: { name: string; arguments?: Record<string, string> }): Promise<{ messages: object[] }>;
+}
+
+/** An MCP server of somebody else. */
+export interface RealServer {
+  /** The file of its program, below node_modules of {@link serversFolder}. */
+  file: string;
+  /** Its arguments, and variables it is given. `folder` is empty, and its own. */
+  start(folder: string): { args: string[]; env?: Record<string, string> };
+  /** Names of some of its tools. */
+  tools: string[];
+  /**
+   * Uses it as a person would.
+   * @param mark what nobody else says
+   */
+  use(caller: Caller, mark: string, folder: string): Promise<void>;
+}
+
+/** What a tool answered: the text, which must not be an error. */
+export function textOf(result: object): string {
+  const { content, isError } = result as { content: { text?: string }[]; isError?: boolean };
+  expect(isError ?? false, JSON.stringify(result)).toBe(false);
+  return content.map(({ text = '' }) => text).join('\n');
+}
+
+const everything: RealServer = {
+  file: '@modelcontextprotocol/server-everything/dist/index.js',
+  start: () => ({ args: ['stdio'] }),
+  tools: ['echo', 'get-structured-content', 'trigger-long-running-operation'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    expect(textOf(await callTool('echo', { message: mark }))).toBe(`Echo: ${mark}`);
+    expect(await callTool('get-structured-content', { location: 'Chicago' })).toMatchObject({
+      structuredContent: { temperature: expect.any(Number), humidity: expect.any(Number) },
+    });
+    expect(await callTool('get-tiny-image')).toMatchObject({
+      content: expect.arrayContaining([
+        expect.objectContaining({ type: 'image', mimeType: 'image/png', data: expect.any(String) }),
+      ]),
+    });
+    expect(await callTool('get-sum', { a: mark, b: 1 })).toMatchObject({ isError: true });
+    expect(await caller.readResource({ uri: 'demo://resource/dynamic/text/7' })).toMatchObject({
+      contents: [{ mimeType: 'text/plain', text: expect.stringContaining('Resource 7') }],
+    });
+    const prompt = await caller.getPrompt({ name: 'args-prompt', arguments: { city: mark } });
+    expect(prompt).toMatchObject({ messages: [{ content: { text: `What's weather in ${mark}?` } }] });
+  },
+};
+
+const filesystem: RealServer = {
+  file: '@modelcontextprotocol/server-filesystem/dist/index.js',
+  start: (folder) => ({ args: [folder] }),
+  tools: ['write_file', 'read_text_file', 'directory_tree'],
+  async use(caller, mark, folder) {
+    const { callTool } = calling(caller);
+    const path = join(folder, `${mark}.txt`);
+    await callTool('write_file', { path, content: `one\n${mark}\n` });
+    const edits = [{ oldText: 'one', newText: 'two' }];
+    expect(textOf(await callTool('edit_file', { path, edits }))).toContain('+two');
+    expect(textOf(await callTool('read_text_file', { path }))).toBe(`two\n${mark}\n`);
+    expect(textOf(await callTool('list_directory', { path: folder }))).toContain(`[FILE] ${mark}.txt`);
+    expect(textOf(await callTool('search_files', { path: folder, pattern: `${mark}*` }))).toBe(path);
+    expect(await callTool('read_text_file', { path: '/etc/passwd' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('Access denied') }],
+    });
+  },
+};
+
+const memory: RealServer = {
+  file: '@modelcontextprotocol/server-memory/dist/index.js',
+  start: (folder) => ({ args: [], env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } }),
+  tools: ['create_entities', 'search_nodes', 'read_graph'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    const entities = [{ name: mark, entityType: 'person', observations: ['lives in Ulm'] }];
+    expect(await callTool('create_entities', { entities })).toMatchObject({
+      structuredContent: { entities },
+    });
+    const found = await callTool('search_nodes', { query: mark });
+    expect(found).toMatchObject({ structuredContent: { entities, relations: [] } });
+    const graph = await caller.readResource({ uri: 'memory://knowledge-graph' });
+    expect(graph).toMatchObject({ contents: [{ text: expect.stringContaining(mark) }] });
+  },
+};
+
+const sequentialThinking: RealServer = {
+  file: '@modelcontextprotocol/server-sequential-thinking/dist/index.js',
+  start: () => ({ args: [] }),
+  tools: ['sequentialthinking'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    // It keeps what was thought in its memory: a process that others use, too, counts more.
+    for (const thoughtNumber of [1, 2, 3]) {
+      const thought = {
+        thought: mark,
+        thoughtNumber,
+        totalThoughts: 3,
+        nextThoughtNeeded: thoughtNumber < 3,
+      };
+      expect(await callTool('sequentialthinking', thought)).toMatchObject({
+        structuredContent: { thoughtNumber, thoughtHistoryLength: thoughtNumber },
+      });
+      await pause(20);
+    }
+  },
+};
+
+const helloWorld: RealServer = {
+  file: 'mcp-hello-world/build/stdio.js',
+  start: () => ({ args: [] }),
+  tools: ['echo', 'add'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    expect(textOf(await callTool('echo', { message: mark }))).toContain(mark);
+    expect(textOf(await callTool('add', { a: 40, b: 2 }))).toContain('42');
+    const greeting = await caller.readResource({ uri: `greeting://${mark}` });
+    expect(greeting).toMatchObject({ contents: [{ text: expect.stringContaining(mark) }] });
+    const { messages } = await caller.getPrompt({ name: 'helpful-assistant' });
+    expect(messages).toHaveLength(1);
+  },
+};
+
+const commands: RealServer = {
+  file: 'mcp-server-commands/build/index.js',
+  start: () => ({ args: [] }),
+  tools: ['run_command'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    const command = `echo ${mark} $((6 * 7))`;
+    expect(textOf(await callTool('run_command', { command }))).toContain(`${mark} 42`);
+    expect(textOf(await callTool('run_command', { command: 'env' }))).not.toMatch(/GATEHOUSE|CANARY/);
+    const prompt = await caller.getPrompt({ name: 'run_command', arguments: { command } });
+    expect(JSON.stringify(prompt.messages)).toContain(`${mark} 42`);
+  },
+};
+
+const app: RealServer = {
+  file: '@modelcontextprotocol/server-basic-vanillajs/dist/index.js',
+  start: () => ({ args: ['--stdio'] }),
+  tools: ['get-time'],
+  async use(caller) {
+    const { callTool } = calling(caller);
+    const { tools } = await caller.listTools();
+    const uri = 'ui://get-time/mcp-app.html';
+    expect(tools[0]).toMatchObject({ _meta: { ui: { resourceUri: uri } } });
+    expect(await callTool('get-time')).toMatchObject({
+      structuredContent: { time: expect.stringMatching(/^\d{4}-/) },
+    });
+    const page = await caller.readResource({ uri });
+    expect(page).toMatchObject({
+      contents: [{ mimeType: 'text/html;profile=mcp-app', text: expect.stringContaining('<html') }],
+    });
+  },
+};
+
+const browser: RealServer = {
+  file: '@playwright/mcp/cli.js',
+  start: (folder) => ({
+    args: [
+      '--headless',
+      '--isolated',
+      '--no-sandbox',
+      '--executable-path',
+      process.env.CHROMIUM_PATH ?? '',
+      '--output-dir',
+      folder,
+    ],
+  }),
+  tools: ['browser_navigate', 'browser_snapshot', 'browser_take_screenshot'],
+  async use(caller, mark) {
+    const { callTool } = calling(caller);
+    const url = `data:text/html,<title>${mark}</title><button>Press ${mark}</button>`;
+    expect(textOf(await callTool('browser_navigate', { url }))).toContain(mark);
+    expect(textOf(await callTool('browser_snapshot'))).toContain(`button "Press ${mark}"`);
+    expect(textOf(await callTool('browser_close'))).not.toContain(mark);
+  },
+};
+
+/** All of them, by what they are called here and in the note. */
+export const realServers = {
+  everything,
+  filesystem,
+  memory,
+  'sequential-thinking': sequentialThinking,
+  'mcp-hello-world': helloWorld,
+  'mcp-server-commands': commands,
+  'basic-vanillajs': app,
+  ...(process.env.CHROMIUM_PATH ? { playwright: browser } : {}),
+} satisfies Record<string, RealServer>;
+
+function calling(caller: Caller) {
+  return {
+    callTool: (name: string, given: Record<string, unknown> = {}): Promise<object> =>
+      caller.callTool({ name, arguments: given }),
+  };
+}
