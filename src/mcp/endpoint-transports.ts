@@ -121,7 +121,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const streams = createStreamLimit(principalLimits.maxStreamsPerPrincipal, options.sessionLimits.maxTotal);
   const stopping = new AbortController();
   const registry = createSessionRegistry({
-    conversations: options.upstreams ? askForLinks(conversations, logger) : conversations,
+    conversations: askForLinks(conversations, logger),
     store: options.store,
     seal,
     access,

@@ -123,8 +123,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     if (!request) sendAnswer(reply, asked.id, stateNotValid);
     if (!request || reply.isClosed) return undefined;
     if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
-    awaitLinks({ request, caller });
-    const httpCall = new HttpCall(request, caller, reply, callOptions);
+    const httpCall = new HttpCall(request, awaitLinks({ request, caller }), reply, callOptions);
     httpCall.cancelWith(backend.begin(httpCall));
     return undefined;
   };

@@ -6,8 +6,9 @@ import { readAbilities } from '../conversations/client-abilities.ts';
 import type { Conversations, Listener, Sender } from '../conversations/conversation.ts';
 import type { Answer } from '../conversations/party.ts';
 import { upstreamsOf } from './caller-upstreams.ts';
-import { invitation } from './link-needed.ts';
+import { inputOfLink } from './link-needed.ts';
 import { LinkWatch } from './link-watch.ts';
+import { type MissingInput, missingInputOf } from './missing-input.ts';
 
 /** The revision that has elicitation by URL, and the only one that has its error. */
 const revisionWithUrls = '2025-11-25';
@@ -15,8 +16,18 @@ const revisionWithUrls = '2025-11-25';
 const urlElicitationRequired = -32042;
 
 /** Says whether an answer tells that something went wrong. */
-export function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
+function hasFailed({ result, error }: { result?: unknown; error?: unknown }): boolean {
   return error !== undefined || (result as { isError?: unknown } | undefined)?.isError === true;
+}
+
+/** Gives what the person has to give where a call failed for it. */
+export function missingOf(
+  answer: { result?: unknown; error?: object | undefined },
+  caller: AuthInfo | undefined,
+): MissingInput | undefined {
+  const { missing, access } = (caller && upstreamsOf(caller)) ?? {};
+  const ofTool = missing && access && hasFailed(answer) ? inputOfLink(missing, access) : undefined;
+  return missingInputOf(answer.error) ?? ofTool;
 }
 
 /** The listener of a conversation that asks its client to open URLs. */
@@ -57,26 +68,29 @@ class LinkAsker implements Listener {
   /** The answer, or in its place the error that asks for what was missing. */
   #asking(answer: Answer): Message {
     const { id } = answer;
-    const caller = id === undefined ? undefined : this.#callers.get(id);
-    if (id === undefined || !caller) return answer;
-    this.#callers.delete(id);
-    const { missing, access } = upstreamsOf(caller) ?? {};
-    if (!missing || !access || !hasFailed(answer)) return answer;
-    const message = invitation(missing);
-    const elicitationId = this.#watch.begin(missing, access);
-    const elicitations = [{ mode: 'url', elicitationId, url: missing.url, message }];
+    const missing = this.#missingFor(answer);
+    if (!missing) return answer;
+    const { url, message } = missing;
+    const elicitations = [{ mode: 'url', elicitationId: this.#watch.begin(missing), url, message }];
     return {
       jsonrpc: '2.0',
       id,
       error: { code: urlElicitationRequired, message, data: { elicitations } },
     } as Message;
   }
+
+  #missingFor(answer: Answer): MissingInput | undefined {
+    const caller = answer.id === undefined ? undefined : this.#callers.get(answer.id);
+    if (answer.id !== undefined) this.#callers.delete(answer.id);
+    if (!this.canAsk) return undefined;
+    return missingOf(answer, caller);
+  }
 }
 
 /**
- * Has conversations ask their clients for what tools lack at upstreams: a call that failed for it is answered with the
- * error that names the URL to open, and the client is told when the person is done there. Clients that cannot open URLs
- * get the answer of the tool, whose text has the URL.
+ * Has conversations ask their clients for what only their persons can give, such as what tools lack at upstreams: a call
+ * that failed for it is answered with the error that names the URL to open, and the client is told when the person is done
+ * there. Clients that cannot open URLs get the answer as it is, whose text has the URL.
  * @see MCP 2025-11-25 elicitation "URL Elicitation Required Error", "Completion Notifications for URL Mode" (C7-04)
  */
 export function askForLinks(conversations: Conversations, logger: Logger): Conversations {

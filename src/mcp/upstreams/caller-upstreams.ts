@@ -25,3 +25,22 @@ export function withUpstreams(caller: AuthInfo, access: UpstreamAccess): AuthInf
 export function upstreamsOf(caller: AuthInfo): CallerUpstreams | undefined {
   return ofMessages.get(caller);
 }
+
+const patient = new WeakMap<AuthInfo, number>();
+
+/** Has what serves a message wait for its person, who is giving just now what was missing. @returns the caller to go on with */
+export function withPatience(caller: AuthInfo, patienceMs: number): AuthInfo {
+  const upstreams = upstreamsOf(caller);
+  if (upstreams) {
+    upstreams.patienceMs = patienceMs;
+    return caller;
+  }
+  const own = Object.freeze({ ...caller });
+  patient.set(own, patienceMs);
+  return own;
+}
+
+/** Gives how long the person behind a message is waited for, in milliseconds. */
+export function patienceOf(caller: AuthInfo): number {
+  return upstreamsOf(caller)?.patienceMs ?? patient.get(caller) ?? 0;
+}

@@ -1,11 +1,10 @@
 import type { RequestMessage } from '../checks/messages.ts';
 import { isObject } from '../conversations/client-abilities.ts';
-import type { Answer, Call } from '../modern/backend.ts';
+import type { Answer, Call, Caller } from '../modern/backend.ts';
 import { declaredCapabilities } from '../modern/bridged-call.ts';
 import { inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
-import { hasFailed } from './ask-for-links.ts';
-import { upstreamsOf } from './caller-upstreams.ts';
-import { invitation } from './link-needed.ts';
+import { missingOf } from './ask-for-links.ts';
+import { withPatience } from './caller-upstreams.ts';
 
 /**
  * How long the retry of a call waits for its person, who has only just been sent to the page, in milliseconds. Clients
@@ -13,10 +12,10 @@ import { invitation } from './link-needed.ts';
  */
 const patienceMs = 30_000;
 
-/** How the keys of what is asked for begin; the name of the upstream follows. */
-const keyPrefix = 'gatehouse-link-';
+/** How the keys of what is asked for begin; the name of what is missing follows. */
+const keyPrefix = 'gatehouse-';
 
-/** What the person answered for an upstream, by the name of its key; undefined where nobody was asked. */
+/** What the person answered to what we asked for, by its key. */
 function responses({ params }: RequestMessage): [string, unknown][] {
   const given = params?.inputResponses;
   return isObject(given) ? Object.entries(given).filter(([key]) => key.startsWith(keyPrefix)) : [];
@@ -25,26 +24,27 @@ function responses({ params }: RequestMessage): [string, unknown][] {
 /**
  * Has a call wait for its person where it is the retry of one that asked them to open a URL: in this revision that they
  * agreed to is all that is told, not that they are done (C7-04).
+ * @returns the caller to go on with
  */
-export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>): void {
-  const upstreams = upstreamsOf(caller.authInfo);
+export function awaitLinks({ request, caller }: Pick<Call, 'request' | 'caller'>): Caller {
   const agreed = responses(request).some(
     ([, response]) => isObject(response) && response.action === 'accept',
   );
-  if (upstreams && agreed) upstreams.patienceMs = patienceMs;
+  return agreed ? { ...caller, authInfo: withPatience(caller.authInfo, patienceMs) } : caller;
 }
 
 /**
- * Asks the client for what a tool lacked at an upstream, instead of the failure the tool answered. Nobody is asked twice
- * for the same, and no client that cannot open URLs: both get the answer of the tool, whose text has the URL.
+ * Asks the client for what its person has to give, such as what a tool lacked at an upstream, instead of the failure.
+ * Nobody is asked twice for the same, and no client that cannot open URLs: both get the answer as it is, whose text has the
+ * URL.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-01, C4-02)
  */
 export function inputOfLinks(answer: Answer, call: Pick<Call, 'request' | 'caller'>): Answer {
   const { request, caller } = call;
-  const missing = upstreamsOf(caller.authInfo)?.missing;
-  if (!missing || !hasFailed(answer) || !inputMethods.has(request.method)) return answer;
-  const key = `${keyPrefix}${missing.upstream}`;
-  const params = { mode: 'url', url: missing.url, message: invitation(missing) };
+  const missing = missingOf(answer, caller.authInfo);
+  if (!missing || !inputMethods.has(request.method)) return answer;
+  const key = `${keyPrefix}${missing.name}`;
+  const params = { mode: 'url', url: missing.url, message: missing.message };
   const asked = { method: 'elicitation/create', params };
   const lacking = missingCapabilities({ jsonrpc: '2.0', id: key, ...asked }, declaredCapabilities(call));
   if (lacking || responses(request).some(([known]) => known === key)) return answer;

@@ -1,10 +1,23 @@
-import type { MissingLink } from './upstream-access.ts';
+import type { MissingInput } from './missing-input.ts';
+import type { MissingLink, UpstreamAccess } from './upstream-access.ts';
 
 /** What a person is told who has to link, where a client shows it beside the URL. */
 export function invitation({ missing, label }: MissingLink): string {
   return missing === 'link'
     ? `This needs your account at ${label}. Link it to your account here.`
     : `This needs more from your account at ${label} than you have allowed so far. Allow it here.`;
+}
+
+/** Says what is missing at an upstream in the form of everything that only a person can give. */
+export function inputOfLink(missing: MissingLink, access: Pick<UpstreamAccess, 'isGiven'>): MissingInput {
+  const { upstream, url, accountId, scopes } = missing;
+  return {
+    name: `link-${upstream}`,
+    key: JSON.stringify([upstream, missing.missing, accountId, scopes]),
+    message: invitation(missing),
+    url,
+    isGiven: () => access.isGiven(missing),
+  };
 }
 
 /**

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../observability/logger.ts';
 import { uniqueId } from '../conversations/unique-id.ts';
-import type { MissingLink, UpstreamAccess } from './upstream-access.ts';
+import type { MissingInput } from './missing-input.ts';
 
 /** Most things one conversation waits for; the oldest is not waited for any more beyond. */
 const maxWatched = 20;
 
-/** How long somebody may take to link, in milliseconds. */
+/** How long somebody may take, in milliseconds. */
 const watchedMs = 600_000;
 
 /** How often it is looked whether they have, in milliseconds: another process may be where they do. */
@@ -28,23 +28,22 @@ export class LinkWatch {
   }
 
   /** Waits for something. @returns the id of the elicitation that asks for it: the same one as long as it is missing */
-  begin(missing: MissingLink, access: UpstreamAccess): string {
-    const key = JSON.stringify([missing.upstream, missing.missing, missing.accountId, missing.scopes]);
+  begin({ key, isGiven }: Pick<MissingInput, 'key' | 'isGiven'>): string {
     const open = this.#open.get(key);
     if (open) return open.elicitationId;
     const [oldest] = this.#open.keys();
     if (this.#open.size >= maxWatched && oldest !== undefined) this.#end(oldest);
     const begun = { elicitationId: uniqueId(), stop: new AbortController() };
     this.#open.set(key, begun);
-    this.#watch(missing, access, begun.stop.signal)
-      .then((isGiven) => {
+    this.#watch(isGiven, begun.stop.signal)
+      .then((wasGiven) => {
         if (begun.stop.signal.aborted) return;
         this.#end(key);
-        if (isGiven) this.#tell(begun.elicitationId);
+        if (wasGiven) this.#tell(begun.elicitationId);
       })
       .catch((error: unknown) => {
         this.#end(key);
-        this.#logger.warn({ err: error }, 'a client is not told that its person has linked an account');
+        this.#logger.warn({ err: error }, 'a client is not told that its person has given what was missing');
       });
     return begun.elicitationId;
   }
@@ -54,11 +53,11 @@ export class LinkWatch {
     for (const key of [...this.#open.keys()]) this.#end(key);
   }
 
-  async #watch(missing: MissingLink, access: UpstreamAccess, stopped: AbortSignal): Promise<boolean> {
+  async #watch(isGiven: () => Promise<boolean>, stopped: AbortSignal): Promise<boolean> {
     const endsMs = performance.now() + watchedMs;
     while (performance.now() < endsMs && !stopped.aborted) {
       await sleep(this.#lookEveryMs, undefined, { ref: false, signal: stopped }).catch(() => undefined);
-      if (!stopped.aborted && (await access.isGiven(missing))) return true;
+      if (!stopped.aborted && (await isGiven())) return true;
     }
     return false;
   }

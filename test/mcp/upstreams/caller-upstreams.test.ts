@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { upstreamsOf, withUpstreams } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import {
+  patienceOf,
+  upstreamsOf,
+  withPatience,
+  withUpstreams,
+} from '../../../src/mcp/upstreams/caller-upstreams.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 import { createTestAccess } from './support.ts';
 
@@ -11,4 +16,15 @@ test('each message of a caller has its own note of what is missing, also where t
   expect(upstreamsOf(first)).toEqual({ access, patienceMs: 0 });
   expect(upstreamsOf(first)).not.toBe(upstreamsOf(second));
   expect(upstreamsOf(caller)).toBeUndefined();
+});
+
+test('the person behind one message is waited for, and behind no other of the same token', () => {
+  const caller = Object.freeze(authInfoWith('files:read'));
+  const waiting = withPatience(caller, 300);
+  expect(waiting).toEqual(caller);
+  expect([patienceOf(waiting), patienceOf(caller)]).toEqual([300, 0]);
+  const { access } = createTestAccess();
+  const [first, second] = [withUpstreams(caller, access), withUpstreams(caller, access)];
+  expect(withPatience(first, 200)).toBe(first);
+  expect([patienceOf(first), upstreamsOf(first)?.patienceMs, patienceOf(second)]).toEqual([200, 200, 0]);
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { inputOfLink } from '../../../src/mcp/upstreams/link-needed.ts';
 import { LinkWatch } from '../../../src/mcp/upstreams/link-watch.ts';
 import type { MissingLink } from '../../../src/mcp/upstreams/upstream-access.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -40,25 +41,23 @@ function accessOf(given: Set<string>, onLook = (): void => undefined) {
 test('one that is given is told once, the others wait on; what is missing twice is one elicitation', async () => {
   const given = new Set<string>();
   const access = accessOf(given);
-  const work = watch.begin(missing('work'), access);
-  expect(watch.begin(missing('work'), access)).toBe(work);
-  expect(watch.begin(missing('work', ['more']), access)).not.toBe(work);
-  watch.begin(missing('home'), access);
+  const work = watch.begin(inputOfLink(missing('work'), access));
+  expect(watch.begin(inputOfLink(missing('work'), access))).toBe(work);
+  expect(watch.begin(inputOfLink(missing('work', ['more']), access))).not.toBe(work);
+  watch.begin(inputOfLink(missing('home'), access));
   given.add('home');
   await vi.waitFor(() => expect(told).toHaveLength(1));
   given.add('work');
   await vi.waitFor(() => expect(told).toHaveLength(3));
   expect(told).toContain(work);
-  expect(watch.begin(missing('work'), access)).not.toBe(work);
+  expect(watch.begin(inputOfLink(missing('work'), access))).not.toBe(work);
 });
 
 test('a conversation that has ended looks no more, and is told nothing', async () => {
   const given = new Set<string>();
   let looks = 0;
-  watch.begin(
-    missing('work'),
-    accessOf(given, () => looks++),
-  );
+  const access = accessOf(given, () => looks++);
+  watch.begin(inputOfLink(missing('work'), access));
   await vi.waitFor(() => expect(looks).toBeGreaterThan(0));
   watch.endAll();
   given.add('work');
@@ -70,15 +69,13 @@ test('a conversation that has ended looks no more, and is told nothing', async (
 test('what is found while the conversation ends is not told', async () => {
   let answer: (isGiven: boolean) => void = () => undefined;
   const looking = new Promise<void>((begun) => {
-    watch.begin(missing('work'), {
-      call: () => Promise.reject(new Error('not called')),
-      isGiven() {
-        begun();
-        return new Promise((resolve) => {
-          answer = resolve;
-        });
-      },
-    });
+    const isGiven = (): Promise<boolean> => {
+      begun();
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    };
+    watch.begin(inputOfLink(missing('work'), { isGiven }));
   });
   await looking;
   watch.endAll();
@@ -89,7 +86,9 @@ test('what is found while the conversation ends is not told', async () => {
 
 test('no more than twenty are waited for: the oldest is let go', async () => {
   const given = new Set<string>();
-  const ids = Array.from({ length: 21 }, (_, at) => watch.begin(missing(`up-${at}`), accessOf(given)));
+  const ids = Array.from({ length: 21 }, (_, at) =>
+    watch.begin(inputOfLink(missing(`up-${at}`), accessOf(given))),
+  );
   for (let at = 0; at < 21; at++) given.add(`up-${at}`);
   await vi.waitFor(() => expect(told).toHaveLength(20));
   expect(told).not.toContain(ids[0]);
@@ -99,7 +98,7 @@ test('a look that fails ends the wait with a line in the log', async () => {
   const access = accessOf(new Set(), () => {
     throw new Error('no database');
   });
-  watch.begin(missing('work'), access);
-  await vi.waitFor(() => expect(log.join()).toContain('is not told that its person has linked'));
+  watch.begin(inputOfLink(missing('work'), access));
+  await vi.waitFor(() => expect(log.join()).toContain('is not told that its person has given'));
   expect(told).toEqual([]);
 });
