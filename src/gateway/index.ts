@@ -1,4 +1,5 @@
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
+export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

@@ -78,7 +78,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'gateway',
-    may: ['mcp', 'oauth', 'net', 'observability'],
+    may: ['mcp', 'oauth', 'client', 'net', 'observability'],
     mayTypesOf: ['upstream'],
     neverPackages: [engine, ...nativePackages],
   },

@@ -1,7 +1,5 @@
 import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
-
-/** 4xx that say nothing about the age of a server: credentials, rights and load. */
-const notAboutAge = new Set([401, 402, 403, 407, 408, 429]);
+import { isAboutTheRequest } from './about-the-request.ts';
 
 /** Error codes that only servers of 2026-07-28 and later have. */
 const modernCodes = new Set([-32020, -32021, -32022]);
@@ -14,14 +12,6 @@ function isModernError(text: unknown): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * Whether a status says that a server does not know what was asked, not that it does not let the asker in.
- * @param status of an HTTP answer
- */
-export function isAboutTheRequest(status: number): boolean {
-  return status >= 400 && status < 500 && !notAboutAge.has(status);
 }
 
 /**

@@ -1,11 +1,4 @@
-import {
-  isInitializedNotification,
-  isInitializeRequest,
-  isJSONRPCRequest,
-  type JSONRPCMessage,
-  type JSONRPCNotification,
-  type JSONRPCRequest,
-} from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, JSONRPCNotification, JSONRPCRequest } from '@modelcontextprotocol/client';
 
 /** How a session begins. */
 export interface SessionOpening {
@@ -22,13 +15,14 @@ export class SessionMemory {
 
   /** Takes note of a message on its way to the server. */
   sent(message: JSONRPCMessage): void {
-    if (isInitializeRequest(message)) this.#initialize = message as JSONRPCRequest;
-    else if (isInitializedNotification(message)) this.#initialized = message as JSONRPCNotification;
-    else if (isJSONRPCRequest(message)) this.#requested(message);
+    if (!('method' in message)) return;
+    if ('id' in message) this.#requested(message);
+    else if (message.method === 'notifications/initialized') this.#initialized = message;
   }
 
   #requested(request: JSONRPCRequest): void {
     const { method, params } = request;
+    if (method === 'initialize') this.#initialize = request;
     if (method === 'logging/setLevel') this.#logLevel = request;
     if (method === 'resources/subscribe') this.#subscriptions.set(params?.uri, request);
     if (method === 'resources/unsubscribe') this.#subscriptions.delete(params?.uri);

@@ -7,7 +7,19 @@ export type BackendFailure =
   | 'backend_ended'
   | 'backend_answer_unreadable'
   | 'backend_answer_too_large'
-  | 'backend_not_reading';
+  | 'backend_not_reading'
+  | 'backend_unreachable'
+  | 'backend_certificate_invalid'
+  | 'backend_not_private'
+  | 'backend_timed_out'
+  | 'backend_redirected'
+  | 'backend_wants_login'
+  | 'backend_forbids'
+  | 'backend_refused'
+  | 'backend_failed'
+  | 'backend_overloaded'
+  | 'backend_session_lost'
+  | 'backend_busy';
 
 const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_not_started:
@@ -19,7 +31,25 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
   backend_answer_too_large: 'wrote a line that is longer than allowed. Ask it for less at once.',
   backend_not_reading: 'does not read what it is sent. Try again later.',
+  backend_unreachable: 'cannot be reached. Try again; if it stays so, tell its operator.',
+  backend_certificate_invalid: 'cannot be reached: its certificate is not valid. Tell its operator.',
+  backend_not_private:
+    'is not asked: its address is on the public internet, and it is to be reached without TLS. Tell its operator.',
+  backend_timed_out:
+    'did not answer in time. What was asked may still have had its effect; try again, or ask it for less.',
+  backend_redirected: 'answered with a redirect, which is not followed. Its operator has to correct its URL.',
+  backend_wants_login:
+    'does not let the gateway in (401). Its operator has to give the gateway valid credentials.',
+  backend_forbids: 'does not allow this with the credentials of the gateway (403). Ask its operator.',
+  backend_refused: 'refused the request. Its operator finds the status in the log of the gateway.',
+  backend_failed: 'failed on its side. Try again; if it stays so, tell its operator.',
+  backend_overloaded: 'has too much to do. Try again later.',
+  backend_session_lost: 'has forgotten the session and does not begin one like it. Start a new session.',
+  backend_busy: 'has too many calls of yours under way. Wait until some of them are answered.',
 };
+
+/** What the caller can do something about has the code of a server that is busy; the rest failed inside. */
+const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy: -32000 };
 
 /**
  * Gives the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its
@@ -28,5 +58,5 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
  */
 export function backendError(failure: BackendFailure, name: string): JsonRpcError {
   const message = `The MCP server ${name} ${sayings[failure]}`;
-  return { code: -32603, message, data: { reason: failure } };
+  return { code: codes[failure] ?? -32603, message, data: { reason: failure } };
 }

@@ -1,0 +1,150 @@
+import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
+import { createFailures } from './failures.ts';
+import type { GatewayBackend } from './gateway-backend.ts';
+import { Lanes } from './remote/lanes.ts';
+import type { LinkFailure, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
+import { ownHeaders, type RemoteHeaders } from './remote/own-headers.ts';
+import { RemoteServer } from './remote/remote-server.ts';
+import { StreamableHttpLink } from './remote/streamable-http.ts';
+import { Wire } from './remote/wire.ts';
+
+/** An MCP server that is reached by URL. */
+export interface RemoteBackendOptions {
+  url: string;
+  /** How it is spoken to; found out and remembered with `auto`, the default, which does not look for Rest. */
+  transport?: 'auto' | LinkKind;
+  /** Headers of every request to it: a value, or where the value stands. */
+  headers?: RemoteHeaders;
+  /** Most connections to it; 1000 by default: half for calls, half for streams. An account has a fifth of each at most. */
+  maxConnections?: number;
+  /** How long a connection may take until it can be used, in milliseconds; 10 s by default. */
+  connectMs?: number;
+  /** How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. */
+  startMs?: number;
+  /** How long the head of an answer may take, in milliseconds; 10 minutes by default: some hold it back until a tool is done. */
+  headMs?: number;
+  /** How long the rest of an answer that is no stream may take, in milliseconds; 60 s by default. */
+  bodyMs?: number;
+  /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
+  maxAnswerBytes?: number;
+  /** Why it may be spoken to over http on the public internet; refused by default. */
+  dangerouslyPlainHttpBecause?: string;
+}
+
+/** What a backend by URL is created with. */
+export interface RemoteBackendParts {
+  logger: Logger;
+  /** What it is told on behalf of each caller; nothing by default. */
+  credentials?: CredentialSource;
+}
+
+const accountShare = 5;
+
+/** Most messages of one conversation that wait for a session to begin. */
+const maxHeld = 100;
+
+/**
+ * Creates a backend that is reached by URL: a session there for each MCP session here, and one for the requests of an
+ * account with a client that belong to none. Nothing of the caller's own request goes there but its MCP messages.
+ * @param name what it is called in errors and in the log
+ * @throws Error where the URL or a header cannot be used
+ */
+export function createRemoteBackend(
+  name: string,
+  options: RemoteBackendOptions,
+  { logger, credentials }: RemoteBackendParts,
+): GatewayBackend {
+  const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
+  if (!Number.isInteger(maxConnections) || maxConnections < 2)
+    throw new RangeError('maxConnections: must be a whole number from 2');
+  const url = new URL(options.url);
+  const wire = new Wire({
+    url,
+    connectMs: options.connectMs ?? 10_000,
+    headMs: options.headMs ?? 600_000,
+    bodyMs: options.bodyMs ?? 60_000,
+    allowsPlainHttp: options.dangerouslyPlainHttpBecause !== undefined,
+  });
+  const fixed = ownHeaders(options.headers ?? {}, process.env);
+  const failures = createFailures(() => Math.floor(Date.now() / 1000));
+  const total = Math.floor(maxConnections / 2);
+  const perAccount = Math.ceil(total / accountShare);
+  const lanes = new Lanes({ total, perAccount, waitingPerAccount: total });
+  const streams = new Lanes({ total, perAccount, waitingPerAccount: 0 });
+  const servers = new Map<string, Set<RemoteServer>>();
+  let known: LinkKind | undefined;
+
+  const noteFailure = ({ reason, status, code }: LinkFailure): void => {
+    failures.note(reason);
+    logger.warn({ backend: name, reason, status, code }, 'a backend did not answer');
+  };
+  const makeLink = (
+    kind: LinkKind,
+    account: string,
+    { headers = {}, auth }: Credentials,
+    listener: LinkListener,
+  ): StreamableHttpLink => {
+    const parts: LinkParts = {
+      wire,
+      url,
+      headers: [...fixed, ...Object.entries(headers).flat()],
+      auth,
+      account,
+      lanes,
+      streams,
+      maxHeld,
+      maxAnswerBytes: options.maxAnswerBytes ?? 16 * 1024 * 1024,
+      noteFailure,
+      noteUnreadable: (bytes) =>
+        logger.warn({ backend: name, bytes }, 'a backend sent something that is no MCP message'),
+    };
+    void kind;
+    return new StreamableHttpLink(parts, listener);
+  };
+  const stopListening = credentials?.onChange((owner) => {
+    for (const server of servers.get(accountKeyPrefix(owner)) ?? []) void server.close();
+  });
+
+  return {
+    source: {
+      sharing: 'principal',
+      create({ authInfo }) {
+        const account = authInfo ? accountKeyPrefix(authInfo) : '';
+        const own = servers.get(account) ?? new Set();
+        servers.set(account, own);
+        const server = new RemoteServer({
+          name,
+          credentials: async () => (authInfo && credentials ? credentials.find(authInfo) : {}),
+          kinds: () => (transport === 'auto' ? [known ?? 'http'] : [transport]),
+          makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
+          startMs,
+          maxHeld,
+          worked(kind) {
+            known = kind;
+            failures.mended();
+          },
+          noteFailure,
+          closed() {
+            own.delete(server);
+            if (own.size === 0) servers.delete(account);
+          },
+        });
+        own.add(server);
+        return server;
+      },
+    },
+    status: () => ({
+      kind: known ?? (transport === 'auto' ? 'http' : transport),
+      state: failures.isFailing ? 'failing' : servers.size > 0 ? 'running' : 'idle',
+      connections: lanes.taken + streams.taken,
+      failures: failures.count(),
+    }),
+    async close() {
+      stopListening?.();
+      await Promise.all([...servers.values()].flatMap((own) => [...own].map((server) => server.close())));
+      wire.close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { Deadlines } from '../../../mcp/deadlines.ts';
+import type { BackendFailure } from '../backend-errors.ts';
+
+/** How much of a body is read, and for how long. */
+export interface BodyLimits {
+  maxBytes: number;
+  deadlines: Deadlines;
+}
+
+/**
+ * Reads a body that is no stream, within limits (T-157).
+ * @param done takes the body, or why there is none; called once
+ */
+export function readBody(
+  answer: IncomingMessage,
+  { maxBytes, deadlines }: BodyLimits,
+  done: (body: Buffer | BackendFailure) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let isOver = false;
+  const finish = (body: Buffer | BackendFailure): void => {
+    if (isOver) return;
+    isOver = true;
+    forgetDeadline();
+    if (typeof body === 'string') answer.destroy();
+    done(body);
+  };
+  const forgetDeadline = deadlines.set(() => finish('backend_timed_out'));
+  answer.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > maxBytes) finish('backend_answer_too_large');
+    else chunks.push(chunk);
+  });
+  answer.on('end', () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+  // It announces an answer that breaks off, and is followed by close.
+  answer.on('error', () => undefined);
+  answer.on('close', () => finish('backend_ended'));
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import { EventReader, type StreamEvent } from './event-reader.ts';
+
+/** How far a stream was read, for who opens it again (B3-09, B4-03). */
+export interface StreamPosition {
+  lastEventId?: string | undefined;
+  /** How long the server wants to be left alone before, in milliseconds. */
+  retryMs?: number | undefined;
+}
+
+/** Takes what comes over an event stream. */
+export interface StreamTaker {
+  /** Takes an event that has data. */
+  event(event: StreamEvent): void;
+  /** The stream is over: it ended or broke, or an event was too long. Called once, last. */
+  ended(because: 'backend_ended' | 'backend_answer_too_large'): void;
+}
+
+/**
+ * Reads an event stream to its end. Its events are bounded, it is not (T-157).
+ * @param position is kept up to date
+ * @returns stops reading; nothing is handed on afterwards
+ */
+export function readEventStream(
+  answer: IncomingMessage,
+  maxEventBytes: number,
+  position: StreamPosition,
+  taker: StreamTaker,
+): () => void {
+  let isOver = false;
+  const end = (because: 'backend_ended' | 'backend_answer_too_large'): void => {
+    if (isOver) return;
+    isOver = true;
+    answer.destroy();
+    taker.ended(because);
+  };
+  const reader = new EventReader(maxEventBytes, {
+    event(event) {
+      if (isOver) return;
+      if (event.data.length > 0) taker.event(event);
+    },
+    retry(waitMs) {
+      position.retryMs = waitMs;
+    },
+    tooLong: () => end('backend_answer_too_large'),
+  });
+  answer.on('data', (chunk: Buffer) => {
+    if (!isOver) reader.push(chunk);
+    position.lastEventId = reader.lastEventId ?? position.lastEventId;
+  });
+  answer.on('end', () => {
+    // Its connection can be used again.
+    if (isOver) return;
+    isOver = true;
+    taker.ended('backend_ended');
+  });
+  // It announces a stream that breaks off, and is followed by close.
+  answer.on('error', () => undefined);
+  answer.on('close', () => end('backend_ended'));
+  return () => {
+    isOver = true;
+    answer.destroy();
+  };
+}
+
+/** @returns whether an answer is an event stream */
+export function isEventStream({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true;
+}

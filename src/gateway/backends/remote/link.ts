@@ -1,0 +1,73 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { Lanes } from './lanes.ts';
+import type { Wire, WireFailure } from './wire.ts';
+
+/** How a server reached by URL is spoken to. */
+export type LinkKind = 'http' | 'sse' | 'rest';
+
+/** Why a request gets no answer. */
+export interface LinkFailure extends WireFailure {
+  /** HTTP status, where there is one. */
+  status?: number;
+  /** Whether the server may be one of another transport: it did not know what was asked of it. */
+  mayBeOther?: boolean;
+}
+
+/** Takes what comes over a link. */
+export interface LinkListener {
+  /**
+   * Takes a message of the server.
+   * @param relatedTo id of the request with whose answer it came
+   */
+  hear(message: Message, relatedTo?: RequestId): void;
+  /** A request gets no answer any more. */
+  failed(id: RequestId, failure: LinkFailure): void;
+  /**
+   * The server has forgotten the session, or the connection that was it has ended.
+   * @param unsent what it did not take because of that
+   */
+  lost(link: Link, unsent: readonly Message[]): void;
+}
+
+/** One session at a server that is reached by URL, however it is spoken to. */
+export interface Link {
+  readonly kind: LinkKind;
+  /** Whether an answer may still come over it. */
+  readonly isBusy: boolean;
+  /** Begins the session. The answer comes to the listener, as to any request. */
+  open(initialize: RequestMessage): void;
+  /**
+   * Sends a message: a request, a notification, or an answer to a request of the server.
+   * @param parameters headers `Mcp-Param-*`, names and values in turn
+   */
+  send(message: Message, parameters?: readonly string[]): void;
+  /** Nobody waits for the answer to a request any more. */
+  drop(id: RequestId): void;
+  /** Ends the session, and tells the server where it can be told. The listener hears nothing more. */
+  close(): Promise<void>;
+}
+
+/** What every link to a backend is made of. */
+export interface LinkParts {
+  wire: Wire;
+  url: URL;
+  /** Headers of every request to the backend, names and values in turn. */
+  headers: readonly string[];
+  /** Members of `_meta.auth` of every request, for Rest. */
+  auth: Readonly<Record<string, unknown>> | undefined;
+  /** Whose calls it carries. */
+  account: string;
+  /** Requests under way. */
+  lanes: Lanes;
+  /** Streams of sessions. */
+  streams: Lanes;
+  /** Most messages that may wait for the beginning of a session. */
+  maxHeld: number;
+  /** Longest answer, and longest event of a stream, in bytes. */
+  maxAnswerBytes: number;
+  /** Takes note of something that failed and that nobody waits for. */
+  noteFailure(failure: LinkFailure): void;
+  /** Takes note of an event that is no message. */
+  noteUnreadable(bytes: number): void;
+}

@@ -1,0 +1,53 @@
+import { readOperatorValue } from '../../credentials/operator-value.ts';
+
+/** Headers an operator sets: values, or where they stand. */
+export type RemoteHeaders = Readonly<Record<string, string | { env: string } | { file: string }>>;
+
+/** Headers of which a request has its own. */
+const reserved = new Set([
+  'accept',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'last-event-id',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** RFC 9110 section 5.6.2 and 5.5. */
+const nameForm = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const valueForm = /^[\t\x20-\x7e]+$/;
+
+/** Says whether a request may have a header of this name beside its own. */
+export function isFreeHeader(name: string): boolean {
+  const lower = name.toLowerCase();
+  return nameForm.test(name) && !reserved.has(lower) && !lower.startsWith('proxy-');
+}
+
+/**
+ * Reads the headers that every request to a backend has.
+ * @param ours environment of this process
+ * @returns names and values in turn
+ * @throws Error naming what cannot be used; values are in no message
+ */
+export function ownHeaders(
+  headers: RemoteHeaders,
+  ours: Readonly<Record<string, string | undefined>>,
+): string[] {
+  return Object.entries(headers).flatMap(([name, from]) => {
+    if (!isFreeHeader(name)) throw new Error(`The header ${name} cannot be set: a request has its own.`);
+    const read = typeof from === 'string' ? { value: from } : readOperatorValue(from, ours);
+    if ('problem' in read) throw new Error(`The header ${name}: ${read.problem}.`);
+    if (!valueForm.test(read.value))
+      throw new Error(`The value of the header ${name} has characters that no header may have.`);
+    return [name.toLowerCase(), read.value];
+  });
+}

@@ -1,0 +1,248 @@
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { announceLists } from '../../../client/transports/list-announcements.ts';
+import { SessionMemory } from '../../../client/transports/session-memory.ts';
+import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import type { McpLike } from '../../../mcp/server-source.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
+import { backendError } from '../backend-errors.ts';
+import { withoutCallerAuth } from '../without-caller-auth.ts';
+import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
+
+/** What a server reached by URL is made of. */
+export interface RemoteServerOptions {
+  /** What it is called in errors. */
+  name: string;
+  /** Gives what it is to be told of who calls; or why they cannot be served. */
+  credentials: () => Promise<Credentials | { error: JsonRpcError }>;
+  /** Which kinds of links may be tried, the likeliest first. */
+  kinds: () => readonly LinkKind[];
+  makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
+  /** How long it may take to answer `initialize`, in milliseconds. */
+  startMs: number;
+  /** Most messages that wait while a lost session is begun anew. */
+  maxHeld: number;
+  /** Takes note of a kind of link over which it answered. */
+  worked: (kind: LinkKind) => void;
+  noteFailure: (failure: LinkFailure) => void;
+  /** It takes nothing any more. */
+  closed: () => void;
+}
+
+type Outcome = { answer: Message } | { failure: LinkFailure };
+
+/**
+ * An MCP server that is reached by URL, as one conversation has it. Where it has forgotten its session a new one is
+ * begun as the first was, told the same log level and subscriptions, and what it refused for that is sent again.
+ * @see MCP 2025-11-25 transports "Session Management", "Backwards Compatibility" (B3-11, B6-01)
+ */
+export class RemoteServer implements McpLike {
+  readonly #options: RemoteServerOptions;
+  readonly #memory = new SessionMemory();
+  /** Requests of the front without an answer. */
+  readonly #waiting = new Set<RequestId>();
+  /** Requests of our own, by their ids. */
+  readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
+  #lastOwnId = 0;
+  #transport: Transport | undefined;
+  #link: Link | undefined;
+  /** Links of lost sessions that may still bring answers. */
+  readonly #retired = new Set<Link>();
+  #credentials: Credentials | undefined;
+  #version: unknown;
+  /** What waits while the session is begun anew. */
+  #held: Message[] | undefined;
+  #isClosed = false;
+
+  constructor(options: RemoteServerOptions) {
+    this.#options = options;
+  }
+
+  async connect(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    transport.onmessage = (message) => this.#take(message as Message);
+    await transport.start();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#options.closed();
+    const links = [...this.#retired, ...(this.#link ? [this.#link] : [])];
+    await this.#transport?.close();
+    await Promise.all(links.map((link) => link.close()));
+  }
+
+  /** Takes a message of the front. */
+  #take(said: Message): void {
+    if (this.#isClosed) return;
+    const message = withoutCallerAuth(said);
+    const { id, method } = message;
+    this.#memory.sent(message as JSONRPCMessage);
+    if (method !== undefined && id !== undefined) this.#waiting.add(id);
+    if (method === 'initialize') void this.#begin(message as RequestMessage);
+    else if (method === 'notifications/cancelled') this.#cancel(message);
+    else if (this.#held) this.#hold(message);
+    else if (this.#link) this.#link.send(message);
+    else this.#renew([message]);
+  }
+
+  #cancel(message: Message): void {
+    const id = message.params?.requestId as RequestId;
+    if (!this.#waiting.delete(id)) return;
+    for (const retired of this.#retired) retired.drop(id);
+    this.#link?.drop(id);
+    if (this.#held) this.#held = this.#held.filter((held) => held.id !== id || held.method === undefined);
+    else this.#link?.send(message);
+  }
+
+  async #begin(initialize: RequestMessage): Promise<void> {
+    const credentials = await this.#options.credentials();
+    if ('error' in credentials) {
+      this.#answer({ jsonrpc: '2.0', id: initialize.id, error: credentials.error } as Message);
+      return;
+    }
+    this.#credentials = credentials;
+    const outcome = await this.#open(initialize);
+    if ('failure' in outcome) {
+      this.#failed(initialize.id, outcome.failure);
+      return;
+    }
+    this.#version = versionIn(outcome.answer);
+    this.#answer(outcome.answer);
+  }
+
+  /** Begins a session over the first kind of link by which there is one. */
+  async #open(initialize: RequestMessage): Promise<Outcome> {
+    let first: LinkFailure | undefined;
+    for (const kind of this.#options.kinds()) {
+      const link = this.#options.makeLink(kind, this.#credentials ?? {}, this.#listener);
+      const outcome = await this.#ask(link, initialize);
+      if (!('failure' in outcome) && !this.#isClosed) {
+        this.#link = link;
+        this.#options.worked(kind);
+        return outcome;
+      }
+      await link.close();
+      if (!('failure' in outcome)) return { failure: { reason: 'backend_ended' } };
+      first ??= outcome.failure;
+      if (!outcome.failure.mayBeOther)
+        return outcome.failure === first ? outcome : { failure: outcome.failure };
+    }
+    return { failure: first ?? { reason: 'backend_refused' } };
+  }
+
+  /** Sends a request whose answer is ours, and waits for no longer than a beginning may take. */
+  #ask(link: Link, request: RequestMessage): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    this.#own.set(request.id, resolve);
+    const timer = setTimeout(
+      () => resolve({ failure: { reason: 'backend_start_timed_out' } }),
+      this.#options.startMs,
+    );
+    if (request.method === 'initialize') link.open(request);
+    else link.send(request);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#own.delete(request.id);
+    });
+  }
+
+  readonly #listener: LinkListener = {
+    hear: (message, relatedTo) => this.#hear(message, relatedTo),
+    failed: (id, failure) => {
+      const own = this.#own.get(id);
+      if (own) own({ failure });
+      else this.#failed(id, failure);
+    },
+    lost: (link, unsent) => this.#lost(link, unsent),
+  };
+
+  #hear(message: Message, relatedTo: RequestId | undefined): void {
+    if (message.method !== undefined) this.#say(message, relatedTo);
+    else {
+      const own = message.id === undefined ? undefined : this.#own.get(message.id);
+      if (own) own({ answer: message });
+      else this.#answer(message);
+    }
+  }
+
+  #say(message: Message, relatedTo: RequestId | undefined): void {
+    const isRelated = relatedTo !== undefined && this.#waiting.has(relatedTo);
+    void this.#transport?.send(message as JSONRPCMessage, isRelated ? { relatedRequestId: relatedTo } : {});
+  }
+
+  #answer(message: Message): void {
+    if (message.id === undefined || !this.#waiting.delete(message.id)) return;
+    void this.#transport?.send(message as JSONRPCMessage);
+  }
+
+  #failed(id: RequestId, failure: LinkFailure): void {
+    if (this.#isClosed || !this.#waiting.has(id)) return;
+    this.#options.noteFailure(failure);
+    this.#answer({ jsonrpc: '2.0', id, error: backendError(failure.reason, this.#options.name) } as Message);
+  }
+
+  #lost(link: Link, unsent: readonly Message[]): void {
+    // An answer is for the session that asked.
+    const again = unsent.filter(
+      ({ id, method }) => method !== undefined && (id === undefined || this.#waiting.has(id)),
+    );
+    const own = unsent.find(({ id }) => id !== undefined && this.#own.has(id));
+    if (own) this.#own.get(own.id as RequestId)?.({ failure: { reason: 'backend_session_lost' } });
+    if (this.#isClosed) return;
+    if (link !== this.#link) {
+      for (const message of again) this.#take(message);
+      return;
+    }
+    this.#link = undefined;
+    for (const retired of this.#retired) if (!retired.isBusy) this.#retired.delete(retired);
+    this.#retired.add(link);
+    if (again.length > 0) this.#renew(again);
+  }
+
+  #hold(message: Message): void {
+    if (this.#held && this.#held.length < this.#options.maxHeld) this.#held.push(message);
+    else if (message.id !== undefined) this.#failed(message.id, { reason: 'backend_busy' });
+  }
+
+  /** Begins a new session like the one that was lost, and sends what waits for it. */
+  #renew(messages: readonly Message[]): void {
+    this.#held = [...messages];
+    void this.#beginAnew().then((failure) => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      for (const message of held)
+        if (!failure) this.#link?.send(message);
+        else if (message.id !== undefined && message.method !== undefined) this.#failed(message.id, failure);
+    });
+  }
+
+  async #beginAnew(): Promise<LinkFailure | undefined> {
+    const { opening, lasting } = this.#memory;
+    if (!opening) return { reason: 'backend_session_lost' };
+    const outcome = await this.#open({ ...opening.initialize, id: this.#nextOwnId() } as RequestMessage);
+    if ('failure' in outcome) return outcome.failure;
+    const link = this.#link;
+    if (!link || versionIn(outcome.answer) !== this.#version) {
+      this.#link = undefined;
+      await link?.close();
+      return { reason: 'backend_session_lost' };
+    }
+    link.send(opening.initialized as Message);
+    for (const request of lasting)
+      await this.#ask(link, { ...request, id: this.#nextOwnId() } as RequestMessage);
+    const { result } = outcome.answer as { result?: { capabilities?: unknown } };
+    for (const change of announceLists(result?.capabilities)) void this.#transport?.send(change);
+    return undefined;
+  }
+
+  #nextOwnId(): string {
+    return `gateway-${++this.#lastOwnId}`;
+  }
+}
+
+function versionIn(answer: Message): unknown {
+  const { result } = answer as { result?: { protocolVersion?: unknown } };
+  return result?.protocolVersion;
+}
