@@ -1,10 +1,61 @@
 import { z } from 'zod';
+import { day, seconds } from './times.ts';
+
+const pattern = z.string().min(1).max(500);
+
+const nameRules = (what: string) =>
+  z
+    .strictObject({
+      allow: z
+        .array(pattern)
+        .default(['*'])
+        .describe('patterns of those that may be used; * stands for any characters'),
+      deny: z.array(pattern).default([]).describe('patterns of those that may not, whatever allow says'),
+    })
+    .prefault({})
+    .describe(`${what} that may be used; others are not listed, and using one is a name unknown`);
 
 /** What the operator allows of a backend. */
 export const policySettings = z
-  .strictObject({})
+  .strictObject({
+    tools: nameRules('tools'),
+    prompts: nameRules('prompts'),
+    resources: nameRules('resources, by their URIs, and templates of them by theirs,'),
+    limits: z
+      .array(
+        z.strictObject({
+          tools: pattern.default('*').describe('pattern of the names of tools it is for, each by itself'),
+          perMinute: z.int().min(1).optional().describe('calls of the tool by an account in a minute'),
+          atOnce: z.int().min(1).optional().describe('calls of the tool by an account that run at once'),
+        }),
+      )
+      .default([])
+      .describe('how often an account may call a tool; every rule that fits counts'),
+    timeLimitSeconds: seconds(
+      600,
+      day,
+      'how long it may take to answer; begins anew with progress and with questions to the client',
+    ),
+    longestSeconds: seconds(3600, day, 'how long it may take to answer with progress, too'),
+    breaker: z
+      .strictObject({
+        failures: z
+          .int()
+          .min(1)
+          .max(1000)
+          .default(5)
+          .describe('failures in a row after which it is left alone'),
+        windowSeconds: seconds(60, day, 'how long a failure counts'),
+        openSeconds: seconds(30, day, 'how long it is left alone; then one call tries'),
+      })
+      .prefault({})
+      .describe('when nothing is asked of it for a while because it fails'),
+  })
   .prefault({})
   .describe('What may be used of it, and how often.');
+
+/** What the operator allows of a backend, as it was set. */
+export type PolicySettings = z.output<typeof policySettings>;
 
 /** What is kept of the answers of a backend. */
 export const cacheSettings = z

@@ -5,3 +5,16 @@ it('what may be used of a backend and what is kept of it have names that are kno
   expect(policySettings.safeParse({ alow: [] }).success).toBe(false);
   expect(cacheSettings.safeParse({ kep: true }).success).toBe(false);
 });
+
+it('everything may be used, in time, where nothing is set', () => {
+  const all = { allow: ['*'], deny: [] };
+  expect(policySettings.parse(undefined)).toEqual({
+    tools: all,
+    prompts: all,
+    resources: all,
+    limits: [],
+    timeLimitSeconds: 600,
+    longestSeconds: 3600,
+    breaker: { failures: 5, windowSeconds: 60, openSeconds: 30 },
+  });
+});

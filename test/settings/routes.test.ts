@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
+import { cacheSettings, policySettings } from '../../src/settings/policy.ts';
 
 const backend = { command: 'notes-server' };
 
@@ -8,8 +9,8 @@ describe('the setting for routes', () => {
     expect(parseSettings({}).routes).toEqual({});
     expect(parseSettings({ routes: { notes: { backend } } }).routes.notes).toEqual({
       backend: { command: 'notes-server', args: [], env: [], maxProcesses: 50 },
-      policy: {},
-      cache: {},
+      policy: policySettings.parse(undefined),
+      cache: cacheSettings.parse(undefined),
       credentials: {},
     });
   });

@@ -19,7 +19,9 @@ export type BackendFailure =
   | 'backend_failed'
   | 'backend_overloaded'
   | 'backend_session_lost'
-  | 'backend_busy';
+  | 'backend_busy'
+  | 'backend_call_timed_out'
+  | 'backend_resting';
 
 const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_not_started:
@@ -46,6 +48,9 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_overloaded: 'has too much to do. Try again later.',
   backend_session_lost: 'has forgotten the session and does not begin one like it. Start a new session.',
   backend_busy: 'has too many calls of yours under way. Wait until some of them are answered.',
+  backend_call_timed_out:
+    'did not answer in time, and was told to stop. Ask it for less at once, or try again; its operator can give it longer.',
+  backend_resting: 'failed several times in a row and is left alone for a while.',
 };
 
 /** What the caller can do something about has the code of a server that is busy; the rest failed inside. */

@@ -1,0 +1,53 @@
+import { askedFor, usingMethods } from './asked-for.ts';
+import { entriesOf, type Listed, lists } from './listed.ts';
+import { namePatterns } from './name-pattern.ts';
+import { notFound } from './not-found.ts';
+import type { Step } from './step.ts';
+
+/** Which names may be used: those that fit a pattern of `allow` and none of `deny`. */
+export interface NameRules {
+  allow: readonly string[];
+  deny: readonly string[];
+}
+
+/** Rules for what a server offers; resources are named by their URIs, and templates by theirs. */
+export interface AllowedNames {
+  tools: NameRules;
+  prompts: NameRules;
+  resources: NameRules;
+}
+
+/** Creates the step that knows nothing of what may not be used: it is not listed, and using it is a name unknown. */
+export function createAllowedNames({ tools, prompts, resources }: AllowedNames): Step {
+  const rules: Record<Listed['kind'], NameRules> = {
+    tool: tools,
+    prompt: prompts,
+    resource: resources,
+    template: resources,
+  };
+  const matchers = Object.fromEntries(
+    Object.entries(rules).map(([kind, { allow, deny }]) => {
+      const [isAllowed, isDenied] = [namePatterns(allow), namePatterns(deny)];
+      return [kind, (name: string) => isAllowed(name) && !isDenied(name)];
+    }),
+  );
+  const isFree = [tools, prompts, resources].every(
+    ({ allow, deny }) => allow.includes('*') && deny.length === 0,
+  );
+  const mayUse = (kind: Listed['kind'], name: unknown): boolean =>
+    typeof name === 'string' && matchers[kind]?.(name) === true;
+
+  return {
+    cares: (method) => !isFree && (lists.has(method) || usingMethods.has(method)),
+    async answer(request, passing, next) {
+      const asked = askedFor(request);
+      if (asked && !mayUse(asked.kind, asked.name)) return notFound(asked.kind, asked.name, passing);
+      const answer = await next(request);
+      const list = lists.get(request.method);
+      const entries = list && entriesOf(answer.result, list);
+      if (!answer.result || !list || !entries) return answer;
+      const shown = entries.filter((entry) => mayUse(list.kind, entry[list.name]));
+      return { result: { ...answer.result, [list.member]: shown } };
+    },
+  };
+}

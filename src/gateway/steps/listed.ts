@@ -1,0 +1,30 @@
+/** Where a list stands in its result, and which member names an entry. */
+export interface Listed {
+  member: string;
+  name: string;
+  kind: 'tool' | 'prompt' | 'resource' | 'template';
+}
+
+/** Methods that list what a server offers. */
+export const lists: ReadonlyMap<string, Listed> = new Map([
+  ['tools/list', { member: 'tools', name: 'name', kind: 'tool' }],
+  ['prompts/list', { member: 'prompts', name: 'name', kind: 'prompt' }],
+  ['resources/list', { member: 'resources', name: 'uri', kind: 'resource' }],
+  ['resources/templates/list', { member: 'resourceTemplates', name: 'uriTemplate', kind: 'template' }],
+]);
+
+/** An entry of a list, whatever a server wrote into it. */
+export type Entry = Record<string, unknown>;
+
+/**
+ * Gives the entries of a list.
+ * @returns undefined where the result holds none
+ */
+export function entriesOf(
+  result: Record<string, unknown> | undefined,
+  { member }: Listed,
+): Entry[] | undefined {
+  const entries = result?.[member];
+  if (!Array.isArray(entries)) return undefined;
+  return entries.filter((entry) => typeof entry === 'object' && entry !== null && !Array.isArray(entry));
+}

@@ -1,0 +1,17 @@
+import type { Listed } from './listed.ts';
+import type { Answer, Passing } from './step.ts';
+
+/** Most of a name that is repeated, in characters. */
+const maxShown = 200;
+
+/**
+ * What a server answers that does not have what is asked for: what may not be used is not there.
+ * @see MCP 2025-11-25 resources "Error Handling": -32002; 2026-07-28 has -32602 for all
+ */
+export function notFound(kind: Listed['kind'], name: string, { era }: Pick<Passing, 'era'>): Answer {
+  const shown = name.slice(0, maxShown);
+  if (kind === 'tool') return { error: { code: -32602, message: `Tool ${shown} not found` } };
+  if (kind === 'prompt') return { error: { code: -32602, message: `Prompt ${shown} not found` } };
+  const code = era === 'legacy' ? -32002 : -32602;
+  return { error: { code, message: `Resource ${shown} not found`, data: { uri: shown } } };
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
+import { stepped } from './support/stepped.ts';
+
+const all = { allow: ['*'], deny: [] };
+
+const listed = {
+  'tools/list': () => ({
+    result: { tools: ['read_file', 'write_file', 'drop'].map((name) => ({ name })), nextCursor: 'c' },
+  }),
+  'prompts/list': () => ({ result: { prompts: [{ name: 'hello' }, { name: 'secret' }] } }),
+  'resources/list': () => ({ result: { resources: [{ uri: 'a://1' }, { uri: 'b://1' }, {}] } }),
+  'resources/templates/list': () => ({
+    result: { resourceTemplates: [{ uriTemplate: 'a://{x}' }, { uriTemplate: 'b://{x}' }] },
+  }),
+};
+const answers = {
+  ...listed,
+  'tools/call': () => ({ result: { content: [] } }),
+  'prompts/get': () => ({ result: { messages: [] } }),
+  'resources/read': () => ({ result: { contents: [] } }),
+  'completion/complete': () => ({ result: { completion: { values: [] } } }),
+};
+
+describe('tools that may be called', () => {
+  const rules = { tools: { allow: ['*_file'], deny: ['write_*'] }, prompts: all, resources: all };
+
+  it('are listed, and no others; the cursor stays', async () => {
+    const { talk } = stepped([createAllowedNames(rules)], answers);
+    const { ask } = await talk();
+    expect((await ask('tools/list')).result).toEqual({ tools: [{ name: 'read_file' }], nextCursor: 'c' });
+  });
+
+  it('are called; another is a tool nobody knows, and deny wins over allow', async () => {
+    const { talk, server } = stepped([createAllowedNames(rules)], answers);
+    const { ask } = await talk();
+    expect((await ask('tools/call', { name: 'read_file' })).result).toBeDefined();
+    for (const name of ['write_file', 'drop', 'unheard_of'])
+      expect((await ask('tools/call', { name })).error).toEqual({
+        code: -32602,
+        message: `Tool ${name} not found`,
+      });
+    expect(server.requests('tools/call')).toHaveLength(1);
+  });
+});
+
+describe('prompts and resources that may be used', () => {
+  const rules = {
+    tools: all,
+    prompts: { allow: ['*'], deny: ['secret'] },
+    resources: { allow: ['a://*'], deny: [] },
+  };
+
+  it('are listed, and no others', async () => {
+    const { talk } = stepped([createAllowedNames(rules)], answers);
+    const { ask } = await talk();
+    expect((await ask('prompts/list')).result).toEqual({ prompts: [{ name: 'hello' }] });
+    expect((await ask('resources/list')).result).toEqual({ resources: [{ uri: 'a://1' }] });
+    expect((await ask('resources/templates/list')).result).toEqual({
+      resourceTemplates: [{ uriTemplate: 'a://{x}' }],
+    });
+  });
+
+  it.each([
+    ['prompts/get', { name: 'hello' }, undefined],
+    ['prompts/get', { name: 'secret' }, -32602],
+    ['resources/read', { uri: 'a://1' }, undefined],
+    ['resources/read', { uri: 'b://1' }, -32002],
+    ['resources/subscribe', { uri: 'b://1' }, -32002],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'hello' } }, undefined],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'secret' } }, -32602],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'b://{x}' } }, -32002],
+  ])('%s of %j answers with the error %s', async (method, params, code) => {
+    const { talk } = stepped([createAllowedNames(rules)], answers, 'each');
+    expect((await (await talk()).ask(method, params)).error?.code).toBe(code);
+  });
+});
+
+it('what everything is allowed of costs nothing', () => {
+  const step = createAllowedNames({ tools: all, prompts: all, resources: all });
+  expect(['tools/call', 'tools/list'].map((method) => step.cares(method))).toEqual([false, false]);
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { createBreaker } from '../../../src/gateway/steps/breaker.ts';
+import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import { stepped } from './support/stepped.ts';
+
+const limits = { failures: 3, windowMs: 10_000, openMs: 5000 };
+
+/** A server whose tool "bad" fails as a backend, and whose others answer. */
+function start() {
+  const clock = { ms: 0 };
+  const told: string[] = [];
+  const tell = (_fields: unknown, text?: string): void => void told.push(String(text));
+  const logger = { warn: tell, info: tell } as Parameters<typeof createBreaker>[0]['logger'];
+  const breaker = createBreaker({ name: 'Notes', limits, logger, nowMs: () => clock.ms });
+  let isMended = false;
+  const answer = ({ params }: RequestMessage): object => {
+    if (params?.name === 'bad' && !isMended)
+      return { error: { code: -32603, message: 'x', data: { reason: 'backend_ended' } } };
+    if (params?.name === 'busy')
+      return { error: { code: -32000, message: 'x', data: { reason: 'backend_processes_exhausted' } } };
+    if (params?.name === 'wrong') return { error: { code: -32602, message: 'no such note' } };
+    return { result: { content: [] } };
+  };
+  const { server, talk } = stepped([breaker], { 'tools/call': answer });
+  return { clock, told, breaker, server, talk, mend: () => (isMended = true) };
+}
+
+async function fails(ask: (method: string, params: object) => Promise<{ error?: { data?: unknown } }>) {
+  return (await ask('tools/call', { name: 'bad' })).error?.data;
+}
+
+describe('the breaker of a backend', () => {
+  it('answers at once after failures in a row, says when to come back, and tries again with one call (T-157)', async () => {
+    const { talk, server, clock, breaker, told, mend } = start();
+    const { ask } = await talk();
+    for (let count = 0; count < 3; count++) expect(await fails(ask)).toEqual({ reason: 'backend_ended' });
+    expect(await fails(ask)).toEqual({ reason: 'backend_resting', retryAfterSeconds: 5 });
+    expect(server.requests('tools/call')).toHaveLength(3);
+    expect(breaker.status()).toEqual({ isOpenForAll: false, accounts: 1 });
+    clock.ms = 5000;
+    expect(await fails(ask)).toEqual({ reason: 'backend_ended' });
+    expect(await fails(ask)).toMatchObject({ reason: 'backend_resting' });
+    clock.ms = 10_000;
+    mend();
+    expect(await fails(ask)).toBeUndefined();
+    expect(await fails(ask)).toBeUndefined();
+    expect(breaker.status()).toEqual({ isOpenForAll: false, accounts: 0 });
+    expect(told).toContain('a backend fails for an account, and is left alone by it for a while');
+  });
+
+  it('leaves others alone, whatever one account does (T-158)', async () => {
+    const { talk } = start();
+    const [ann, bob] = [await talk({ subject: 'ann' }), await talk({ subject: 'bob' })];
+    for (let count = 0; count < 10; count++) await fails(ann.ask);
+    expect(await fails(ann.ask)).toMatchObject({ reason: 'backend_resting' });
+    expect((await bob.ask('tools/call', { name: 'good' })).result).toBeDefined();
+    for (let count = 0; count < 2; count++) expect(await fails(bob.ask)).toEqual({ reason: 'backend_ended' });
+  });
+
+  it('is open for all where calls of several accounts fail and nobody’s succeed', async () => {
+    const { talk, breaker, told, clock, mend } = start();
+    const [ann, bob, eve] = await Promise.all(['ann', 'bob', 'eve'].map((subject) => talk({ subject })));
+    for (const one of [ann, bob, ann]) await fails((one as NonNullable<typeof one>).ask);
+    expect(breaker.status().isOpenForAll).toBe(true);
+    expect((await eve?.ask('tools/call', { name: 'good' }))?.error?.data).toMatchObject({
+      reason: 'backend_resting',
+    });
+    clock.ms = 5000;
+    mend();
+    expect((await eve?.ask('tools/call', { name: 'good' }))?.result).toBeDefined();
+    expect(breaker.status().isOpenForAll).toBe(false);
+    expect(told).toEqual([
+      'a backend fails, and is left alone for a while',
+      'a backend that failed answers again',
+    ]);
+  });
+
+  it('does not count errors of tools, nor that there is no room', async () => {
+    const { talk } = start();
+    const { ask } = await talk();
+    for (let count = 0; count < 5; count++)
+      for (const name of ['wrong', 'busy']) await ask('tools/call', { name });
+    expect((await ask('tools/call', { name: 'good' })).result).toBeDefined();
+  });
+
+  it('takes a cancelled call for no answer of the server: another may try', async () => {
+    const { talk, clock, mend, server } = start();
+    const { ask, say } = await talk();
+    for (let count = 0; count < 3; count++) await fails(ask);
+    clock.ms = 5000;
+    mend();
+    say({ id: 'x', method: 'tools/call', params: { name: 'good' } });
+    say({ method: 'notifications/cancelled', params: { requestId: 'x' } });
+    await server.hears(({ method }) => method === 'notifications/cancelled');
+    expect((await ask('tools/call', { name: 'good' })).result).toBeDefined();
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { createSteps } from '../../../src/gateway/steps/index.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { policySettings } from '../../../src/settings/policy.ts';
+import { stepped } from './support/stepped.ts';
+
+function steps(policy: unknown) {
+  const logger = createLogger('silent');
+  return createSteps({ name: 'Notes', policy: policySettings.parse(policy), logger, nowMs: () => 0 });
+}
+
+const failing = {
+  'tools/call': () => ({ error: { code: -32603, message: 'x', data: { reason: 'backend_ended' } } }),
+  'tools/list': () => ({ result: { tools: [{ name: 'a' }, { name: 'b' }] } }),
+};
+
+describe('the steps before a backend', () => {
+  it('let everything through where nothing is set', async () => {
+    const { talk } = stepped(steps({}).list, failing);
+    expect((await (await talk()).ask('tools/list')).result?.tools).toHaveLength(2);
+  });
+
+  it('refuse before they count, and count before they ask: what is refused is no failure of the server', async () => {
+    const { list, breaker } = steps({
+      tools: { deny: ['b'] },
+      limits: [{ perMinute: 1 }],
+      breaker: { failures: 2 },
+    });
+    const { talk, server } = stepped(list, failing);
+    const { ask } = await talk();
+    const reasonOf = async (name: string) => {
+      const { error } = await ask('tools/call', { name });
+      return (error?.data as { reason?: string } | undefined)?.reason ?? error?.code;
+    };
+    expect(await reasonOf('b')).toBe(-32602);
+    expect(await reasonOf('a')).toBe('backend_ended');
+    for (let count = 0; count < 3; count++) expect(await reasonOf('a')).toBe('tool_called_too_often');
+    expect(breaker.status()).toEqual({ isOpenForAll: false, accounts: 0 });
+    expect(await reasonOf('c')).toBe('backend_ended');
+    expect(await reasonOf('d')).toBe('backend_resting');
+    expect(server.requests('tools/call')).toHaveLength(2);
+  });
+});
