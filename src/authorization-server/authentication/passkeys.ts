@@ -1,12 +1,5 @@
 import { isIP } from 'node:net';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Account } from '../../storage/accounts.ts';
 import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { Challenges } from './challenges.ts';
@@ -47,6 +40,9 @@ const supportedAlgorithmIDs = [-8, -7, -257];
 /** More passkeys than anybody has devices. */
 const maxPasskeys = 20;
 
+/** Loaded with the first passkey: it takes a fifth of the time of a start, and many installations have none. */
+const loadWebauthn = () => import('@simplewebauthn/server');
+
 function parseJson<T>(text: string): T | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -71,12 +67,14 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
     isOffered,
     async loginOptions(binding) {
       if (!isOffered || !(await store.isAnyKept())) return undefined;
+      const { generateAuthenticationOptions } = await loadWebauthn();
       const challenge = bytesOf(challenges.issue(binding));
       return JSON.stringify(
         await generateAuthenticationOptions({ rpID, challenge, userVerification: 'required' }),
       );
     },
     async registrationOptions(account, binding) {
+      const { generateRegistrationOptions } = await loadWebauthn();
       const kept = await store.listOf(account.id);
       const options = await generateRegistrationOptions({
         rpID,
@@ -97,6 +95,7 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
       const parsed = parseJson<AuthenticationResponseJSON>(response);
       const kept = typeof parsed?.id === 'string' ? await store.find(parsed.id) : undefined;
       if (!parsed || !kept || challenge === undefined) return undefined;
+      const { verifyAuthenticationResponse } = await loadWebauthn();
       const verified = await verifyAuthenticationResponse({
         ...expected,
         response: parsed,
@@ -112,6 +111,7 @@ export function createPasskeys({ store, challenges, issuer, now }: PasskeyOption
       const challenge = await challenges.take(binding);
       const parsed = parseJson<RegistrationResponseJSON>(response);
       if (!parsed || challenge === undefined) return false;
+      const { verifyRegistrationResponse } = await loadWebauthn();
       const verified = await verifyRegistrationResponse({
         ...expected,
         response: parsed,
