@@ -2,6 +2,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallLimitRule, createCallLimits } from './call-limits.ts';
+import { createCleaning } from './cleaning.ts';
 import type { Step } from './step.ts';
 import { createTimeLimit } from './time-limit.ts';
 
@@ -47,6 +48,7 @@ export function createSteps(options: StepsOptions): Steps {
       quietMs: policy.timeLimitSeconds * 1000,
       longestMs: policy.longestSeconds * 1000,
     }),
+    createCleaning(name, logger),
   ];
   return { list, breaker };
 }
