@@ -31,6 +31,19 @@ function readFile(file: string): Record<string, unknown> {
   }
 }
 
+/** Names the files of credentials by absolute paths. */
+function withFilesBeside(routes: Settings['routes'], folder: string): Settings['routes'] {
+  const resolved = Object.entries(routes).map(([name, route]) => {
+    const credentials = Object.entries(route.credentials).map(([of, credential]) => {
+      const { from } = credential;
+      const isFile = typeof from === 'object' && 'file' in from;
+      return [of, isFile ? { ...credential, from: { file: resolve(folder, from.file) } } : credential];
+    });
+    return [name, { ...route, credentials: Object.fromEntries(credentials) }];
+  });
+  return Object.fromEntries(resolved);
+}
+
 /**
  * Loads the settings: defaults, over them the file, over them the command line.
  * @param file path of the config file; undefined for none
@@ -63,6 +76,7 @@ export function loadSettings(file: string | undefined, overrides: Overrides): Se
   });
   return {
     ...settings,
+    routes: withFilesBeside(settings.routes, beside),
     upstreams: Object.fromEntries(upstreams),
     data: resolve(base, settings.data),
     clients: { ...settings.clients, preRegistered },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
-import { credentialSettings } from './credentials.ts';
+import { credentialSettings, findMisplaced } from './credentials.ts';
 import { cacheSettings, policySettings } from './policy.ts';
 import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 
@@ -46,6 +46,17 @@ const route = z.strictObject({
 export const routeSettings = z
   .record(routeName, route)
   .default({})
+  .superRefine((routes, context) => {
+    for (const [name, { backend, credentials }] of Object.entries(routes)) {
+      const transport = 'url' in backend ? backend.transport : undefined;
+      for (const place of findMisplaced(credentials, transport))
+        context.addIssue({
+          code: 'custom',
+          path: [name, 'credentials', ...place.split('.')],
+          message: 'must be env for a program, header for a server by URL, or auth for one that speaks rest',
+        });
+    }
+  })
   .describe(
     'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
   );

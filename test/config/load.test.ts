@@ -50,6 +50,28 @@ describe('settings from a file', () => {
     expect(other?.clientKeyFile).toBe('/etc/keys/other.pem');
   });
 
+  it('find the files of credentials for backends beside the file', () => {
+    const as = { env: 'KEY' };
+    const file = configFile(
+      JSON.stringify({
+        routes: {
+          notes: {
+            backend: { command: 'notes-server' },
+            credentials: {
+              beside: { as, from: { file: 'notes.key' } },
+              own: { as: { env: 'OWN' } },
+            },
+          },
+        },
+      }),
+    );
+    const { credentials } = loadSettings(file, { data: '/elsewhere' }).routes.notes ?? {};
+    expect(credentials).toEqual({
+      beside: { as, from: { file: resolve(file, '..', 'notes.key') } },
+      own: { as: { env: 'OWN' }, from: 'person' },
+    });
+  });
+
   it.each([
     ['{"listen":{"port":1', /is not valid JSON/],
     ['[]', /must hold one JSON object/],

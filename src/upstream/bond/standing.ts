@@ -11,6 +11,8 @@ export type StandingWord = 'stands' | 'ended' | 'unavailable';
 export interface CallerToken {
   accessToken: string;
   scopes: readonly string[];
+  /** When it ends, epoch seconds; absent where the upstream does not say. */
+  expiresAt?: number;
   /** Counts the renewals: who was refused with this one asks for a later one. */
   generation: number;
 }
@@ -254,7 +256,9 @@ export function createStanding(options: StandingOptions): Standing {
       const hasEnded = link.expiresAt !== undefined && link.expiresAt <= now();
       const tokens = hasEnded ? undefined : vault.open(link);
       if (!tokens) return 'none';
-      return { accessToken: tokens.accessToken, scopes: tokens.scopes, generation: link.generation };
+      const { expiresAt, generation } = link;
+      const { accessToken, scopes } = tokens;
+      return { accessToken, scopes, generation, ...(expiresAt === undefined ? undefined : { expiresAt }) };
     },
     tend() {
       for (const id of holds.keys())

@@ -266,6 +266,7 @@ describe('the access token for a caller', () => {
     expect(await standing.tokensOf('l')).toEqual({
       accessToken: 'access of l',
       scopes: ['files'],
+      expiresAt: 1_800_003_600,
       generation: 1,
     });
     clock.now += 3600;

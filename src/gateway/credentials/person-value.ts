@@ -1,0 +1,74 @@
+import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { ValueSource } from './create-credentials.ts';
+import { credentialMissing, credentialUnavailable, noPerson } from './credential-errors.ts';
+import type { CredentialOwner } from './credentials.ts';
+import type { CredentialPlace } from './definition.ts';
+import { checkFits } from './placing.ts';
+import { waitFor } from './wait-for.ts';
+
+/** What people have entered. */
+export interface EnteredValues {
+  /** Gives the value an account has entered; undefined where it has not. @throws where it cannot be read */
+  read(accountId: string, route: string, name: string): Promise<string | undefined>;
+  /** Calls back when what an account has entered for a route changed or went. @returns stops calling back */
+  onChange(route: string, tell: (accountId: string) => void): () => void;
+}
+
+/** A credential that each person enters. */
+export interface PersonValueOptions {
+  /** Issuer of this installation: only its accounts have entered anything. */
+  issuer: string;
+  route: string;
+  name: string;
+  as: CredentialPlace;
+  /** What people call the backend. */
+  backend: string;
+  label: string;
+  /** Gives the page of ours where an account enters it. */
+  urlFor(accountId: string): string;
+  entered: EnteredValues;
+  logger: { error(details: object, message: string): void };
+}
+
+/** Whether a caller is a person of this installation, and no client that acts for itself. */
+export function isPerson({ issuer, subject, clientId }: AuthInfo, ownIssuer: string): boolean {
+  return issuer === ownIssuer && subject !== clientId;
+}
+
+/** Creates what gives each caller the value they entered themselves. */
+export function createPersonValue(options: PersonValueOptions): ValueSource {
+  const { issuer, route, name, as, backend, label, urlFor, entered, logger } = options;
+  const named = { backend, label };
+
+  /** A value that would not fit its place, because the operator moved it, is as none. */
+  async function read(accountId: string): Promise<string | undefined> {
+    const value = await entered.read(accountId, route, name);
+    return value === undefined || checkFits(as, value) ? undefined : value;
+  }
+
+  return {
+    async find(caller) {
+      if (!isPerson(caller, issuer)) return { error: noPerson(named) };
+      const { subject } = caller;
+      try {
+        const value = await waitFor(() => read(subject), patienceOf(caller));
+        if (value !== undefined) return { value };
+      } catch (error) {
+        logger.error({ err: error, backend: route, credential: name }, 'a credential cannot be read');
+        return { error: credentialUnavailable(named) };
+      }
+      return {
+        error: credentialMissing(named, {
+          name: `credential-${route}`,
+          key: JSON.stringify(['credential', route, name, subject]),
+          message: `It needs your ${label}. Enter it on your account page.`,
+          url: urlFor(subject),
+          isGiven: async () => (await read(subject)) !== undefined,
+        }),
+      };
+    },
+    onChange: (tell: (account: CredentialOwner) => void) =>
+      entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
+  };
+}

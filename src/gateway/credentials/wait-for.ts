@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How often it is looked, in milliseconds. */
+const lookEveryMs = 500;
+
+/**
+ * Looks for something until it is there.
+ * @param patienceMs for how long, in milliseconds; 0 for one look
+ * @returns what was found; undefined where it never was
+ */
+export async function waitFor<T>(
+  look: () => Promise<T | undefined>,
+  patienceMs: number,
+): Promise<T | undefined> {
+  const endsMs = performance.now() + patienceMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined || performance.now() >= endsMs) return found;
+    await sleep(lookEveryMs);
+  }
+}
