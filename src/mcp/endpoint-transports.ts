@@ -230,7 +230,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     toolsOf: createScopeTools({
       list: modern.listTools,
       gate,
-      isPersonal: source.sharing === 'each' || source.sharing === 'principal',
+      isPersonal: ['each', 'principal', 'account'].includes(source.sharing),
       patienceMs: 1000,
       keptMs: 30_000,
       nowMs: () => performance.now(),

@@ -8,7 +8,14 @@ describe('the setting for routes', () => {
   it('names none unless the operator does, and needs a backend alone', () => {
     expect(parseSettings({}).routes).toEqual({});
     expect(parseSettings({ routes: { notes: { backend } } }).routes.notes).toEqual({
-      backend: { command: 'notes-server', args: [], env: [], maxProcesses: 50 },
+      backend: {
+        command: 'notes-server',
+        args: [],
+        env: [],
+        maxProcesses: 50,
+        process: 'session',
+        idleSeconds: 3600,
+      },
       policy: policySettings.parse(undefined),
       cache: cacheSettings.parse(undefined),
       credentials: {},

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -13,6 +13,7 @@ interface ProtectOptions {
   config?: string;
   publicUrl?: string;
   env?: string[];
+  process?: 'session' | 'account' | 'shared';
   maxProcesses?: number;
   json?: boolean;
 }
@@ -33,7 +34,7 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
       'Run it in WSL or in a Linux container.',
     );
   const [command = '', ...args] = words;
-  const { name, env, maxProcesses } = options;
+  const { name, env, maxProcesses, process: sharing } = options;
   await runServer(loadSettings(options.config, options), {
     json: options.json,
     backend: {
@@ -41,6 +42,7 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
       args,
       ...(name !== undefined && { name }),
       ...(env && { env }),
+      ...(sharing && { process: sharing }),
       ...(maxProcesses !== undefined && { maxProcesses }),
     },
   });
@@ -58,6 +60,13 @@ export function registerProtect(program: Command): void {
     .argument('<command...>', 'the program and its arguments, as they are: no shell reads them')
     .option('--name <name>', 'what people call it (default: the host of the public URL)')
     .option('--env <variable>', 'hand over a variable of the environment; repeatable', collectName)
+    .addOption(
+      new Option('--process <whose>', 'who shares a process of the program (default: session)').choices([
+        'session',
+        'account',
+        'shared',
+      ]),
+    )
     .option(
       '--max-processes <count>',
       'most processes of the program at once (default: 50)',

@@ -65,3 +65,20 @@ export function backendError(failure: BackendFailure, name: string): JsonRpcErro
   const message = `The MCP server ${name} ${sayings[failure]}`;
   return { code: codes[failure] ?? -32603, message, data: { reason: failure } };
 }
+
+/**
+ * Gives the JSON-RPC error for a call to a backend that failed before, and is not started again yet.
+ * @param failure how it failed
+ * @param waitMs how long it is not started, in milliseconds
+ */
+export function restartingError(failure: BackendFailure, name: string, waitMs: number): JsonRpcError {
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  const message = `The MCP server ${name} ${endings[failure] ?? 'failed'}, and is started again in ${retryAfterSeconds} s. Send the request again then.`;
+  return { code: -32603, message, data: { reason: 'backend_restarting', failure, retryAfterSeconds } };
+}
+
+const endings: Partial<Record<BackendFailure, string>> = {
+  backend_not_started: 'could not be started',
+  backend_start_timed_out: 'did not answer initialize in time',
+  backend_ended: 'ended several times',
+};

@@ -15,10 +15,28 @@ const minSecretLength = 6;
 
 /**
  * Makes the environment of a backend out of ours.
- * @param names what it gets beside PATH, HOME, LANG, TERM and TMPDIR
+ * @param given what it gets beside PATH, HOME, LANG, TERM and TMPDIR: names of ours, or variables with their values
  * @param ours environment of this process
  */
 export function backendEnvironment(
+  given: readonly string[] | Readonly<Record<string, string>>,
+  ours: Readonly<Record<string, string | undefined>>,
+): BackendEnvironment {
+  if (isNames(given)) return byName(given, ours);
+  const { env, secrets } = byName([], ours);
+  return { env: { ...env, ...given }, secrets: [...secrets, ...secretsOf(given)], missing: [] };
+}
+
+/** Gives those of the values of variables that must not stand in the log. */
+export function secretsOf(env: Readonly<Record<string, string>>): string[] {
+  return Object.values(env).filter(({ length }) => length >= minSecretLength);
+}
+
+function isNames(given: readonly string[] | Readonly<Record<string, string>>): given is readonly string[] {
+  return Array.isArray(given);
+}
+
+function byName(
   names: readonly string[],
   ours: Readonly<Record<string, string | undefined>>,
 ): BackendEnvironment {
@@ -28,10 +46,10 @@ export function backendEnvironment(
     if (value !== undefined) env[name] = value;
   }
   const isGiven = (name: string): boolean => Object.hasOwn(env, name);
-  const given = names.filter(isGiven).map((name) => String(env[name]));
+  const handedOver = Object.fromEntries(names.filter(isGiven).map((name) => [name, String(env[name])]));
   return {
     env,
-    secrets: given.filter(({ length }) => length >= minSecretLength),
+    secrets: secretsOf(handedOver),
     missing: names.filter((name) => !isGiven(name)),
   };
 }

@@ -6,6 +6,8 @@ export interface Occupant {
   readonly account: string;
   /** Since when nothing runs in it, on the clock of the places; undefined while something does. */
   readonly idleSinceMs: number | undefined;
+  /** Whether somebody waits for what it says by itself, so that it is in use though nobody asks it. */
+  readonly isListenedTo: boolean;
   /** Ends it, for another. */
   giveWay(): void;
 }
@@ -58,6 +60,17 @@ export class Places {
   /** Gives a place back. */
   leave(occupant: Occupant): void {
     this.#taken.delete(occupant);
+  }
+
+  /** Ends those that nobody has used for some time, in milliseconds, and nobody listens to. */
+  endIdle(idleMs: number): void {
+    const before = this.#nowMs() - idleMs;
+    for (const occupant of [...this.#taken]) {
+      const { idleSinceMs, isListenedTo } = occupant;
+      if (idleSinceMs === undefined || idleSinceMs > before || isListenedTo) continue;
+      this.#taken.delete(occupant);
+      occupant.giveWay();
+    }
   }
 
   #restingOthers(): Occupant[] {

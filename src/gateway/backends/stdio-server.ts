@@ -1,240 +1,372 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { isRefusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
-import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { type BackendFailure, backendError } from './backend-errors.ts';
-import { createErrorOutput } from './error-output.ts';
+import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
 import type { Failures } from './failures.ts';
+import { Flood } from './flood.ts';
 import type { Occupant, Places } from './places.ts';
-import { endGroup, type Patience } from './process-group.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Restarts } from './restarts.ts';
+import { StartProgress } from './start-progress.ts';
+import type { StdioProcess } from './stdio-process.ts';
+import { Told } from './told.ts';
 import { withoutCallerAuth } from './without-caller-auth.ts';
 
-/** What a process of a backend is started with. */
+/** What an MCP server in processes is made of. */
 export interface StdioServerOptions {
   /** What the backend is called. */
   name: string;
-  command: string;
-  args: readonly string[];
-  /** The whole environment of the process. */
-  env: Readonly<Record<string, string>>;
-  /** Values that must not stand in the log. */
-  secrets: readonly string[];
-  /** Longest line it may write, and most that may wait to be read by it, in bytes. */
-  maxLineBytes: number;
-  /** How long it may take to answer `initialize`, in milliseconds. */
+  /** How long a process may take to answer `initialize`, in milliseconds. */
   startMs: number;
-  patience: Patience;
-  failures: Failures;
   places: Places;
-  watchdog: Watchdog;
+  restarts: Restarts;
+  failures: Failures;
+  /** Starts a process; or says why this account gets none. */
+  launch(): Promise<StdioProcess | { error: JsonRpcError }>;
+  /** Called when it is closed for good. */
+  onClose(): void;
   logger: Logger;
   nowMs: () => number;
 }
 
-/** How long what a process wrote before it ended may take to arrive, in milliseconds. */
-const lastWordsMs = 200;
+/** A message that waits for the process to be ready. */
+interface Queued {
+  message: Message;
+  length: number;
+}
 
 /** Lines that are no messages, of which no more than these are told in the log. */
 const maxToldLines = 5;
 
+/** Most that waits for a process to be ready, in characters. */
+const maxQueued = 16 * 1024 * 1024;
+
+/** Ids of what the server is asked by us; those of the front are numbers. */
+const ownIds = 'gatehouse-';
+
 /**
- * An MCP server in a process of its own: started when it is connected, ended with its whole process group. Whatever
- * goes wrong is an answer to the calls that run, at once (T-155, T-156).
+ * An MCP server of a revision up to 2025-11-25, whose processes come and go: one is started when it is first asked, and
+ * again when it is asked after one ended, was idle for long, or gave way. A new one is told all that the last was told,
+ * so that its client goes on. Whatever goes wrong is an answer to the calls that run, at once (T-155, T-156).
  * @see MCP 2025-11-25 transports "stdio"
  */
 export class StdioServer implements McpLike, Occupant {
   readonly account: string;
   readonly #options: StdioServerOptions;
-  /** Requests it has not answered, with their methods. */
+  readonly #told = new Told();
+  readonly #flood: Flood;
+  readonly #progress: StartProgress;
+  /** Requests that are not answered, with their methods. */
   readonly #waiting = new Map<RequestId, string>();
+  /** What the process asks its client. */
+  readonly #asked = new Set<RequestId>();
   #transport: Transport | undefined;
-  #child: ChildProcessWithoutNullStreams | undefined;
+  #process: StdioProcess | undefined;
+  /** `ready`: it has answered initialize. */
+  #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
+  /** Tells apart what is started from what was started before. */
+  #starts = 0;
+  #queue: Queued[] = [];
+  #queued = 0;
   #startTimer: NodeJS.Timeout | undefined;
+  #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
+  #readySinceMs = 0;
   #toldLines = 0;
-  /** Why it takes nothing any more. */
-  #refusal: JsonRpcError | undefined;
   #ending: Promise<void> | undefined;
 
-  /** @param account whose process it is */
+  /** @param account whose processes they are */
   constructor(account: string, options: StdioServerOptions) {
     this.account = account;
     this.#options = options;
     this.#usedAtMs = options.nowMs();
+    this.#flood = new Flood(options.nowMs);
+    this.#progress = new StartProgress(options.name, (notification) => this.#send(notification));
   }
 
   get idleSinceMs(): number | undefined {
     return this.#waiting.size > 0 ? undefined : this.#usedAtMs;
   }
 
+  get isListenedTo(): boolean {
+    return this.#told.hasSubscriptions;
+  }
+
   async connect(transport: Transport): Promise<void> {
     this.#transport = transport;
     transport.onmessage = (message) => this.#take(message as Message);
     await transport.start();
-    this.#refusal = this.#options.places.take(this);
-    if (!this.#refusal) this.#start();
   }
 
   giveWay(): void {
-    this.#options.logger.info(
-      { backend: this.#options.name, pid: this.#child?.pid },
-      'an idle backend gave way',
-    );
-    void this.close();
+    const { logger, name } = this.#options;
+    logger.info({ backend: name, pid: this.#process?.pid }, 'an idle backend gave way');
+    this.#sleep();
+  }
+
+  /** Ends its process because what it was started with holds no more; the next request starts another. */
+  startAnew(): void {
+    if (this.#process) this.#lose('backend_ended');
   }
 
   async close(): Promise<void> {
-    this.#ending ??= this.#end();
-    await this.#ending;
-  }
-
-  #start(): void {
-    const { name, command, args, env, logger, nowMs, secrets, startMs } = this.#options;
-    let child: ChildProcessWithoutNullStreams;
-    try {
-      child = spawn(command, args, { env, stdio: 'pipe', detached: true, shell: false });
-    } catch (error) {
-      // An argument or a variable that no process can be given.
-      this.#notStarted(error as Error);
-      return;
-    }
-    this.#child = child;
-    child.once('error', (error) => this.#notStarted(error));
-    child.stdin.on('error', () => undefined);
-    const { pid } = child;
-    if (pid === undefined) return;
-    this.#options.watchdog.begun(pid);
-    logger.info({ backend: name, pid }, 'a backend was started');
-    const reader = new LineReader(this.#options.maxLineBytes, {
-      line: (bytes) => this.#hear(bytes),
-      tooLong: () => this.#heardTooMuch(),
-    });
-    child.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
-    child.stderr.on('data', createErrorOutput({ backend: name, pid, secrets, logger, nowMs }));
-    child.once('exit', (code, signal) => void this.#exited(child, code, signal));
-    this.#startTimer = setTimeout(() => {
-      logger.warn({ backend: name, pid, startMs }, 'a backend did not answer initialize in time');
-      void this.#fail('backend_start_timed_out');
-    }, startMs);
-    this.#startTimer.unref();
-  }
-
-  #notStarted(error: Error): void {
-    const { name, command, logger } = this.#options;
-    logger.error({ err: error, backend: name, command }, 'a backend could not be started');
-    // Who connects hears of it as the answer to initialize, which comes after.
-    setImmediate(() => void this.#fail('backend_not_started'));
-  }
-
-  async #exited(
-    child: ChildProcessWithoutNullStreams,
-    code: number | null,
-    signal: string | null,
-  ): Promise<void> {
-    if (this.#ending) return;
-    // What it wrote last may still be on its way; a grandchild that keeps the pipe open is not waited for.
-    await Promise.race([once(child, 'close'), new Promise((resolve) => setTimeout(resolve, lastWordsMs))]);
-    if (this.#ending) return;
-    const { name, logger } = this.#options;
-    const wasStarting = this.#startTimer !== undefined;
-    logger.warn({ backend: name, pid: child.pid, exitCode: code, signal }, 'a backend ended by itself');
-    await this.#fail(wasStarting ? 'backend_not_started' : 'backend_ended');
-  }
-
-  /** Answers what runs, and what still comes, with an error; ends the process. */
-  async #fail(failure: BackendFailure): Promise<void> {
-    this.#options.failures.note(failure);
-    this.#refusal ??= backendError(failure, this.#options.name);
-    for (const id of [...this.#waiting.keys()]) this.#answerWith(id, this.#refusal);
-    await this.close();
-  }
-
-  async #end(): Promise<void> {
-    const { places, watchdog, patience } = this.#options;
-    clearTimeout(this.#startTimer);
-    this.#startTimer = undefined;
-    places.leave(this);
-    const child = this.#child;
-    child?.stdin.end();
-    await this.#transport?.close();
-    if (child?.pid === undefined) return;
-    await endGroup(child.pid, patience);
-    watchdog.ended(child.pid);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    clearTimeout(this.#wakeTimer);
+    this.#sleep();
+    this.#state = 'closed';
+    this.#options.onClose();
+    await Promise.all([this.#transport?.close(), this.#ending]);
   }
 
   /** Takes a message of the front. */
   #take(message: Message): void {
+    const { id, method } = message;
+    if (this.#state === 'closed') return;
     this.#usedAtMs = this.#options.nowMs();
-    const isRequest = message.method !== undefined && message.id !== undefined;
-    if (isRequest) this.#waiting.set(message.id as RequestId, message.method as string);
-    if (message.method === 'notifications/cancelled')
-      this.#waiting.delete(message.params?.requestId as RequestId);
-    const refusal = this.#refusal ?? this.#checkReading();
-    if (!refusal) this.#child?.stdin.write(`${JSON.stringify(withoutCallerAuth(message))}\n`);
-    // Later, as the server would answer: who asks hears nothing before it has asked.
-    else if (isRequest) queueMicrotask(() => this.#answerWith(message.id as RequestId, refusal));
+    this.#told.say(message);
+    if (method === undefined) {
+      if (this.#asked.delete(id as RequestId)) this.#process?.write(message);
+    } else if (id === undefined) this.#notify(message);
+    else {
+      this.#waiting.set(id, method);
+      const refusal = this.#checkReady() ?? this.#hand(message);
+      // Later, as the server would answer: who asks hears nothing before it has asked.
+      if (refusal) queueMicrotask(() => this.#answerWith(id, refusal));
+    }
   }
 
-  #checkReading(): JsonRpcError | undefined {
-    const { maxLineBytes, name } = this.#options;
-    const isStuck = (this.#child?.stdin.writableLength ?? 0) > maxLineBytes;
-    return isStuck ? backendError('backend_not_reading', name) : undefined;
+  #notify(message: Message): void {
+    if (message.method === 'notifications/cancelled') {
+      const id = message.params?.requestId as RequestId;
+      if (!this.#waiting.delete(id)) return;
+      this.#told.answered(id, false);
+      this.#progress.remove(id);
+      const queued = this.#queue.findIndex((one) => one.message.id === id);
+      if (queued >= 0) {
+        this.#queue.splice(queued, 1);
+        return;
+      }
+    }
+    if (this.#state === 'ready') this.#process?.write(withoutCallerAuth(message));
+  }
+
+  /** Has a process started where there is none. @returns why there will be none */
+  #checkReady(): JsonRpcError | undefined {
+    if (this.#state !== 'asleep') return undefined;
+    const { name, restarts, places } = this.#options;
+    const waiting = restarts.waiting(this.account);
+    if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
+    const refusal = places.take(this);
+    if (!refusal) this.#start();
+    return refusal;
+  }
+
+  #hand(message: Message): JsonRpcError | undefined {
+    const { name } = this.#options;
+    const passed = withoutCallerAuth(message);
+    if (this.#state === 'ready') {
+      if (this.#process?.isStuck) return backendError('backend_not_reading', name);
+      this.#process?.write(passed);
+      return undefined;
+    }
+    const { length } = JSON.stringify(passed);
+    if (this.#queued + length > maxQueued) return backendError('backend_not_reading', name);
+    this.#queue.push({ message: passed, length });
+    this.#queued += length;
+    this.#progress.add(passed);
+    return undefined;
+  }
+
+  #start(): void {
+    const { launch, startMs, logger, name } = this.#options;
+    const start = ++this.#starts;
+    this.#state = 'starting';
+    clearTimeout(this.#wakeTimer);
+    this.#startTimer = setTimeout(() => {
+      logger.warn(
+        { backend: name, pid: this.#process?.pid, startMs },
+        'a backend did not answer initialize in time',
+      );
+      this.#lose('backend_start_timed_out');
+    }, startMs).unref();
+    launch().then(
+      (launched) => {
+        if ('error' in launched) {
+          if (this.#isAt(start)) this.#refuse(launched.error);
+        } else if (this.#isAt(start)) this.#begin(launched);
+        else void launched.end();
+      },
+      (error: unknown) => {
+        logger.error({ err: error, backend: name }, 'a backend could not be started');
+        if (this.#isAt(start)) this.#lose('backend_not_started');
+      },
+    );
+  }
+
+  #isAt(start: number): boolean {
+    return this.#state === 'starting' && this.#starts === start;
+  }
+
+  #begin(process: StdioProcess): void {
+    this.#process = process;
+    process.listener = {
+      line: (bytes) => this.#hear(bytes),
+      tooLong: () => this.#heardTooMuch(),
+      gone: () => this.#lose(this.#state === 'starting' ? 'backend_not_started' : 'backend_ended'),
+    };
+    if (this.#told.wasInitialized) process.write({ jsonrpc: '2.0', id: ownIds, ...this.#told.initialize });
+    // The first initialize is the front's own, and nothing comes before its answer.
+    else this.#flush();
+  }
+
+  #flush(): void {
+    const queue = this.#queue;
+    this.#emptyQueue();
+    for (const { message } of queue) this.#process?.write(message);
+  }
+
+  #emptyQueue(): void {
+    this.#queue = [];
+    this.#queued = 0;
+    this.#progress.stop();
+  }
+
+  #ready(): void {
+    clearTimeout(this.#startTimer);
+    this.#state = 'ready';
+    this.#readySinceMs = this.#options.nowMs();
+    this.#options.failures.mended();
+  }
+
+  /** The process has failed, or is to be another: answers what runs with an error. */
+  #lose(reason: BackendFailure): void {
+    const { name, restarts, failures, nowMs } = this.#options;
+    if (this.#state === 'closed' || this.#state === 'asleep') return;
+    const stood = this.#state === 'ready' ? { stoodMs: nowMs() - this.#readySinceMs } : {};
+    failures.note(reason);
+    restarts.failed(this.account, { reason, ...stood });
+    this.#refuse(backendError(reason, name));
+    // Who waits to hear of resources asks nothing that would start it.
+    if (!this.isListenedTo) return;
+    const waitMs = restarts.waiting(this.account)?.waitMs ?? 0;
+    this.#wakeTimer = setTimeout(() => this.#checkReady(), waitMs + 1).unref();
+  }
+
+  /** Answers what runs with an error, and sleeps. */
+  #refuse(error: JsonRpcError): void {
+    this.#sleep();
+    for (const id of [...this.#waiting.keys()]) this.#answerWith(id, error);
+  }
+
+  /** Ends the process, if there is one. */
+  #sleep(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'asleep';
+    clearTimeout(this.#startTimer);
+    this.#emptyQueue();
+    this.#options.places.leave(this);
+    if (this.#process) this.#ending = this.#process.end();
+    this.#process = undefined;
+    // The next process may choose the same ids.
+    const asked = [...this.#asked];
+    this.#asked.clear();
+    for (const requestId of asked)
+      this.#send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
   }
 
   #answerWith(id: RequestId, error: JsonRpcError): void {
     if (!this.#waiting.delete(id)) return;
-    void this.#transport?.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage);
+    this.#told.answered(id, false);
+    this.#send({ jsonrpc: '2.0', id, error } as Message);
+  }
+
+  #send(message: Message): void {
+    void this.#transport?.send(message as JSONRPCMessage);
   }
 
   /** Takes a line of the process. */
   #hear(bytes: Uint8Array): void {
-    if (this.#ending) return;
-    this.#usedAtMs = this.#options.nowMs();
     const messages = readLine(bytes);
     if (messages === undefined) return;
-    if (!isRefusal(messages)) {
-      for (const message of messages.list) this.#pass(message);
-      return;
-    }
+    this.#usedAtMs = this.#options.nowMs();
+    if (isRefusal(messages)) this.#heardGarbage(messages, bytes.length);
+    else for (const message of messages.list) this.#pass(message);
+  }
+
+  #heardGarbage({ reason, id }: { reason: string; id?: RequestId }, bytes: number): void {
     const { name, logger } = this.#options;
     if (++this.#toldLines <= maxToldLines)
       logger.warn(
-        { backend: name, pid: this.#child?.pid, reason: messages.reason, bytes: bytes.length },
+        { backend: name, pid: this.#process?.pid, reason, bytes },
         'a backend wrote a line to its standard output that is no MCP message',
       );
-    if (messages.id !== undefined)
-      this.#answerWith(messages.id, backendError('backend_answer_unreadable', name));
+    this.#mayPass();
+    if (id !== undefined) this.#answerWith(id, backendError('backend_answer_unreadable', name));
   }
 
   #pass(message: Message): void {
-    if (message.method === undefined && message.id !== undefined) {
-      if (this.#waiting.get(message.id) === 'initialize') {
-        clearTimeout(this.#startTimer);
-        this.#startTimer = undefined;
-        this.#options.failures.mended();
-      }
-      this.#waiting.delete(message.id);
+    const { id, method } = message;
+    if (method === undefined) this.#passAnswer(message as Message & { id: RequestId });
+    else if (this.#mayPass()) {
+      if (id !== undefined) this.#asked.add(id);
+      else if (method === 'notifications/cancelled')
+        this.#asked.delete(message.params?.requestId as RequestId);
+      this.#send(message);
     }
-    void this.#transport?.send(message as JSONRPCMessage);
+  }
+
+  #passAnswer(message: Message & { id: RequestId; result?: unknown }): void {
+    const { id } = message;
+    const isResult = message.result !== undefined;
+    if (id === ownIds && this.#state === 'starting') {
+      this.#restarted(isResult);
+      return;
+    }
+    const method = this.#waiting.get(id);
+    // Nobody asked for it, or nobody waits any more.
+    if (method === undefined) return;
+    this.#waiting.delete(id);
+    this.#flood.answer();
+    this.#told.answered(id, isResult);
+    this.#send(message);
+    if (method !== 'initialize' || !isResult) return;
+    this.#ready();
+    this.#flush();
+  }
+
+  /** A new process has answered `initialize`: it is told what the last knew, and gets what waits. */
+  #restarted(isResult: boolean): void {
+    if (!isResult) {
+      this.#lose('backend_not_started');
+      return;
+    }
+    this.#ready();
+    this.#told.afterInitialize().forEach((told, at) => {
+      const isNotification = told.method.startsWith('notifications/');
+      this.#process?.write({ jsonrpc: '2.0', ...(isNotification ? {} : { id: `${ownIds}${at}` }), ...told });
+    });
+    this.#flush();
+  }
+
+  /** Whether what was said unasked is passed on. */
+  #mayPass(): boolean {
+    const { passes, isFirstDropped, pauseMs } = this.#flood.take();
+    const { name, logger } = this.#options;
+    if (isFirstDropped)
+      logger.warn(
+        { backend: name, pid: this.#process?.pid },
+        'a backend says too much unasked; what is beyond its share of this second is dropped',
+      );
+    if (pauseMs > 0) this.#process?.pauseReading(pauseMs);
+    return passes;
   }
 
   /** It cannot be known whose answer the line was, so nobody waits for one any more; the process goes on. */
   #heardTooMuch(): void {
-    const { name, logger, maxLineBytes } = this.#options;
-    logger.warn(
-      { backend: name, pid: this.#child?.pid, maxLineBytes },
-      'a backend wrote a line that is too long',
-    );
-    const error = backendError('backend_answer_too_large', name);
-    for (const id of [...this.#waiting.keys()]) this.#answerWith(id, error);
+    const error = backendError('backend_answer_too_large', this.#options.name);
+    const handed = new Set(this.#queue.map(({ message }) => message.id));
+    for (const id of [...this.#waiting.keys()]) if (!handed.has(id)) this.#answerWith(id, error);
   }
 }

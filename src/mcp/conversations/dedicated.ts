@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
-import type { McpLike, ServerSource } from '../server-source.ts';
+import { isElsewhere, type McpLike, type ServerSource } from '../server-source.ts';
 import type {
   Conversation,
   Conversations,
@@ -59,7 +59,7 @@ class DedicatedConversation implements Conversation, Party {
     this.#onEnd = onEnd;
     this.#line = new ServerLine({
       sole: this,
-      isElsewhere: source.sharing === 'principal',
+      isElsewhere: isElsewhere(source),
       announce: (notification) => this.hear(notification),
       onClose: () => this.#serverClosed(),
     });

@@ -26,11 +26,7 @@ export function createSharedConversations(options: SharedConversationsOptions): 
         'The MCP server was closed, and it cannot be made again. Bring a function that makes it.',
       );
     const made = requireServer(await source.create({ era: 'legacy' }));
-    const shared = new SharedServer(made, {
-      capabilities,
-      logger,
-      isElsewhere: source.sharing === 'principal',
-    });
+    const shared = new SharedServer(made, { capabilities, logger, source });
     const error = await shared.start().catch(async (failure: unknown) => {
       if (source.sharing === 'single') throw connectFailure(failure);
       await shared.close();

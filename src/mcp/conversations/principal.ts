@@ -1,5 +1,5 @@
-import { principalKey } from '../../oauth/auth-info.ts';
-import { readAbilities } from './client-abilities.ts';
+import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
+import { allCapabilities, readAbilities } from './client-abilities.ts';
 import type { Conversations, InitializeParams, Listener } from './conversation.ts';
 import type { ConversationsOptions } from './dedicated.ts';
 import { createSharedConversations } from './one-server.ts';
@@ -27,10 +27,12 @@ interface Own {
 /**
  * Creates conversations that go to one server for each principal: what one account does with one client, and nothing
  * else (T-127, T-158). The server is made with the first of them, and closed some time after the last has ended. It is
- * told what the client can be asked; a client that says now this, now that, has a server for each.
+ * told what the client can be asked; a client that says now this, now that, has a server for each. Where the source says
+ * so, one serves all clients of an account instead, and is told that they can be asked everything.
  */
 export function createPrincipalConversations(options: PrincipalConversationsOptions): Conversations {
   const { source, logger, idleMs = 300_000 } = options;
+  const isOfAccount = source.sharing === 'account';
   const principals = new Map<string, Own>();
 
   const enter = (key: string, make: () => Conversations): Own => {
@@ -55,8 +57,10 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
     };
   };
 
-  const keyFor = (principal: string, capabilities: InitializeParams['capabilities']): string => {
-    const prefix = `${principal} `;
+  const keyFor = (authInfo: AuthInfo | undefined, capabilities: InitializeParams['capabilities']): string => {
+    if (!authInfo) return '';
+    if (isOfAccount) return accountKeyPrefix(authInfo);
+    const prefix = `${principalKey(authInfo)} `;
     const own = `${prefix}${JSON.stringify(readAbilities(capabilities))}`;
     if (capabilities !== anyCapabilities) return own;
     return [...principals.keys()].find((key) => key.startsWith(prefix)) ?? own;
@@ -65,8 +69,8 @@ export function createPrincipalConversations(options: PrincipalConversationsOpti
   return {
     async open(initialize, sender, listener) {
       const { authInfo } = sender;
-      const { capabilities } = initialize;
-      const key = keyFor(authInfo ? principalKey(authInfo) : '', capabilities);
+      const capabilities = isOfAccount ? allCapabilities : initialize.capabilities;
+      const key = keyFor(authInfo, capabilities);
       const own = enter(key, () =>
         createSharedConversations({
           capabilities,

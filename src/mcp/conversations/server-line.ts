@@ -12,10 +12,12 @@ export interface LineOptions {
   /** The only party there is, where the server serves one. */
   sole?: Party;
   /**
-   * Whether the server stands in another process, and all parties are of one principal. Such a server does not say for
-   * which call it sends something: while one call runs, it is for that one.
+   * Whether the server stands in another process. Such a server does not say for which call it sends something: while
+   * one call runs, it is for that one.
    */
   isElsewhere?: boolean;
+  /** Whether its parties are of many accounts: then what it sends is for nobody unless it names the call (T-158). */
+  isForEveryone?: boolean;
   /** Takes notifications about what the server offers, which no single call has caused. */
   announce(notification: Message): void;
   /** Called once, when the server closed. */
@@ -174,7 +176,8 @@ export class ServerLine implements Transport {
     const { onmessage } = this;
     if (!onmessage || this.isClosed) return;
     const context = new MessageContext(sender);
-    this.#origin.run(origin, onmessage, message as JSONRPCMessage, context);
+    if (this.#options.isElsewhere) onmessage(message as JSONRPCMessage, context);
+    else this.#origin.run(origin, onmessage, message as JSONRPCMessage, context);
   }
 
   #answer(call: Call, answer: Answer): void {
@@ -205,6 +208,7 @@ export class ServerLine implements Transport {
   /** The call the server sends something for: the one it names, the one in whose context it runs, or the only one. */
   #originOf(relatedRequestId: RequestId | undefined): Call | undefined {
     if (relatedRequestId !== undefined) return this.#calls.get(relatedRequestId);
+    if (this.#options.isForEveryone) return undefined;
     if (this.#options.isElsewhere) return this.#onlyCall();
     const origin = this.#origin.getStore();
     return origin?.isRunning ? origin : undefined;

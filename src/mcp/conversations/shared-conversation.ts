@@ -98,7 +98,22 @@ export class SharedConversation implements Conversation, Party, Guest {
     else if (method === 'logging/setLevel') this.#answer(id, this.#setLevel(params?.level));
     else if (method === 'resources/subscribe') this.#subscribe(request, sender);
     else if (method === 'resources/unsubscribe') this.#unsubscribe(request, sender);
+    else if (this.#shared.isForEveryone) this.#requestOfMany(request, sender);
     else this.#shared.line.call(this, request, sender);
+  }
+
+  /** Tasks are a person's own, and the server would show them to all. */
+  #requestOfMany(request: RequestMessage, sender: Sender): void {
+    if (request.method.startsWith('tasks/')) {
+      this.#answer(request.id, { error: noSuchMethod });
+      return;
+    }
+    const { task: _task, ...params } = request.params ?? {};
+    this.#shared.line.call(
+      this,
+      request.params?.task === undefined ? request : { ...request, params },
+      sender,
+    );
   }
 
   #setLevel(level: unknown): Pick<Answer, 'result' | 'error'> {

@@ -1,10 +1,10 @@
 import type { Logger } from '../../observability/logger.ts';
 import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
-import type { McpLike } from '../server-source.ts';
+import { isElsewhere, type McpLike, type ServerSource } from '../server-source.ts';
 import type { InitializeParams, InitializeResult, JsonRpcError, Sender } from './conversation.ts';
 import { checkAnswered, negotiateRevision } from './revisions.ts';
-import { type LineOptions, ServerLine } from './server-line.ts';
+import { ServerLine } from './server-line.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 /** What the front says of itself to a server that serves many. */
@@ -14,10 +14,18 @@ const frontParams = {
 };
 
 /** What a server that serves many is made with. */
-export interface SharedServerOptions extends Pick<LineOptions, 'isElsewhere'> {
+export interface SharedServerOptions {
   /** What it is told its clients can be asked. */
   capabilities: InitializeParams['capabilities'];
+  /** Where it comes from. */
+  source: Pick<ServerSource, 'sharing'>;
   logger: Logger;
+}
+
+/** Takes out what is a person's own: a server that cannot tell them apart would mix it. */
+function withoutPersonal(result: InitializeResult): InitializeResult {
+  const { logging: _logging, tasks: _tasks, ...capabilities } = result.capabilities;
+  return { ...result, capabilities };
 }
 
 /** A conversation, as the server that serves many knows it. */
@@ -34,18 +42,22 @@ export interface Guest {
 export class SharedServer {
   readonly server: McpLike;
   readonly line: ServerLine;
+  /** Whether it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
+  readonly isForEveryone: boolean;
   readonly conversations = new Set<Guest>();
   readonly subscriptions = new Subscriptions<Guest>();
   readonly #logger: Logger;
   readonly #capabilities: InitializeParams['capabilities'];
   #result: InitializeResult | undefined;
 
-  constructor(server: McpLike, { capabilities, logger, isElsewhere }: SharedServerOptions) {
+  constructor(server: McpLike, { capabilities, source, logger }: SharedServerOptions) {
     this.server = server;
     this.#capabilities = capabilities;
     this.#logger = logger;
+    this.isForEveryone = source.sharing === 'everyone';
     this.line = new ServerLine({
-      isElsewhere,
+      isElsewhere: isElsewhere(source),
+      isForEveryone: this.isForEveryone,
       announce: (notification) => this.#announce(notification),
       onClose: () => this.#closed(),
     });
@@ -57,10 +69,12 @@ export class SharedServer {
    * @throws what its `connect` throws
    */
   async start(): Promise<JsonRpcError | undefined> {
-    const params: InitializeParams = { ...frontParams, capabilities: this.#capabilities };
+    const capabilities = this.isForEveryone ? {} : this.#capabilities;
+    const params: InitializeParams = { ...frontParams, capabilities };
     const { result, error } = await this.line.open(this.server, params, {});
     if (error) return error;
-    this.#result = result as InitializeResult;
+    const initialized = result as InitializeResult;
+    this.#result = this.isForEveryone ? withoutPersonal(initialized) : initialized;
     const notServed = checkAnswered(this.#result);
     if (notServed) return notServed;
     this.line.notify(undefined, { jsonrpc: '2.0', method: 'notifications/initialized' }, {});

@@ -1,4 +1,5 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
+import { isElsewhere } from '../server-source.ts';
 import type { Backend, Caller } from './backend.ts';
 import { connectOneServer } from './one-server.ts';
 import { createServerEach, type ServerEachOptions } from './server-each.ts';
@@ -41,7 +42,7 @@ export function createBackends(options: ServerEachOptions): Backends {
   };
   const choose = (): Promise<Backend> => {
     if (source.sharing === 'each') return Promise.resolve(each);
-    if (source.sharing === 'single' || source.sharing === 'principal') return Promise.resolve(older);
+    if (source.sharing === 'single' || isElsewhere(source)) return Promise.resolve(older);
     return connect();
   };
 

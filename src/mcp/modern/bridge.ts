@@ -56,7 +56,7 @@ export function createBridge(options: BridgeOptions): Backend {
 
   const open = (call: Pick<Call, 'request' | 'caller'>, listener: Listener): Promise<Opening> => {
     // A server of many was told of everything a client can have; what this one has not, is refused when it is asked.
-    const isToldTheTruth = source.sharing === 'each' || source.sharing === 'principal';
+    const isToldTheTruth = ['each', 'principal', 'account'].includes(source.sharing);
     const capabilities = isToldTheTruth ? declaredCapabilities(call) : allCapabilities;
     const meta = call.request.params?._meta as Record<string, unknown> | undefined;
     const clientInfo = (meta?.['io.modelcontextprotocol/clientInfo'] ??

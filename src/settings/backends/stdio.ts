@@ -17,6 +17,20 @@ export const stdioBackendSettings = z.strictObject({
     .describe(
       'names of variables of our environment it gets, or variables with their values, which are secrets; beside PATH, HOME, LANG, TERM and TMPDIR it gets no others',
     ),
+  process: z
+    .enum(['session', 'account', 'shared'])
+    .default('session')
+    .describe(
+      'who shares a process: nobody but the requests of one account with one client that belong to no session; all sessions and clients of an account; or everybody, for programs that keep nothing of a person and ask their client nothing',
+    ),
+  idleSeconds: z
+    .int()
+    .min(1)
+    .max(604_800)
+    .default(3600)
+    .describe(
+      'how long a process nobody uses is kept, in seconds; its session goes on with a new one, and what the program kept in memory is lost',
+    ),
   maxProcesses: z
     .int()
     .min(1)

@@ -15,4 +15,12 @@ describe('the environment of a backend', () => {
   it('says which names are not set, those of every object’s members among them (T-137)', () => {
     expect(backendEnvironment(['NOPE', 'toString'], ours).missing).toEqual(['NOPE', 'toString']);
   });
+
+  it('may be given with its values, which are kept out of the log', () => {
+    expect(backendEnvironment({ KEY: 'a-long-token', MODE: 'on' }, ours)).toEqual({
+      env: { PATH: '/bin', HOME: '/root', KEY: 'a-long-token', MODE: 'on' },
+      secrets: ['a-long-token'],
+      missing: [],
+    });
+  });
 });

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Occupant, Places } from '../../../src/gateway/backends/places.ts';
 
-function occupant(account: string, idleSinceMs?: number): Occupant & { gaveWay: boolean } {
+function occupant(
+  account: string,
+  idleSinceMs?: number,
+  isListenedTo = false,
+): Occupant & { gaveWay: boolean } {
   return {
     account,
     idleSinceMs,
+    isListenedTo,
     gaveWay: false,
     giveWay() {
       this.gaveWay = true;
@@ -51,5 +56,14 @@ describe('the places of a backend', () => {
     places.take(first);
     places.leave(first);
     expect(places.take(occupant('grace'))).toBeUndefined();
+  });
+
+  it('are given back by all processes nobody has used for long, and nobody listens to', () => {
+    const places = new Places('Notes', { total: 9, perAccount: 9 }, () => 100);
+    const all = [occupant('ada', 0), occupant('ada', 41), occupant('ada'), occupant('ada', 0, true)];
+    for (const one of all) places.take(one);
+    places.endIdle(60);
+    expect(all.map(({ gaveWay }) => gaveWay)).toEqual([true, false, false, false]);
+    expect(places.taken).toBe(3);
   });
 });

@@ -1,9 +1,14 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { openTalk } from '../../mcp/conversations/support/talk.ts';
+import { startProgram } from './support/program.ts';
 
 const program = fileURLToPath(new URL('../../support/backend/server.ts', import.meta.url));
 
@@ -61,5 +66,182 @@ describe('a program as an MCP server', () => {
     expect(await talk.ask('tools/call', params)).toMatchObject({
       error: { data: { reason: 'backend_not_reading' } },
     });
+  });
+});
+
+/** A file that says how the program starts, and one in which it notes each start. */
+function files() {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-program-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [mode, journal] = [join(folder, 'mode'), join(folder, 'journal')];
+  writeFileSync(mode, 'sound');
+  writeFileSync(journal, '');
+  return {
+    args: [mode, journal],
+    say: (how: 'sound' | 'ending') => writeFileSync(mode, how),
+    starts: () => readFileSync(journal, 'utf8').split('\n').length - 1,
+  };
+}
+
+describe('a program that is started again', () => {
+  it('is told all that the last was told, and its client goes on (T-155)', async () => {
+    const talk = await startProgram().open();
+    await talk.ask('logging/setLevel', { level: 'warning' });
+    await talk.ask('resources/subscribe', { uri: 'a:1' });
+    await talk.ask('resources/subscribe', { uri: 'a:2' });
+    await talk.ask('resources/unsubscribe', { uri: 'a:1' });
+    const before = await talk.tool('told');
+    expect(await talk.tool('crash')).toMatchObject({ data: { reason: 'backend_ended' } });
+    const after = await talk.tool('told');
+    expect(after).toEqual({ ...before, pid: expect.any(Number) });
+    expect(after).toMatchObject({
+      level: 'warning',
+      subscriptions: ['a:2'],
+      isReady: true,
+      initialize: '2025-11-25',
+    });
+    expect(after.pid).not.toBe(before.pid);
+    expect(talk.hasEnded()).toBe(false);
+  });
+
+  it('is started by itself where somebody waits to hear of its resources', async () => {
+    const { args, starts } = files();
+    const talk = await startProgram({}, args).open();
+    await talk.ask('resources/subscribe', { uri: 'a:1' });
+    await talk.tool('crash');
+    await vi.waitFor(() => expect(starts()).toBe(2), { timeout: 5000 });
+    await talk.tool('announce', { uri: 'a:1' });
+    expect(talk.heard.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(1);
+  });
+
+  it('never gets the answer to what the last asked', async () => {
+    const talk = await startProgram().open({ capabilities: { roots: {} } });
+    talk.say({ id: 90, method: 'tools/call', params: { name: 'ask', arguments: { delayMs: 60_000 } } });
+    const { id } = await talk.hears(({ method }) => method === 'roots/list');
+    await talk.tool('crash');
+    await talk.hears(
+      ({ method, params }) => method === 'notifications/cancelled' && params?.requestId === id,
+    );
+    talk.say({ id, result: { roots: [] } });
+    expect(await talk.tool('told')).toMatchObject({ answers: [] });
+  });
+
+  it('is not started for every request when it fails: callers hear at once when it is tried again (T-155)', async () => {
+    const { args, say, starts } = files();
+    const { open, backend } = startProgram({}, args);
+    const talk = await open();
+    say('ending');
+    await talk.tool('crash');
+    expect(await talk.tool('echo')).toMatchObject({ data: { reason: 'backend_not_started' } });
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => talk.tool('echo')));
+    expect(performance.now() - begun).toBeLessThan(500);
+    for (const { message, data } of answers) {
+      expect(message).toMatch(/^The MCP server Notes could not be started, and is started again in \d s/);
+      expect(data).toMatchObject({ reason: 'backend_restarting', retryAfterSeconds: expect.any(Number) });
+    }
+    expect([starts(), backend.status().state]).toEqual([1, 'failing']);
+    say('sound');
+    await vi.waitFor(
+      async () => expect(await talk.tool('echo', { text: 'back' })).toHaveProperty('said', 'back'),
+      {
+        timeout: 8000,
+        interval: 100,
+      },
+    );
+    expect([starts(), backend.status().state]).toEqual([2, 'running']);
+  });
+
+  it('makes nobody wait who is another (T-158)', async () => {
+    const { args, say } = files();
+    const { open } = startProgram({}, args);
+    const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
+    say('ending');
+    await ann.tool('crash');
+    await ann.tool('echo');
+    expect(await ann.tool('echo')).toMatchObject({ data: { reason: 'backend_restarting' } });
+    say('sound');
+    await bob.tool('crash');
+    expect(await bob.tool('echo', { text: 'mine' })).toHaveProperty('said', 'mine');
+  });
+
+  it('tells who waits for it that it starts, where they gave a progress token', async () => {
+    const talk = await startProgram({}, ['slow']).open();
+    await talk.tool('crash');
+    const answer = talk.tool('steps', {}, { progressToken: 'mine' });
+    const first = await talk.hears(({ method }) => method === 'notifications/progress');
+    expect(first.params).toMatchObject({
+      progressToken: 'mine',
+      message: 'The MCP server Notes is starting.',
+    });
+    await answer;
+    const all = talk.heard.filter(({ method }) => method === 'notifications/progress');
+    const told = all.map(({ params }) => Number(params?.progress));
+    expect(told.slice(-3)).toEqual([1, 2, 3]);
+    expect(told).toEqual([...told].sort((one, other) => one - other));
+  });
+
+  it('does not run what was cancelled while it started', async () => {
+    const talk = await startProgram({}, ['slow']).open();
+    await talk.tool('crash');
+    talk.say({ id: 70, method: 'tools/call', params: { name: 'crash' } });
+    talk.say({ method: 'notifications/cancelled', params: { requestId: 70 } });
+    expect(await talk.tool('echo', { text: 'stands' })).toHaveProperty('said', 'stands');
+  });
+
+  it('was ended when nobody used it for long, and its client goes on', async () => {
+    const { args, starts } = files();
+    const { open, backend } = startProgram({ idleSeconds: 0.4 }, args);
+    const talk = await open();
+    await talk.tool('echo');
+    await vi.waitFor(() => expect(backend.status().processes).toBe(0), { timeout: 5000 });
+    expect(await talk.tool('told')).toMatchObject({ isReady: true });
+    expect(starts()).toBe(2);
+  });
+});
+
+describe('what a program says', () => {
+  it('with a wrong id, or to nobody, reaches nobody (T-156)', async () => {
+    const talk = await startProgram().open();
+    expect(await talk.tool('astray')).toEqual({ said: 'in place' });
+    expect(talk.heard.filter((message) => JSON.stringify(message).includes('astray'))).toEqual([]);
+  });
+
+  it('that is garbage is dropped, and what follows is heard (T-156)', async () => {
+    const { open, log } = startProgram();
+    const talk = await open();
+    expect(await talk.tool('garbage')).toEqual({ said: 'after the garbage' });
+    expect(log.filter((line) => line.includes('no MCP message'))).toHaveLength(5);
+  });
+
+  it('as a line of 50 MB is an error for the call, and others go on (T-156)', async () => {
+    const { open } = startProgram();
+    const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
+    const before = process.memoryUsage().rss;
+    const long = ann.ask('tools/call', { name: 'long', arguments: { megabytes: 50 } });
+    expect(await bob.tool('echo', { text: 'meanwhile' })).toHaveProperty('said', 'meanwhile');
+    expect((await long).error).toMatchObject({ data: { reason: 'backend_answer_too_large' } });
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+    expect(await ann.tool('echo', { text: 'after' })).toHaveProperty('said', 'after');
+  });
+
+  it('a hundred thousand times a second is bounded, and others are answered in time (T-156)', async () => {
+    const { open, log } = startProgram();
+    const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
+    const flooded = ann.tool('flood', { seconds: 1 });
+    await pause(200);
+    let slowest = 0;
+    for (let count = 0; count < 20; count++) {
+      const begun = performance.now();
+      await bob.tool('echo', { text: 'x' });
+      slowest = Math.max(slowest, performance.now() - begun);
+    }
+    expect(slowest).toBeLessThan(1000);
+    const heard = ann.heard.length;
+    await pause(1000);
+    expect(ann.heard.length - heard).toBeLessThan(3000);
+    expect(log.join('')).toContain('says too much unasked');
+    ann.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    void flooded.catch(() => undefined);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
+import { startProgram } from './support/program.ts';
 
 describe('a backend', () => {
   const logger = createLogger('silent');
@@ -19,5 +20,73 @@ describe('a backend', () => {
     void backend.source.create({ era: 'legacy' });
     expect(backend.status()).toEqual({ kind: 'stdio', state: 'idle', processes: 0, failures: { count: 0 } });
     backend.close();
+  });
+
+  it('is refused where what one person has would go to everybody (T-158)', () => {
+    const credentials = { find: () => Promise.resolve({}), onChange: () => () => undefined };
+    expect(() =>
+      createStdioBackend('a', { command: 'true', process: 'shared', credentials }, { logger }),
+    ).toThrow('process: "shared" is for programs without personal credentials');
+  });
+});
+
+describe('a process', () => {
+  it('of an account serves all its sessions, and no other account (T-158)', async () => {
+    const { open, backend } = startProgram({ process: 'account' });
+    const talks = await Promise.all(['ann', 'ann', 'bob'].map((subject) => open({ subject })));
+    const [ann, again, bob] = await Promise.all(talks.map(async (talk) => (await talk.tool('echo')).pid));
+    expect(again).toBe(ann);
+    expect(bob).not.toBe(ann);
+    expect(backend.status()).toMatchObject({ state: 'running', processes: 2 });
+  });
+
+  it('of everybody is told that its client can do nothing, and what it asks is refused (T-158)', async () => {
+    const { open, backend } = startProgram({ process: 'shared' });
+    const all = { roots: {}, sampling: {}, elicitation: {} };
+    const [ann, bob] = [
+      await open({ subject: 'ann', capabilities: all }),
+      await open({ subject: 'bob', capabilities: all }),
+    ];
+    const told = await ann.tool('told');
+    expect(told).toMatchObject({ capabilities: {} });
+    expect((await bob.tool('told')).pid).toBe(told.pid);
+    expect(backend.status().processes).toBe(1);
+    for (const method of ['roots/list', 'sampling/createMessage', 'elicitation/create'])
+      await ann.tool('ask', { method });
+    expect((await ann.tool('told')).answers).toEqual(['refused', 'refused', 'refused']);
+    for (const { heard } of [ann, bob])
+      expect(heard.filter(({ id, method }) => id !== undefined && method !== undefined)).toEqual([]);
+  });
+
+  it('of everybody tells all of changed lists, subscribers of their resources, and nobody anything else (T-158)', async () => {
+    const { open } = startProgram({ process: 'shared' });
+    const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
+    await bob.ask('resources/subscribe', { uri: 'of:bob' });
+    await ann.tool('announce', { uri: 'of:bob', secret: 'of ann' }, { progressToken: 'mine' });
+    const heard = (talk: typeof ann): unknown[] =>
+      talk.heard.flatMap(({ method }) => (method === undefined ? [] : [method]));
+    await bob.tool('echo');
+    expect(heard(ann)).toEqual(['notifications/tools/list_changed']);
+    expect(heard(bob)).toEqual(['notifications/tools/list_changed', 'notifications/resources/updated']);
+  });
+
+  it('of everybody carries progress to the call whose token it names, whatever the clients chose (T-158)', async () => {
+    const { open } = startProgram({ process: 'shared' });
+    const talks = await Promise.all(['ann', 'bob', 'cy'].map((subject) => open({ subject })));
+    await Promise.all(talks.map((talk) => talk.tool('steps', {}, { progressToken: 1 })));
+    for (const { heard } of talks)
+      expect(heard.flatMap(({ method, params }) => (method ? [params] : []))).toEqual(
+        [1, 2, 3].map((progress) => ({ progressToken: 1, progress })),
+      );
+  });
+
+  it('of everybody has no tasks and no log: they are a person’s own (T-158)', async () => {
+    const { open } = startProgram({ process: 'shared' });
+    const talk = await open();
+    expect(Object.keys(talk.result.capabilities as object).sort()).toEqual(['resources', 'tools']);
+    for (const method of ['tasks/list', 'tasks/get', 'logging/setLevel'])
+      expect(await talk.ask(method, { taskId: 'x', level: 'info' })).toMatchObject({
+        error: { code: -32601 },
+      });
   });
 });

@@ -1,9 +1,16 @@
 import { expect, it } from 'vitest';
 import { stdioBackendSettings } from '../../../src/settings/backends/stdio.ts';
 
-it('a program gets arguments and variables only as they are set, and fifty processes', () => {
+it('a program gets arguments and variables only as they are set, and fifty processes, one a session, an hour each', () => {
   const command = 'notes-server';
-  expect(stdioBackendSettings.parse({ command })).toEqual({ command, args: [], env: [], maxProcesses: 50 });
+  expect(stdioBackendSettings.parse({ command })).toEqual({
+    command,
+    args: [],
+    env: [],
+    process: 'session',
+    idleSeconds: 3600,
+    maxProcesses: 50,
+  });
   for (const env of [['TOKEN'], { TOKEN: 'secret' }])
     expect(stdioBackendSettings.parse({ command, env }).env).toEqual(env);
 });
@@ -15,6 +22,8 @@ it.each([
   { command: 'a', env: ['A=b'] },
   { command: 'a', env: { 'A B': 'c' } },
   { command: 'a', maxProcesses: 0 },
+  { command: 'a', process: 'principal' },
+  { command: 'a', idleSeconds: 0 },
 ])('a program is no %j', (value) => {
   expect(stdioBackendSettings.safeParse(value).success).toBe(false);
 });

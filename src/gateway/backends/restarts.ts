@@ -1,0 +1,64 @@
+import type { BackendFailure } from './backend-errors.ts';
+
+/** How long a program is left alone that fails, in milliseconds. */
+const firstWaitMs = 1000;
+const longestWaitMs = 60_000;
+
+/** A program that stood this long, or was left alone this long after its wait, begins anew. */
+const forgivenMs = 60_000;
+
+/** How often a program may end that was started well, until the next start waits. */
+const freeEnds = 3;
+
+/** A failure of a program. */
+export interface ProcessFailure {
+  reason: BackendFailure;
+  /** How long it had answered, in milliseconds; undefined where it never did. */
+  stoodMs?: number;
+}
+
+interface Failing {
+  count: number;
+  untilMs: number;
+  reason: BackendFailure;
+}
+
+/**
+ * When a program that fails may be started again: for each account by itself, so that nobody waits for what another's
+ * program does. One that ends is started again at once, three times; one that does not start, or ends again and again,
+ * waits twice as long each time, with jitter (T-155).
+ */
+export class Restarts {
+  readonly #nowMs: () => number;
+  readonly #random: () => number;
+  readonly #failing = new Map<string, Failing>();
+
+  /** @param random gives a number from 0 to 1 */
+  constructor(nowMs: () => number, random: () => number = Math.random) {
+    this.#nowMs = nowMs;
+    this.#random = random;
+  }
+
+  /** How long an account has to wait until its program may be started, and why; undefined where it need not. */
+  waiting(account: string): { waitMs: number; reason: BackendFailure } | undefined {
+    const failing = this.#failing.get(account);
+    const waitMs = (failing?.untilMs ?? 0) - this.#nowMs();
+    return failing && waitMs > 0 ? { waitMs, reason: failing.reason } : undefined;
+  }
+
+  /** Takes note of a failure. */
+  failed(account: string, { reason, stoodMs }: ProcessFailure): void {
+    this.#forgive();
+    const hasStood = stoodMs !== undefined && stoodMs >= forgivenMs;
+    const count = hasStood ? 1 : (this.#failing.get(account)?.count ?? 0) + 1;
+    const doublings = count - 1 - (stoodMs === undefined ? 0 : freeEnds);
+    const fullMs = doublings < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** doublings);
+    const waitMs = fullMs * (0.75 + this.#random() / 4);
+    this.#failing.set(account, { count, reason, untilMs: this.#nowMs() + waitMs });
+  }
+
+  #forgive(): void {
+    const before = this.#nowMs() - forgivenMs;
+    for (const [account, { untilMs }] of this.#failing) if (untilMs <= before) this.#failing.delete(account);
+  }
+}

@@ -1,0 +1,180 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { LineReader } from '../../mcp/stdio/line-reader.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { createErrorOutput } from './error-output.ts';
+import { endGroup, type Patience } from './process-group.ts';
+import type { Watchdog } from './watchdog.ts';
+
+/** What a process is started with, whatever it speaks. */
+export interface StdioProcessOptions {
+  /** What the backend is called. */
+  name: string;
+  command: string;
+  args: readonly string[];
+  /** The whole environment of the process. */
+  env: Readonly<Record<string, string>>;
+  /** The folder it works in; ours by default. */
+  folder?: string;
+  /** Values that must not stand in the log. */
+  secrets: readonly string[];
+  /** Longest line it may write, and most that may wait to be read by it, in bytes. */
+  maxLineBytes: number;
+  patience: Patience;
+  watchdog: Watchdog;
+  logger: Logger;
+  nowMs: () => number;
+}
+
+/** Takes what comes of a process. Nothing comes any more once it is being ended. */
+export interface ProcessListener {
+  /** Takes a line of its standard output, without its line feed. */
+  line(bytes: Uint8Array): void;
+  /** It wrote a line that is too long, which is skipped. */
+  tooLong(): void;
+  /** It could not be started, or ended by itself; called once, after its last line. */
+  gone(): void;
+}
+
+/** How long what a process wrote before it ended may take to arrive, in milliseconds. */
+const lastWordsMs = 200;
+
+const nobody: ProcessListener = { line() {}, tooLong() {}, gone() {} };
+
+/**
+ * A program in a process group of its own: lines in, lines out, standard error into the log, and an end of the whole
+ * group. It knows nothing of MCP.
+ * @see MCP 2025-11-25 transports "stdio"
+ */
+export class StdioProcess {
+  /** Takes what comes; may be another from one owner to the next. */
+  listener: ProcessListener = nobody;
+  readonly #options: StdioProcessOptions;
+  readonly #child: ChildProcessWithoutNullStreams | undefined;
+  /** Lines for the next write: those of one turn of the event loop go in one. */
+  #unwritten = '';
+  #ending: Promise<void> | undefined;
+  #isGone = false;
+
+  /** Starts it. Where that fails, the listener hears so later, and the log has the reason. */
+  constructor(options: StdioProcessOptions) {
+    this.#options = options;
+    const { command, args, env, folder } = options;
+    try {
+      this.#child = spawn(command, args, {
+        env,
+        ...(folder === undefined ? {} : { cwd: folder }),
+        stdio: 'pipe',
+        detached: true,
+        shell: false,
+      });
+      this.#watch(this.#child);
+    } catch (error) {
+      // An argument or a variable that no process can be given.
+      setImmediate(() => this.#notStarted(error as Error));
+    }
+  }
+
+  /** Id of the process and of its group; undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Whether it could not be started, has ended, or is being ended. */
+  get isGone(): boolean {
+    return this.#isGone || this.#ending !== undefined;
+  }
+
+  /** Whether it has more to read than may wait for it. */
+  get isStuck(): boolean {
+    const waiting = (this.#child?.stdin.writableLength ?? 0) + this.#unwritten.length;
+    return waiting > this.#options.maxLineBytes;
+  }
+
+  /** Writes one message as one line: JSON escapes line breaks. */
+  write(message: unknown): void {
+    if (this.#unwritten === '') setImmediate(() => this.#flush());
+    this.#unwritten += `${JSON.stringify(message)}\n`;
+  }
+
+  /** Reads nothing more of its output for some milliseconds; a program that writes on has to wait. */
+  pauseReading(forMs: number): void {
+    const { stdout } = this.#child ?? {};
+    if (!stdout || stdout.isPaused()) return;
+    stdout.pause();
+    setTimeout(() => stdout.resume(), forMs);
+  }
+
+  /** Ends the whole group; resolves when it has ended. */
+  end(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  #watch(child: ChildProcessWithoutNullStreams): void {
+    const { name, logger, nowMs, secrets, maxLineBytes, watchdog } = this.#options;
+    child.once('error', (error) => this.#notStarted(error));
+    child.stdin.on('error', () => undefined);
+    const { pid } = child;
+    if (pid === undefined) return;
+    watchdog.begun(pid);
+    logger.info({ backend: name, pid }, 'a backend was started');
+    const reader = new LineReader(maxLineBytes, {
+      line: (bytes) => {
+        if (!this.#ending) this.listener.line(bytes);
+      },
+      tooLong: () => {
+        logger.warn({ backend: name, pid, maxLineBytes }, 'a backend wrote a line that is too long');
+        if (!this.#ending) this.listener.tooLong();
+      },
+    });
+    child.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
+    child.stderr.on('data', createErrorOutput({ backend: name, pid, secrets, logger, nowMs }));
+    child.once('exit', (code, signal) => void this.#exited(child, code, signal));
+  }
+
+  #notStarted(error: Error): void {
+    const { name, command, logger } = this.#options;
+    logger.error({ err: error, backend: name, command }, 'a backend could not be started');
+    this.#tellGone();
+  }
+
+  async #exited(
+    child: ChildProcessWithoutNullStreams,
+    exitCode: number | null,
+    signal: string | null,
+  ): Promise<void> {
+    if (this.#ending) return;
+    // What it wrote last may still be on its way; a grandchild that keeps the pipe open is not waited for.
+    await Promise.race([once(child, 'close'), new Promise((resolve) => setTimeout(resolve, lastWordsMs))]);
+    if (this.#ending) return;
+    const { name, logger } = this.#options;
+    logger.warn({ backend: name, pid: child.pid, exitCode, signal }, 'a backend ended by itself');
+    this.#tellGone();
+  }
+
+  #tellGone(): void {
+    if (this.isGone) return;
+    this.#isGone = true;
+    this.listener.gone();
+  }
+
+  #flush(): void {
+    const lines = this.#unwritten;
+    this.#unwritten = '';
+    const { stdin } = this.#child ?? {};
+    if (stdin?.writable) stdin.write(lines);
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child;
+    if (!child) return;
+    if (this.#unwritten !== '') this.#flush();
+    child.stdin.end();
+    if (child.pid === undefined) return;
+    await endGroup(child.pid, this.#options.patience);
+    this.#options.watchdog.ended(child.pid);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { Restarts } from '../../../src/gateway/backends/restarts.ts';
+
+function start(random = 1) {
+  let nowMs = 0;
+  const restarts = new Restarts(
+    () => nowMs,
+    () => random,
+  );
+  const pass = (ms: number): void => {
+    nowMs += ms;
+  };
+  const wait = (account = 'ada'): number => restarts.waiting(account)?.waitMs ?? 0;
+  return { restarts, pass, wait };
+}
+
+const ended = { reason: 'backend_ended', stoodMs: 10 } as const;
+const notStarted = { reason: 'backend_not_started' } as const;
+
+describe('the restarts of a program', () => {
+  it('wait twice as long with each start that fails, up to a minute (T-155)', () => {
+    const { restarts, pass, wait } = start();
+    const waits = Array.from({ length: 9 }, () => {
+      restarts.failed('ada', notStarted);
+      const waitMs = wait();
+      pass(waitMs);
+      return waitMs;
+    });
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('come at once after it ended three times, then wait', () => {
+    const { restarts, wait } = start();
+    const waits = Array.from({ length: 5 }, () => {
+      restarts.failed('ada', ended);
+      return wait();
+    });
+    expect(waits).toEqual([0, 0, 0, 1000, 2000]);
+    expect(restarts.waiting('ada')?.reason).toBe('backend_ended');
+  });
+
+  it('have jitter, so that many do not start together', () => {
+    const { restarts, wait } = start(0);
+    restarts.failed('ada', notStarted);
+    expect(wait()).toBe(750);
+  });
+
+  it('begin anew after it stood a minute, or was left alone a minute', () => {
+    const { restarts, pass, wait } = start();
+    for (let count = 0; count < 6; count++) restarts.failed('ada', ended);
+    restarts.failed('ada', { ...ended, stoodMs: 60_000 });
+    expect(wait()).toBe(0);
+    for (let count = 0; count < 3; count++) restarts.failed('ada', notStarted);
+    pass(wait() + 60_000);
+    restarts.failed('ada', notStarted);
+    expect(wait()).toBe(1000);
+  });
+
+  it('of one account are nothing to another (T-158)', () => {
+    const { restarts, wait } = start();
+    restarts.failed('ada', notStarted);
+    expect([wait('ada'), wait('grace')]).toEqual([1000, 0]);
+  });
+});
