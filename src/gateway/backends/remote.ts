@@ -3,10 +3,12 @@ import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
+import { EventStreamLink } from './remote/event-stream-link.ts';
 import { Lanes } from './remote/lanes.ts';
-import type { LinkFailure, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
+import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
 import { ownHeaders, type RemoteHeaders } from './remote/own-headers.ts';
 import { RemoteServer } from './remote/remote-server.ts';
+import { RestLink } from './remote/rest.ts';
 import { StreamableHttpLink } from './remote/streamable-http.ts';
 import { Wire } from './remote/wire.ts';
 
@@ -39,6 +41,8 @@ export interface RemoteBackendParts {
   /** What it is told on behalf of each caller; nothing by default. */
   credentials?: CredentialSource;
 }
+
+const links = { http: StreamableHttpLink, sse: EventStreamLink, rest: RestLink } as const;
 
 const accountShare = 5;
 
@@ -85,7 +89,7 @@ export function createRemoteBackend(
     account: string,
     { headers = {}, auth }: Credentials,
     listener: LinkListener,
-  ): StreamableHttpLink => {
+  ): Link => {
     const parts: LinkParts = {
       wire,
       url,
@@ -100,8 +104,11 @@ export function createRemoteBackend(
       noteUnreadable: (bytes) =>
         logger.warn({ backend: name, bytes }, 'a backend sent something that is no MCP message'),
     };
-    void kind;
-    return new StreamableHttpLink(parts, listener);
+    return new links[kind](parts, listener);
+  };
+  const kinds = (): readonly LinkKind[] => {
+    if (transport !== 'auto') return [transport];
+    return known === 'sse' ? ['sse', 'http'] : ['http', 'sse'];
   };
   const stopListening = credentials?.onChange((owner) => {
     for (const server of servers.get(accountKeyPrefix(owner)) ?? []) void server.close();
@@ -117,7 +124,7 @@ export function createRemoteBackend(
         const server = new RemoteServer({
           name,
           credentials: async () => (authInfo && credentials ? credentials.find(authInfo) : {}),
-          kinds: () => (transport === 'auto' ? [known ?? 'http'] : [transport]),
+          kinds,
           makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
           startMs,
           maxHeld,

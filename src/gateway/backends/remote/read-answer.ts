@@ -13,7 +13,8 @@ export function readAnswer(bytes: Uint8Array): readonly Message[] | BackendFailu
   if (isRefusal(json))
     return json.reason === 'not_json' ? 'backend_answer_unreadable' : 'backend_answer_too_large';
   const messages = readMessages(json.value);
-  return isRefusal(messages) ? 'backend_answer_unreadable' : messages.list;
+  if (!isRefusal(messages)) return messages.list;
+  return messages.reason === 'empty_batch' ? [] : 'backend_answer_unreadable';
 }
 
 /** Whether a message answers a request. */

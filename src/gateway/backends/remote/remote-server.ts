@@ -43,6 +43,8 @@ export class RemoteServer implements McpLike {
   readonly #waiting = new Set<RequestId>();
   /** Requests of our own, by their ids. */
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
+  /** Messages that a lost session has kept from the server once already. */
+  readonly #sentAgain = new WeakSet<Message>();
   #lastOwnId = 0;
   #transport: Transport | undefined;
   #link: Link | undefined;
@@ -114,8 +116,8 @@ export class RemoteServer implements McpLike {
 
   /** Begins a session over the first kind of link by which there is one. */
   async #open(initialize: RequestMessage): Promise<Outcome> {
-    let first: LinkFailure | undefined;
-    for (const kind of this.#options.kinds()) {
+    const kinds = this.#options.kinds();
+    for (const kind of kinds) {
       const link = this.#options.makeLink(kind, this.#credentials ?? {}, this.#listener);
       const outcome = await this.#ask(link, initialize);
       if (!('failure' in outcome) && !this.#isClosed) {
@@ -125,11 +127,9 @@ export class RemoteServer implements McpLike {
       }
       await link.close();
       if (!('failure' in outcome)) return { failure: { reason: 'backend_ended' } };
-      first ??= outcome.failure;
-      if (!outcome.failure.mayBeOther)
-        return outcome.failure === first ? outcome : { failure: outcome.failure };
+      if (!outcome.failure.mayBeOther || kinds.length === 1) return outcome;
     }
-    return { failure: first ?? { reason: 'backend_refused' } };
+    return { failure: { reason: 'backend_not_mcp' } };
   }
 
   /** Sends a request whose answer is ours, and waits for no longer than a beginning may take. */
@@ -184,21 +184,33 @@ export class RemoteServer implements McpLike {
   }
 
   #lost(link: Link, unsent: readonly Message[]): void {
-    // An answer is for the session that asked.
-    const again = unsent.filter(
-      ({ id, method }) => method !== undefined && (id === undefined || this.#waiting.has(id)),
-    );
-    const own = unsent.find(({ id }) => id !== undefined && this.#own.has(id));
-    if (own) this.#own.get(own.id as RequestId)?.({ failure: { reason: 'backend_session_lost' } });
-    if (this.#isClosed) return;
-    if (link !== this.#link) {
-      for (const message of again) this.#take(message);
-      return;
+    const again: Message[] = [];
+    for (const message of unsent) {
+      const own = message.id === undefined ? undefined : this.#own.get(message.id);
+      if (own) own({ failure: { reason: 'backend_session_lost' } });
+      else if (this.#isWanted(message)) again.push(message);
     }
+    if (this.#isClosed) return;
+    if (link === this.#link) this.#retire(link);
+    if (this.#link) for (const message of again) this.#take(message);
+    else if (this.#held) for (const message of again) this.#hold(message);
+    else if (again.length > 0) this.#renew(again);
+  }
+
+  /** Whether what a lost session kept from the server is to be sent in another: once, and no answer to the lost one. */
+  #isWanted(message: Message): boolean {
+    const { id, method } = message;
+    if (method === undefined || (id !== undefined && !this.#waiting.has(id))) return false;
+    const isFirstTime = !this.#sentAgain.has(message);
+    if (isFirstTime) this.#sentAgain.add(message);
+    else if (id !== undefined) this.#failed(id, { reason: 'backend_session_lost' });
+    return isFirstTime;
+  }
+
+  #retire(link: Link): void {
     this.#link = undefined;
     for (const retired of this.#retired) if (!retired.isBusy) this.#retired.delete(retired);
     this.#retired.add(link);
-    if (again.length > 0) this.#renew(again);
   }
 
   #hold(message: Message): void {
@@ -212,9 +224,11 @@ export class RemoteServer implements McpLike {
     void this.#beginAnew().then((failure) => {
       const held = this.#held ?? [];
       this.#held = undefined;
+      const link = failure ? undefined : this.#link;
       for (const message of held)
-        if (!failure) this.#link?.send(message);
-        else if (message.id !== undefined && message.method !== undefined) this.#failed(message.id, failure);
+        if (link) link.send(message);
+        else if (message.id !== undefined && message.method !== undefined)
+          this.#failed(message.id, failure ?? { reason: 'backend_session_lost' });
     });
   }
 

@@ -1,5 +1,3 @@
-import type { LookupAddress, LookupOptions } from 'node:dns';
-import { lookup } from 'node:dns';
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -10,8 +8,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Deadlines } from '../../../mcp/deadlines.ts';
-import { isLoopbackAddress, isPrivateAddress } from '../../../net/address.ts';
 import type { BackendFailure } from '../backend-errors.ts';
+import { createNearLookup, isNear, publicAddressCode } from './near-lookup.ts';
 
 /** How a backend is reached. */
 export interface WireOptions {
@@ -64,10 +62,6 @@ class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT';
 }
 
-class PublicAddress extends Error {
-  readonly code = 'PUBLIC_ADDRESS';
-}
-
 /**
  * The connections to one backend: kept open and used again, verified where they are TLS. Redirects are never followed
  * (T-157), no proxy is asked, and nothing of the process but these bytes goes out. `node:http` and not `fetch`, which
@@ -93,7 +87,7 @@ export class Wire {
       keepAlive: true,
       timeout: idleMs,
       maxFreeSockets: 256,
-      ...(isGuarded && { lookup: lookupNear }),
+      ...(isGuarded && { lookup: createNearLookup() }),
     };
     // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED does not decide it.
     this.#agent = isSecure
@@ -161,40 +155,21 @@ export class Wire {
 
 function failureOf(error: NodeJS.ErrnoException, outgoing: ClientRequest): WireFailure {
   const { code } = error;
-  if (code === 'PUBLIC_ADDRESS') return { reason: 'backend_not_private', code };
+  if (code === publicAddressCode) return { reason: 'backend_not_private', code };
   if (code !== undefined && unverified.test(code)) return { reason: 'backend_certificate_invalid', code };
+  if (code === 'HPE_HEADER_OVERFLOW') return { reason: 'backend_answer_too_large', code };
   if (code?.startsWith('HPE_')) return { reason: 'backend_answer_unreadable', code };
   const { socket } = outgoing;
-  const wasConnected = socket !== null && (socket.bytesWritten > 0 || outgoing.reusedSocket);
-  if (!wasConnected) return { reason: 'backend_unreachable', code };
+  if (!socket || !usable.has(socket)) return { reason: 'backend_unreachable', code };
   return { reason: 'backend_ended', code, isStale: outgoing.reusedSocket };
-}
-
-function isNear(address: string): boolean {
-  return isLoopbackAddress(address) || isPrivateAddress(address);
 }
 
 function plainHttpRefused(url: URL): string {
   return `${url.origin} is on the public internet, where http can be read and changed on the way: use https.`;
 }
 
-type LookupAnswer = (
-  error: NodeJS.ErrnoException | null,
-  address: string | LookupAddress[],
-  family?: number,
-) => void;
-
-/** Finds the addresses of a host; fails unless all are of this machine or of a private network. */
-function lookupNear(host: string, options: LookupOptions, answer: LookupAnswer): void {
-  lookup(host, { ...options, all: true }, (error, found) => {
-    const [first] = found ?? [];
-    if (error) answer(error, []);
-    else if (!first || !found.every(({ address }) => isNear(address)))
-      answer(new PublicAddress('http to an address of the public internet'), []);
-    else if (options.all) answer(null, found);
-    else answer(null, first.address, first.family);
-  });
-}
+/** Connections that were ready to be used: before, nothing of a request has left. */
+const usable = new WeakSet<Duplex>();
 
 /** Has each new connection end that is not ready in time. */
 function limitConnecting(agent: HttpAgent, connectMs: number, ready: 'connect' | 'secureConnect'): void {
@@ -203,8 +178,11 @@ function limitConnecting(agent: HttpAgent, connectMs: number, ready: 'connect' |
     const made: Duplex | null | undefined = create(options, callback);
     const socket = made as Socket | undefined;
     const timer = setTimeout(() => socket?.destroy(new ConnectTimeout('not connected in time')), connectMs);
-    const isReady = (): void => clearTimeout(timer);
-    socket?.once(ready, isReady).once('close', isReady);
+    socket?.once('close', () => clearTimeout(timer));
+    socket?.once(ready, () => {
+      clearTimeout(timer);
+      usable.add(socket);
+    });
     return made;
   };
 }

@@ -10,8 +10,12 @@ describe('what a server sent', () => {
     expect(read(JSON.stringify([one, { jsonrpc: '2.0', method: 'notifications/x' }]))).toHaveLength(2);
   });
 
+  it('may be nothing, with which Rest servers answer when their time is up (B7-09)', () => {
+    expect(read('[]')).toEqual([]);
+  });
+
   it('is named where it is none, or more than is taken', () => {
-    for (const text of ['', '<p>', '{"jsonrpc":"2.0","id":1', '{"id":1,"result":{}}', '[]', '7'])
+    for (const text of ['', '<p>', '{"jsonrpc":"2.0","id":1', '{"id":1,"result":{}}', '7'])
       expect(read(text)).toBe('backend_answer_unreadable');
     expect(read(`{"jsonrpc":"2.0","id":1,"result":${'['.repeat(200)}${']'.repeat(200)}}`)).toBe(
       'backend_answer_too_large',

@@ -1,0 +1,154 @@
+import type { IncomingMessage } from 'node:http';
+import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
+import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import { isEventStream, readEventStream } from './event-stream.ts';
+import type { LinkFailure } from './link.ts';
+import { type Post, PostingLink } from './posting-link.ts';
+import { isAnswer, readAnswer } from './read-answer.ts';
+import { failureOfStatus } from './status-failure.ts';
+
+/** How long a server may take to say where messages go, in milliseconds. */
+const endpointMs = 10_000;
+
+/**
+ * A session over the old HTTP+SSE: one stream on which the server says everything, and a URL of the same origin that
+ * messages are posted to.
+ * @see MCP 2024-11-05 transports "HTTP with SSE" (B2-01, B2-02, B2-03)
+ */
+export class EventStreamLink extends PostingLink {
+  readonly kind = 'sse';
+  #initialize: Post['message'] | undefined;
+  #endpoint: string | undefined;
+  #hasPlace = false;
+  #stop: (() => void) | undefined;
+  #late: NodeJS.Timeout | undefined;
+
+  override open(initialize: RequestMessage): void {
+    this.#initialize = initialize;
+    const { wire, streams, account, url, headers } = this.parts;
+    this.#hasPlace = streams.tryEnter(account);
+    if (!this.#hasPlace) {
+      // As an answer comes: later.
+      queueMicrotask(() => this.#failed({ reason: 'backend_busy' }));
+      return;
+    }
+    this.#stop = wire.send(
+      {
+        method: 'GET',
+        path: `${url.pathname}${url.search}`,
+        headers: ['accept', 'text/event-stream', ...headers],
+      },
+      { head: (answer) => this.#head(answer), failed: (failure) => this.#failed(failure) },
+    );
+  }
+
+  protected path(): string {
+    return this.#endpoint ?? '/';
+  }
+
+  protected headers(): readonly string[] {
+    return ['content-type', 'application/json', 'accept', 'application/json', ...this.parts.headers];
+  }
+
+  /** The answer to a request comes over the stream; this is only that it was taken. */
+  protected answered(_post: Post, answer: IncomingMessage): void {
+    answer.on('error', () => undefined).resume();
+  }
+
+  protected override isSessionLost(status: number): boolean {
+    return status === 404 && this.#initialize === undefined;
+  }
+
+  protected override lost(unsent: readonly Message[]): void {
+    this.end();
+    // Their answers would have come over the stream.
+    for (const post of this.requests) {
+      if (!post.hasLane) continue;
+      this.fail(post, { reason: 'backend_ended' });
+      post.stop?.();
+    }
+    super.lost(unsent);
+  }
+
+  protected end(): void {
+    clearTimeout(this.#late);
+    this.#stop?.();
+    this.#stop = undefined;
+    if (this.#hasPlace) this.parts.streams.leave(this.parts.account);
+    this.#hasPlace = false;
+  }
+
+  #head(answer: IncomingMessage): void {
+    const { statusCode: status = 0 } = answer;
+    if (status !== 200 || !isEventStream(answer)) {
+      answer.destroy();
+      const reason = status < 300 ? 'backend_answer_unreadable' : failureOfStatus(status);
+      this.#failed({ reason, status, mayBeOther: status < 300 || isAboutTheRequest(status) });
+      return;
+    }
+    this.#late = setTimeout(
+      () => this.#failed({ reason: 'backend_timed_out', mayBeOther: true }),
+      endpointMs,
+    );
+    this.#stop = readEventStream(
+      answer,
+      this.parts.maxAnswerBytes,
+      {},
+      {
+        event: ({ type, data }) => {
+          if (type === 'endpoint') this.#found(data.toString('utf8'));
+          else if (type === 'message') this.#hear(data);
+        },
+        ended: (reason) => this.#ended({ reason }),
+      },
+    );
+  }
+
+  /** The server says where messages go; to another origin they do not (B2-02, T-157). */
+  #found(endpoint: string): void {
+    if (this.#endpoint !== undefined || !this.#initialize) return;
+    const { url } = this.parts;
+    const target = URL.parse(endpoint, url.href);
+    if (target?.origin !== url.origin) {
+      this.#failed({ reason: 'backend_redirected' });
+      return;
+    }
+    clearTimeout(this.#late);
+    this.#endpoint = `${target.pathname}${target.search}`;
+    this.send(this.#initialize);
+  }
+
+  #hear(data: Buffer): void {
+    const messages = readAnswer(data);
+    if (typeof messages === 'string') {
+      this.parts.noteUnreadable(data.length);
+      return;
+    }
+    for (const message of messages) {
+      const post = isAnswer(message) ? this.requestWith(message.id) : undefined;
+      if (post?.message.method === 'initialize') this.#initialize = undefined;
+      if (post) this.over(post);
+      this.listener.hear(message);
+    }
+  }
+
+  #ended(failure: LinkFailure): void {
+    if (this.isClosed) return;
+    if (this.#initialize) this.#failed(failure);
+    else {
+      if (failure.reason !== 'backend_ended')
+        for (const post of this.requests) if (post.hasLane) this.fail(post, failure);
+      this.lost([]);
+    }
+  }
+
+  /** There is no session. */
+  #failed(failure: LinkFailure): void {
+    const initialize = this.#initialize;
+    this.#initialize = undefined;
+    this.end();
+    const post = this.requestWith(initialize?.id);
+    if (post) this.fail(post, failure);
+    else if (initialize?.id !== undefined && !this.isClosed) this.listener.failed(initialize.id, failure);
+  }
+}

@@ -1,0 +1,282 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/server';
+import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
+import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { BackendFailure } from '../backend-errors.ts';
+import { readBody } from './answer-body.ts';
+import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './link.ts';
+import { isAnswer, isModernError, readAnswer } from './read-answer.ts';
+import { failureOfStatus } from './status-failure.ts';
+import type { WireFailure } from './wire.ts';
+
+/** A message on its way. */
+export interface Post {
+  readonly message: Message;
+  readonly parameters: readonly string[];
+  /** Set where it is a request. */
+  readonly id: RequestId | undefined;
+  /** The id it has at the server. */
+  sentAs: RequestId | undefined;
+  isRepeated: boolean;
+  /** Whether it has a place among those under way. */
+  hasLane: boolean;
+  /** Whether it needs nothing more: it was answered or taken, failed, or was dropped. */
+  isOver: boolean;
+  /** Ends what runs for it at this moment. */
+  stop: (() => void) | undefined;
+}
+
+/** Largest body of a refusal that is looked at, in bytes. */
+const maxRefusalBytes = 64 * 1024;
+
+/** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
+const repeatable =
+  /^(?:ping|(?:prompts|resources|tools|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete)$/;
+
+/** What all links have in common: each message is a POST of its own, and some of them have to wait for another. */
+export abstract class PostingLink implements Link {
+  abstract readonly kind: LinkKind;
+  protected readonly parts: LinkParts;
+  protected readonly listener: LinkListener;
+  protected isClosed = false;
+  readonly #posts = new Set<Post>();
+  readonly #requests = new Map<RequestId, Post>();
+  /** Messages that wait until the server knows that we are initialized. */
+  #held: Post[] | undefined;
+
+  constructor(parts: LinkParts, listener: LinkListener) {
+    this.parts = parts;
+    this.listener = listener;
+  }
+
+  get isBusy(): boolean {
+    return this.#requests.size > 0;
+  }
+
+  open(initialize: RequestMessage): void {
+    this.send(initialize);
+  }
+
+  send(message: Message, parameters: readonly string[] = []): void {
+    const isRequest = message.method !== undefined && message.id !== undefined;
+    const id = isRequest ? message.id : undefined;
+    const post: Post = {
+      message,
+      parameters,
+      id,
+      sentAs: id,
+      isRepeated: false,
+      hasLane: false,
+      isOver: false,
+      stop: undefined,
+    };
+    this.#posts.add(post);
+    if (post.id !== undefined) this.#requests.set(post.id, post);
+    if (this.#held) this.#hold(post);
+    else this.#begin(post);
+    // Servers refuse requests that overtake it.
+    if (message.method === 'notifications/initialized' && !post.isOver) this.#held ??= [];
+  }
+
+  drop(id: RequestId): void {
+    const post = this.#requests.get(id);
+    if (!post) return;
+    this.over(post);
+    post.stop?.();
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const post of [...this.#posts]) {
+      this.over(post);
+      post.stop?.();
+    }
+    await this.end();
+  }
+
+  /** Path and query that messages go to. */
+  protected abstract path(): string;
+
+  /** Headers of a message. */
+  protected abstract headers(): readonly string[];
+
+  /** Takes an answer of 2xx to a request. */
+  protected abstract answered(post: Post, answer: IncomingMessage): void;
+
+  /** Ends the session. */
+  protected abstract end(): Promise<void> | void;
+
+  /** The server knows that we are initialized. */
+  protected initialized(): void {}
+
+  /** Whether the head of an answer may be taken; otherwise it is given up. */
+  protected checkHead(_post: Post, _answer: IncomingMessage): BackendFailure | undefined {
+    return undefined;
+  }
+
+  /** Whether a refusal says that the session is gone. */
+  protected isSessionLost(_status: number, _body: Buffer): boolean {
+    return false;
+  }
+
+  /** The body of a message. */
+  protected bodyOf(post: Post): string {
+    return JSON.stringify(post.message);
+  }
+
+  /** Gives the request that waits for an answer with an id. */
+  protected requestWith(id: RequestId | undefined): Post | undefined {
+    return id === undefined ? undefined : this.#requests.get(id);
+  }
+
+  /** All requests that wait for answers. */
+  protected get requests(): Iterable<Post> {
+    return [...this.#requests.values()];
+  }
+
+  /** Ends waiting for what the server does not answer. */
+  protected fail(post: Post, failure: LinkFailure): void {
+    if (post.isOver) return;
+    this.over(post);
+    if (post.id !== undefined) this.listener.failed(post.id, failure);
+    else this.parts.noteFailure(failure);
+    if (post.message.method === 'notifications/initialized') this.#release();
+  }
+
+  /** A post needs nothing more. */
+  protected over(post: Post): void {
+    if (post.isOver) return;
+    post.isOver = true;
+    this.#posts.delete(post);
+    if (post.id !== undefined) this.#requests.delete(post.id);
+    if (post.hasLane) this.#leave(post);
+  }
+
+  /** The session is gone: what waits for its beginning, and what was not taken, goes to another. */
+  protected lost(unsent: readonly Message[]): void {
+    const held = (this.#held ?? []).filter(({ isOver }) => !isOver);
+    this.#held = undefined;
+    for (const post of held) this.over(post);
+    this.listener.lost(this, [...unsent, ...held.map(({ message }) => message)]);
+  }
+
+  /** Sends a post that may be sent now. */
+  protected post(post: Post): void {
+    const headers = this.headers();
+    post.stop = this.parts.wire.send(
+      {
+        method: 'POST',
+        path: this.path(),
+        headers: post.parameters.length === 0 ? headers : [...headers, ...post.parameters],
+        body: this.bodyOf(post),
+      },
+      { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },
+    );
+  }
+
+  #hold(post: Post): void {
+    if (this.#held && this.#held.length < this.parts.maxHeld) this.#held.push(post);
+    else this.fail(post, { reason: 'backend_busy' });
+  }
+
+  #begin(post: Post): void {
+    // What a request waits for may be an answer of ours: only requests wait for a lane.
+    if (post.id === undefined) {
+      this.post(post);
+      return;
+    }
+    const go = (): void => {
+      post.hasLane = true;
+      if (post.isOver) this.#leave(post);
+      else this.post(post);
+    };
+    if (!this.parts.lanes.enter(this.parts.account, go)) this.fail(post, { reason: 'backend_busy' });
+  }
+
+  #leave(post: Post): void {
+    post.hasLane = false;
+    this.parts.lanes.leave(this.parts.account);
+  }
+
+  #head(post: Post, answer: IncomingMessage): void {
+    const { statusCode: status = 0 } = answer;
+    post.stop = () => answer.destroy();
+    const wrong = this.checkHead(post, answer);
+    const isTaken = status >= 200 && status < 300;
+    if (wrong !== undefined) {
+      answer.destroy();
+      this.fail(post, { reason: wrong });
+    } else if (isTaken && post.id !== undefined) this.answered(post, answer);
+    else
+      readBody(answer, { maxBytes: maxRefusalBytes, deadlines: this.parts.wire.bodies }, (body) => {
+        if (post.isOver) return;
+        if (isTaken) this.#taken(post);
+        else this.#refused(post, status, typeof body === 'string' ? Buffer.alloc(0) : body);
+      });
+  }
+
+  #taken(post: Post): void {
+    this.over(post);
+    if (post.message.method === 'notifications/initialized') this.#release();
+  }
+
+  /** The server knows that we are initialized, or never will. */
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    if (this.isClosed) return;
+    for (const post of held) if (!post.isOver) this.#begin(post);
+    this.initialized();
+  }
+
+  #refused(post: Post, status: number, body: Buffer): void {
+    const messages = readAnswer(body);
+    const answers = typeof messages === 'string' ? [] : messages;
+    const own = answers.find((message) => isAnswer(message) && message.id === post.sentAs);
+    if (own && post.id !== undefined) {
+      this.over(post);
+      this.listener.hear({ ...own, id: post.id }, post.id);
+    } else if (this.isSessionLost(status, body)) {
+      this.over(post);
+      this.lost([post.message]);
+    } else
+      this.fail(post, {
+        reason: failureOfStatus(status),
+        status,
+        mayBeOther: isAboutTheRequest(status) && !answers.some(isModernError),
+      });
+  }
+
+  /** There is no answer to a POST. */
+  #broke(post: Post, failure: WireFailure): void {
+    if (post.isOver) return;
+    const { method = '' } = post.message;
+    if (failure.isStale && !post.isRepeated && (post.id === undefined || repeatable.test(method))) {
+      post.isRepeated = true;
+      this.post(post);
+    } else this.fail(post, failure);
+  }
+}
+
+/**
+ * Reads an answer that is one body of JSON.
+ * @param hear takes its messages, and says whether the request is answered with them
+ */
+export function readJsonAnswer(
+  answer: IncomingMessage,
+  { wire, maxAnswerBytes, noteUnreadable }: LinkParts,
+  take: { messages(list: readonly Message[]): void; failed(reason: BackendFailure): void },
+): void {
+  readBody(answer, { maxBytes: maxAnswerBytes, deadlines: wire.bodies }, (body) => {
+    if (typeof body === 'string') {
+      take.failed(body);
+      return;
+    }
+    const messages = readAnswer(body);
+    if (typeof messages === 'string') {
+      noteUnreadable(body.length);
+      take.failed(messages);
+    } else take.messages(messages);
+  });
+}
