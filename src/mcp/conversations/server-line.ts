@@ -214,10 +214,18 @@ export class ServerLine implements Transport {
     return origin?.isRunning ? origin : undefined;
   }
 
-  /** The only call of a client that runs, where there is one only. */
+  /**
+   * The only call of a client that runs. Where several do, those do not count whose client was asked something and has
+   * not answered: it may never come back. Where that leaves none, it is the one that was asked last.
+   */
   #onlyCall(): Call | undefined {
-    const [call, another] = [...this.#calls.values()].filter(({ party }) => party !== undefined);
-    return another ? undefined : call;
+    const ofClients = [...this.#calls.values()].filter(({ party }) => party !== undefined);
+    const [call, another] = ofClients;
+    if (!another) return call;
+    const waiting = this.#asked.parties();
+    const [free, second] = ofClients.filter(({ party }) => party && !waiting.includes(party));
+    if (free) return second ? undefined : free;
+    return ofClients.find(({ party }) => party === waiting.at(-1));
   }
 
   #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {

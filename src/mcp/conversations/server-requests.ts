@@ -25,6 +25,11 @@ export class ServerRequests {
     return this.#byUniqueId.size;
   }
 
+  /** Gives the parties that were asked and have not answered, the last one that was asked last. */
+  parties(): Party[] {
+    return [...this.#byUniqueId.values()].map(({ party }) => party);
+  }
+
   /** Notes a request of the server, and gives it in the form the client gets. */
   ask(party: Party, request: RequestMessage): RequestMessage {
     const { _meta: meta } = request.params ?? {};

@@ -20,6 +20,9 @@ import { progressTokenOf } from './inner-ids.ts';
 import { modernError, modernResult } from './older-results.ts';
 import type { ParkedCalls } from './parked-calls.ts';
 
+/** How far apart questions may arrive that a server asked together, in milliseconds: it may stand in another process. */
+const gatheringMs = 10;
+
 /** A message of a server, as an answer. */
 type Heard = Message & { result?: Record<string, unknown>; error?: JsonRpcError };
 
@@ -157,10 +160,10 @@ export class BridgedCall implements Listener {
   #ask(): void {
     if (this.#isAsking) return;
     this.#isAsking = true;
-    setImmediate(() => {
+    setTimeout(() => {
       this.#isAsking = false;
       if (this.#call && !this.#isOver && this.#questions.size > 0) this.#park(this.#call);
-    });
+    }, gatheringMs);
   }
 
   #park(call: Call): void {

@@ -96,12 +96,31 @@ describe('conversations of principals', () => {
     const [server] = made as [Elsewhere];
     one.say({ id: 1, method: 'tools/call', params: { name: 'a' } });
     server.say(asksName);
-    expect(await one.hears(({ method }) => method === 'elicitation/create')).toMatchObject({ relatedTo: 1 });
+    const asked = await one.hears(({ method }) => method === 'elicitation/create');
+    expect(asked).toMatchObject({ relatedTo: 1 });
+    one.say({ id: asked.id, result: { action: 'decline' } });
     other.say({ id: 1, method: 'tools/call', params: { name: 'b' } });
     server.say({ ...asksName, id: 1 });
     await vi.waitFor(() => expect(server.heard.at(-1)).toMatchObject({ id: 1, error: { code: -32603 } }));
     expect(other.heard).toEqual([]);
     expect(one.heard.filter(({ method }) => method === 'elicitation/create')).toHaveLength(1);
+  });
+
+  it('are asked while another call waits for an answer that may never come, several things at once, too', async () => {
+    const { conversations, made } = start();
+    const capabilities = { elicitation: {} };
+    const left = await openTalk(conversations, { subject: 'ann', capabilities });
+    const goingOn = await openTalk(conversations, { subject: 'ann', capabilities });
+    const [server] = made as [Elsewhere];
+    left.say({ id: 1, method: 'tools/call', params: { name: 'a' } });
+    server.say(asksName);
+    await left.hears(({ method }) => method === 'elicitation/create');
+    goingOn.say({ id: 7, method: 'tools/call', params: { name: 'b' } });
+    server.say({ ...asksName, id: 1 });
+    server.say({ ...asksName, id: 2 });
+    await vi.waitFor(() => expect(goingOn.heard).toHaveLength(2));
+    expect(goingOn.heard).toMatchObject([{ relatedTo: 7 }, { relatedTo: 7 }]);
+    expect(left.heard).toHaveLength(1);
   });
 
   it('keep their server for a while after the last has ended, then close it; the next has it made again', async () => {

@@ -34,7 +34,7 @@ function start(params: Record<string, unknown> = { name: 't' }) {
 }
 
 const ask = (id: number, method: string) => ({ jsonrpc: '2.0' as const, id, method, params: {} });
-const turn = () => new Promise(setImmediate);
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('a call in a conversation of an older revision', () => {
   it('asks together what is asked together, and answers each question by itself (C4-02, C4-06)', async () => {
