@@ -125,10 +125,11 @@ function registerRounds(server: McpServer): void {
   );
 }
 
-/** What the client of a request declared it can do. */
-function capabilitiesOf({ mcpReq }: ServerContext): ClientCapabilities {
+/** What the client of a request declared it can do: in the request, or as the session began. */
+function capabilitiesOf({ server }: McpServer, { mcpReq }: ServerContext): ClientCapabilities {
   const envelope: Record<string, unknown> = { ...mcpReq.envelope };
-  return (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as ClientCapabilities;
+  const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return (declared ?? {}) as ClientCapabilities;
 }
 
 function registerCapabilityChecks(server: McpServer): void {
@@ -136,7 +137,7 @@ function registerCapabilityChecks(server: McpServer): void {
     'test_input_required_result_capabilities',
     { description: 'asks only for what the client can do' },
     (context) => {
-      const { sampling, elicitation } = capabilitiesOf(context);
+      const { sampling, elicitation } = capabilitiesOf(server, context);
       return inputRequired({
         inputRequests: {
           ...(elicitation ? { user_name: ask('What is your name?', nameSchema) } : {}),
@@ -154,7 +155,10 @@ function registerCapabilityChecks(server: McpServer): void {
   });
 }
 
-/** Registers what answers a call of 2026-07-28 with a question, over one or more rounds (SEP-2322). */
+/**
+ * Registers what answers a call of 2026-07-28 with a question, over one or more rounds (SEP-2322). A client of the legacy
+ * era is asked the same by requests, which the SDK makes of it.
+ */
 export function registerAskingInRounds(server: McpServer): void {
   registerSingleRequests(server);
   registerRounds(server);

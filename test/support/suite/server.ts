@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GatehouseOptions } from '../../../src/index.ts';
 import type { ProtectedServer } from '../../../src/protected-server.ts';
 import { createConformanceServer } from '../conformance-server/server.ts';
 import { createConformanceServerV1 } from '../conformance-server-v1/server.ts';
@@ -51,21 +52,28 @@ export function allRuns(): ServerRun[] {
   );
 }
 
-interface Target {
+/** A URL for the suite to examine. */
+export interface Target {
   url: string;
   stop(): Promise<void>;
 }
 
-/** The suite cannot log in, so a relay in front adds the access token of a client that did. */
-async function serveGated(server: ProtectedServer): Promise<Target> {
+/**
+ * Starts a gatehouse with this server, or backend. The suite cannot log in, so a relay in front adds the access token of
+ * a client that did.
+ * @param scope what the client asks for
+ */
+export async function serveGated(
+  options: Pick<GatehouseOptions, 'server' | 'backend'>,
+  scope: string,
+): Promise<Target> {
   let accessToken: string | undefined;
   const relay = await startRelay({
     headers: (headers) =>
       accessToken === undefined ? headers : { ...headers, authorization: `Bearer ${accessToken}` },
   });
-  const gatehouse = await startGatehouse({ publicUrl: relay.url, server });
+  const gatehouse = await startGatehouse({ publicUrl: relay.url, ...options });
   relay.relayTo(Number(new URL(gatehouse.listensAt).port));
-  const scope = Object.keys(about.scopes).join(' ');
   const { tokens } = await obtainTokens(gatehouse, { scope, scopes: [scope] });
   accessToken = tokens.access_token;
   return {
@@ -77,40 +85,65 @@ async function serveGated(server: ProtectedServer): Promise<Target> {
   };
 }
 
+/** What the suite said of a target, and what it requires of every server of the revision. */
+export interface Examination {
+  /** Those of extensions that are not served are left out. */
+  scenarios: CheckedScenario[];
+  required: string[];
+  /** The exit code of the suite. */
+  code: number | null;
+  report: string;
+}
+
+/** Runs what the official suite requires of a server of one revision, and all it runs beside that. */
+export async function examineServer(url: string, revision: Revision): Promise<Examination> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
+  try {
+    const program = runProgram(
+      suiteProgram,
+      ['server', '--url', url, '--requirements', revision, '--output-dir', folder],
+      { input: '' },
+    );
+    const code = await program.ended;
+    const scenarios = (await readServerChecks(folder)).filter(({ name }) => !notServed.test(name));
+    const required = await requiredScenarios(revision, 'server');
+    return { scenarios, required, code, report: `${program.written.stdout}${program.written.stderr}` };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether a scenario passed a check, and none failed, warned or was skipped. */
+export function isSound({ passed, complaints }: CheckedScenario): boolean {
+  return passed > 0 && complaints.length === 0;
+}
+
 /**
- * Runs what the official suite requires of a server of one revision, and all it runs beside that, against the suite's
- * own server served by Gatehouse. It passes when every scenario passed a check and none failed, warned or skipped one;
- * those of extensions that are not served are left out.
+ * Examines the suite's own server served by Gatehouse. It passes when every scenario passed a check and none failed,
+ * warned or skipped one.
  */
 export async function runServerSuite({
   revision,
   server,
   isGated,
 }: ServerRun): Promise<SuiteOutcome<CheckedScenario>> {
-  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-conformance-'));
   const brought = servers[server].bring();
-  const target = await (isGated ? serveGated(brought) : serveOpen(brought));
+  const target = await (isGated
+    ? serveGated({ server: brought }, Object.keys(about.scopes).join(' '))
+    : serveOpen(brought));
   try {
-    const program = runProgram(
-      suiteProgram,
-      ['server', '--url', target.url, '--requirements', revision, '--output-dir', folder],
-      { input: '' },
-    );
-    const code = await program.ended;
-    const scenarios = (await readServerChecks(folder)).filter(({ name }) => !notServed.test(name));
+    const { scenarios, required, code, report } = await examineServer(target.url, revision);
     const ran = new Set(scenarios.map(({ name }) => name));
-    const required = await requiredScenarios(revision, 'server');
     return {
       scenarios,
       passed:
         code === 0 &&
         required.length > 0 &&
         required.every((name) => ran.has(name)) &&
-        scenarios.every(({ passed, complaints }) => passed > 0 && complaints.length === 0),
-      report: `${program.written.stdout}${program.written.stderr}`,
+        scenarios.every(isSound),
+      report,
     };
   } finally {
     await target.stop();
-    await rm(folder, { recursive: true, force: true });
   }
 }

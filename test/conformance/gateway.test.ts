@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { allGatewayRuns, runGatewaySuite } from '../support/suite/gateway.ts';
+import { gatewayLimits, limitsOf } from './gateway-limits.ts';
+
+/** The others take longer, and are run by scripts/conformance. */
+const runs = allGatewayRuns().filter(({ backend }) => backend === 'stdio');
+
+describe('the official conformance suite for servers, through the gateway', () => {
+  it.each(runs)(
+    'passes all of $revision that a backend by $backend can carry, and what it cannot stands in a list with its reason (B7-16, C4-06)',
+    async (run) => {
+      const { scenarios, report } = await runGatewaySuite(run, limitsOf(run));
+      const complaints = scenarios.flatMap(({ name, complaints }) =>
+        complaints.map((one) => `${name}: ${one}`),
+      );
+      expect(complaints, report).toEqual([]);
+      expect(scenarios.length).toBeGreaterThan(25);
+    },
+    120_000,
+  );
+
+  it('has a reason for each limit', () => {
+    expect(gatewayLimits.filter(({ reason, checks }) => reason.trim() === '' || checks.length === 0)).toEqual(
+      [],
+    );
+  });
+});
