@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { StartProgress } from '../../mcp/conversations/start-progress.ts';
 import { isRefusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
@@ -10,7 +11,6 @@ import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
 import type { Occupant, Places } from './places.ts';
 import type { Restarts } from './restarts.ts';
-import { StartProgress } from './start-progress.ts';
 import type { StdioProcess } from './stdio-process.ts';
 import { Told } from './told.ts';
 import { withoutCallerAuth } from './without-caller-auth.ts';
@@ -84,7 +84,9 @@ export class StdioServer implements McpLike, Occupant {
     this.#options = options;
     this.#usedAtMs = options.nowMs();
     this.#flood = new Flood(options.nowMs);
-    this.#progress = new StartProgress(options.name, (notification) => this.#send(notification));
+    this.#progress = new StartProgress(`The MCP server ${options.name} is starting.`, (notification) =>
+      this.#send(notification),
+    );
   }
 
   get idleSinceMs(): number | undefined {

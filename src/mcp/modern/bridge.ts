@@ -4,6 +4,7 @@ import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message } from '../checks/messages.ts';
 import { allCapabilities } from '../conversations/client-abilities.ts';
 import type { Conversations, InitializeParams, Listener, Opening } from '../conversations/conversation.ts';
+import { StartProgress } from '../conversations/start-progress.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { Backend, Call, Caller } from './backend.ts';
@@ -81,7 +82,9 @@ export function createBridge(options: BridgeOptions): Backend {
   };
 
   const start = async (call: Call, bridged: BridgedCall): Promise<void> => {
-    const opening = await open(call, publishing(bridged, call.caller));
+    const waiting = new StartProgress('The MCP server is starting.', (progress) => call.notify(progress));
+    waiting.add(call.request);
+    const opening = await open(call, publishing(bridged, call.caller)).finally(() => waiting.stop());
     if ('error' in opening) return bridged.finish({ status: 200, error: opening.error });
     const { conversation, result } = opening;
     const { request, caller } = call;

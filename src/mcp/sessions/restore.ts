@@ -1,12 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredSession } from '../../storage/mcp-sessions.ts';
-import type { Conversation, Conversations, Listener, Sender } from '../conversations/conversation.ts';
+import type {
+  Conversation,
+  Conversations,
+  JsonRpcError,
+  Listener,
+  Sender,
+} from '../conversations/conversation.ts';
+
+/** A session that stands in the storage, and whose server does not begin it any more. */
+export class NotRestored extends Error {
+  /** Of the session in the storage. */
+  readonly key: string;
+  /** Why, as its client is told. */
+  readonly error: JsonRpcError;
+
+  constructor(key: string, error: JsonRpcError) {
+    super(`An MCP session could not be brought back: ${error.message}`);
+    this.key = key;
+    this.error = error;
+  }
+}
 
 /**
  * Begins the conversation of a session anew after a restart, and tells the server again what the client had told it:
  * `initialize` with its params, its log level, its subscriptions. What the server answers to that was answered before,
  * and is not heard.
- * @throws Error where the server does not begin it any more
+ * @throws NotRestored where the server does not begin it any more
  */
 export async function restoreConversation(
   conversations: Conversations,
@@ -15,8 +35,7 @@ export async function restoreConversation(
   sender: Sender,
 ): Promise<Conversation> {
   const opening = await conversations.open(JSON.parse(stored.initialize), sender, listener);
-  if ('error' in opening)
-    throw new Error(`An MCP session could not be brought back: ${opening.error.message}`);
+  if ('error' in opening) throw new NotRestored(stored.key, opening.error);
   const { conversation } = opening;
   if (stored.isInitialized) conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, sender);
 

@@ -6,6 +6,7 @@ import { type Exchange, toWebRequest } from '../exchange.ts';
 import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { parseEventId } from '../sessions/event-id.ts';
+import { NotRestored } from '../sessions/restore.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionRegistry } from '../sessions/session-registry.ts';
 import type { Posted, Serve } from './transport.ts';
@@ -67,10 +68,24 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     return place ? session.streams.resume(exchange, place) : { reason: 'event_unknown' };
   };
 
-  return async (exchange, posted) => {
-    if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
-    const refusal = checkVersion(exchange);
-    if (refusal) return refusal;
+  /** A session whose server does not begin it any more: its requests get the reason, and it can still be ended. */
+  const answerNotRestored = async (
+    { key, error }: NotRestored,
+    { method, reply }: Exchange,
+    posted: Posted | undefined,
+  ): Promise<void> => {
+    if (method === 'DELETE') {
+      await sessions.endByKey(key);
+      reply.empty(200);
+      return;
+    }
+    const { requests, isBatch } = posted?.messages ?? { requests: [], isBatch: false };
+    const answers = requests.map(({ id }) => ({ jsonrpc: '2.0', id, error }));
+    if (answers.length > 0) reply.json(200, isBatch ? answers : answers[0]);
+    else reply.json(503, { jsonrpc: '2.0', id: null, error });
+  };
+
+  const serveSession: Serve = async (exchange, posted) => {
     const session = await findSession(exchange);
     if ('reason' in session) return session;
     if (posted) {
@@ -83,6 +98,19 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     await sessions.end(session);
     exchange.reply.empty(200);
     return undefined;
+  };
+
+  return async (exchange, posted) => {
+    if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
+    const refusal = checkVersion(exchange);
+    if (refusal) return refusal;
+    try {
+      return await serveSession(exchange, posted);
+    } catch (error) {
+      if (!(error instanceof NotRestored)) throw error;
+      await answerNotRestored(error, exchange, posted);
+      return undefined;
+    }
   };
 }
 

@@ -327,3 +327,23 @@ describe('listening to a v1 server', () => {
     await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce());
   });
 });
+
+it('a call that waits for its server to start is told so, where it has a progress token', async () => {
+  const never = Promise.withResolvers<never>();
+  const bridge = createBridge({
+    conversations: { open: () => never.promise, close: async () => {} },
+    source: { sharing: 'principal' },
+    gate: { check: () => undefined },
+    publish: () => {},
+    logger: createLogger('silent'),
+  });
+  const request = internalRequest('tools/call', { name: 'a', _meta: { progressToken: 'mine' } });
+  const notify = vi.fn();
+  bridge.begin({ request, caller: createCaller(), notify, answer: vi.fn() });
+  await vi.waitFor(() => expect(notify).toHaveBeenCalledOnce(), { timeout: 3000 });
+  expect(notify.mock.calls[0]?.[0]).toMatchObject({
+    method: 'notifications/progress',
+    params: { progressToken: 'mine', message: 'The MCP server is starting.' },
+  });
+  never.reject(new Error('over'));
+});

@@ -1,6 +1,7 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it } from 'vitest';
 import { callerOf, type McpLike } from '../../../src/mcp/index.ts';
+import type { ServerSource } from '../../../src/mcp/server-source.ts';
 import {
   defaultSessionLimits,
   initializeRequest,
@@ -151,6 +152,54 @@ describe('a session', () => {
     expect(await client.callTool({ name: 'who', arguments: {} })).toMatchObject({
       content: [{ text: 'ann' }],
     });
+  });
+});
+
+describe('a session whose server does not begin it any more', () => {
+  /** Servers that end when they are told to, and then begin nothing. */
+  function endingSource(): ServerSource {
+    const error = { code: -32603, message: 'The MCP server is broken.', data: { reason: 'broken' } };
+    const result = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      serverInfo: { name: 'ending', version: '1' },
+    };
+    let isBroken = false;
+    return {
+      sharing: 'each',
+      create: () => ({
+        async connect(transport) {
+          transport.onmessage = (message) => {
+            const { id, method } = message as { id?: number; method?: string };
+            if (method === 'notifications/end') {
+              isBroken = true;
+              void transport.close();
+            } else if (id !== undefined)
+              void transport.send({ jsonrpc: '2.0', id, ...(isBroken ? { error } : { result }) });
+          };
+        },
+        close: () => Promise.resolve(),
+      }),
+    };
+  }
+
+  it('answers requests with the reason, what asks nothing with 503, and can be ended (T-155)', async () => {
+    const gate = await startGate({ source: endingSource() });
+    const token = gate.issue('ann');
+    const headers = inSession(await gate.initialize(token, '2025-11-25'));
+    await gate.send(token, { json: { jsonrpc: '2.0', method: 'notifications/end' }, headers });
+    const response = await gate.send(token, { json: ping(7), headers });
+    expect([response.status, await readAnswer(response)]).toMatchObject([
+      200,
+      { id: 7, error: { code: -32603, data: { reason: 'broken' } } },
+    ]);
+    const listening = await gate.send(token, { method: 'GET', headers });
+    expect([listening.status, await listening.json()]).toMatchObject([
+      503,
+      { id: null, error: { code: -32603 } },
+    ]);
+    expect((await gate.send(token, { method: 'DELETE', headers })).status).toBe(200);
+    expect((await gate.send(token, { json: ping(), headers })).status).toBe(404);
   });
 });
 

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StartProgress } from '../../../src/gateway/backends/start-progress.ts';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
+import { StartProgress } from '../../../src/mcp/conversations/start-progress.ts';
 
-describe('who waits for a program to start', () => {
+describe('who waits for a server to start', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   function start() {
     const heard: Record<string, unknown>[] = [];
-    const progress = new StartProgress('Notes', ({ params }) => void heard.push(params ?? {}));
+    const progress = new StartProgress('It is starting.', ({ params }) => void heard.push(params ?? {}));
     const wait = (id: number, _meta: object): void => {
       const call: Message = { jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', _meta } };
       progress.add(call);
@@ -23,9 +23,7 @@ describe('who waits for a program to start', () => {
     vi.advanceTimersByTime(999);
     expect(heard).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(heard).toEqual([
-      { progressToken: 'mine', progress: 0.000001, message: 'The MCP server Notes is starting.' },
-    ]);
+    expect(heard).toEqual([{ progressToken: 'mine', progress: 0.000001, message: 'It is starting.' }]);
     vi.advanceTimersByTime(5000);
     expect(heard).toHaveLength(2);
     expect(Number(heard[1]?.progress)).toBeGreaterThan(Number(heard[0]?.progress));

@@ -1,15 +1,15 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
+import type { Message } from '../checks/messages.ts';
 
 /** When those who wait for a start are told of it, and how often again, in milliseconds. */
 const firstMs = 1000;
 const againMs = 5000;
 
-/** So small that what the program itself tells next is more: progress may only grow. */
+/** So small that what the server itself tells next is more: progress may only grow. */
 const step = 1e-6;
 
 /**
- * Tells those who wait for a program to start that it starts, where they gave a progress token: after a second, and
+ * Tells those who wait for a server to start that it starts, where they gave a progress token: after a second, and
  * every five again.
  * @see MCP 2025-11-25 "Progress"
  */
@@ -20,9 +20,9 @@ export class StartProgress {
   #timer: NodeJS.Timeout | undefined;
   #told = 0;
 
-  /** @param name what the backend is called */
-  constructor(name: string, send: (notification: Message) => void) {
-    this.#message = `The MCP server ${name} is starting.`;
+  /** @param message says what they wait for */
+  constructor(message: string, send: (notification: Message) => void) {
+    this.#message = message;
     this.#send = send;
   }
 
