@@ -337,7 +337,8 @@ it('a call that waits for its server to start is told so, where it has a progres
     publish: () => {},
     logger: createLogger('silent'),
   });
-  const request = internalRequest('tools/call', { name: 'a', _meta: { progressToken: 'mine' } });
+  const params = { name: 'a', _meta: { progressToken: 'mine' } };
+  const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params } as const;
   const notify = vi.fn();
   bridge.begin({ request, caller: createCaller(), notify, answer: vi.fn() });
   await vi.waitFor(() => expect(notify).toHaveBeenCalledOnce(), { timeout: 3000 });
