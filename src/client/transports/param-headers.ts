@@ -30,7 +30,12 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, name) => (Object(value) as Record<string, unknown>)[name], args);
 }
 
-function encode(value: unknown): string | undefined {
+/**
+ * Writes a value of a parameter, or a name, as the value of its header.
+ * @returns undefined for what is sent in no header
+ * @see MCP 2026-07-28 transports "Value Encoding" (B5-03, B5-08)
+ */
+export function encodeHeaderValue(value: unknown): string | undefined {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
   if (!['string', 'number', 'boolean'].includes(typeof value)) return undefined;
   const text = String(value);
@@ -49,7 +54,7 @@ function encode(value: unknown): string | undefined {
 export function paramHeaders(inputSchema: unknown, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { path, header } of declarations(inputSchema)) {
-    const value = encode(valueAt(args, path));
+    const value = encodeHeaderValue(valueAt(args, path));
     if (value !== undefined) headers[`mcp-param-${header}`] = value;
   }
   return headers;

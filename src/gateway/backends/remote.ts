@@ -1,11 +1,15 @@
+import type { ServerSource } from '../../mcp/server-source.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
+import { createHttpLink } from '../modern/http-link.ts';
+import type { FailureDetail } from '../modern/modern-link.ts';
+import { createModernSource } from '../modern/modern-source.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
 import { EventStreamLink } from './remote/event-stream-link.ts';
 import { Lanes } from './remote/lanes.ts';
-import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
+import type { Link, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
 import { ownHeaders, type RemoteHeaders } from './remote/own-headers.ts';
 import { RemoteServer } from './remote/remote-server.ts';
 import { RestLink } from './remote/rest.ts';
@@ -61,6 +65,7 @@ export function createRemoteBackend(
   { logger, credentials }: RemoteBackendParts,
 ): GatewayBackend {
   const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
+  const { maxAnswerBytes = 16 * 1024 * 1024 } = options;
   if (!Number.isInteger(maxConnections) || maxConnections < 2)
     throw new RangeError('maxConnections: must be a whole number from 2');
   const url = new URL(options.url);
@@ -80,7 +85,7 @@ export function createRemoteBackend(
   const servers = new Map<string, Set<RemoteServer>>();
   let known: LinkKind | undefined;
 
-  const noteFailure = ({ reason, status, code }: LinkFailure): void => {
+  const noteFailure = ({ reason, status, code }: FailureDetail): void => {
     failures.note(reason);
     logger.warn({ backend: name, reason, status, code }, 'a backend did not answer');
   };
@@ -99,7 +104,7 @@ export function createRemoteBackend(
       lanes,
       streams,
       maxHeld,
-      maxAnswerBytes: options.maxAnswerBytes ?? 16 * 1024 * 1024,
+      maxAnswerBytes,
       noteFailure,
       noteUnreadable: (bytes) =>
         logger.warn({ backend: name, bytes }, 'a backend sent something that is no MCP message'),
@@ -111,37 +116,52 @@ export function createRemoteBackend(
     return known === 'sse' ? ['sse', 'http'] : ['http', 'sse'];
   };
   const stopListening = credentials?.onChange((owner) => {
+    link.renew(owner);
     for (const server of servers.get(accountKeyPrefix(owner)) ?? []) void server.close();
   });
 
-  return {
-    source: {
-      sharing: 'principal',
-      create({ authInfo }) {
-        const account = authInfo ? accountKeyPrefix(authInfo) : '';
-        const own = servers.get(account) ?? new Set();
-        servers.set(account, own);
-        const server = new RemoteServer({
-          name,
-          credentials: async () => (authInfo && credentials ? credentials.find(authInfo) : {}),
-          kinds,
-          makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
-          startMs,
-          maxHeld,
-          worked(kind) {
-            known = kind;
-            failures.mended();
-          },
-          noteFailure,
-          closed() {
-            own.delete(server);
-            if (own.size === 0) servers.delete(account);
-          },
-        });
-        own.add(server);
-        return server;
-      },
+  const older: ServerSource = {
+    sharing: 'principal',
+    create({ authInfo }) {
+      const account = authInfo ? accountKeyPrefix(authInfo) : '';
+      const own = servers.get(account) ?? new Set();
+      servers.set(account, own);
+      const server = new RemoteServer({
+        name,
+        credentials: async () => (authInfo && credentials ? credentials.find(authInfo) : {}),
+        kinds,
+        makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
+        startMs,
+        maxHeld,
+        worked(kind) {
+          known = kind;
+          failures.mended();
+        },
+        noteFailure,
+        closed() {
+          own.delete(server);
+          if (own.size === 0) servers.delete(account);
+        },
+      });
+      own.add(server);
+      return server;
     },
+  };
+  const link = createHttpLink({
+    name,
+    wire,
+    url,
+    headers: fixed,
+    lanes,
+    streams,
+    maxAnswerBytes,
+    credentials: async (caller) => (credentials ? credentials.find(caller) : {}),
+  });
+  const speaksHttp = transport === 'auto' || transport === 'http';
+  const worked = (): void => failures.mended();
+
+  return {
+    source: speaksHttp ? createModernSource({ legacy: older, link, worked, noteFailure }) : older,
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),
       state: failures.isFailing ? 'failing' : servers.size > 0 ? 'running' : 'idle',
@@ -150,6 +170,7 @@ export function createRemoteBackend(
     }),
     async close() {
       stopListening?.();
+      await link.close();
       await Promise.all([...servers.values()].flatMap((own) => [...own].map((server) => server.close())));
       wire.close();
     },

@@ -40,6 +40,8 @@ export interface Discovery {
 
 /** One client that listens to changes. */
 export interface ChangeListener {
+  /** The server has confirmed that it tells of changes from now on; where it cannot be known, nothing is said. */
+  begun?(): void;
   /** Takes a change the client listens to, or another. */
   tell(change: Change): void;
   /** Nothing more will be told: the server ended, or there never was one. */

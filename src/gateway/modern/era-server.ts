@@ -1,0 +1,190 @@
+import type {
+  JSONRPCMessage,
+  MessageExtraInfo,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/server';
+import { callerOf } from '../../mcp/caller.ts';
+import type { Message } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { McpLike } from '../../mcp/mcp-like.ts';
+import type { Backend, Caller } from '../../mcp/modern/backend.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { BackendFailure } from '../backends/backend-errors.ts';
+import type { Eras } from './eras.ts';
+import { callerFor } from './own-caller.ts';
+import { TranslatingServer } from './translating-server.ts';
+
+/** What a server for an older caller is made of. */
+export interface EraServerOptions {
+  eras: Eras;
+  /** Makes what speaks the older revisions with the server. */
+  makeLegacy(): McpLike | Promise<McpLike>;
+  /** What speaks 2026-07-28 with it. */
+  modern: Backend;
+  /** Whose it is; absent where each message says who sent it. */
+  authInfo: AuthInfo | undefined;
+}
+
+type Given = { message: Message; extra: MessageExtraInfo | undefined };
+type Answered = Message & { error?: JsonRpcError };
+
+/** Reasons of failures of a backend: it does not know what it was asked, or who asks. */
+const notUnderstood: ReadonlySet<unknown> = new Set<BackendFailure>(['backend_refused', 'backend_not_mcp']);
+const sessionLost: BackendFailure = 'backend_session_lost';
+
+/**
+ * An MCP server of the older revisions, whichever eras the server behind it speaks: itself where it takes `initialize`,
+ * or a translation of 2026-07-28 where it refuses that and speaks nothing else.
+ * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16)
+ */
+export class EraServer implements McpLike {
+  readonly #options: EraServerOptions;
+  #transport: Transport | undefined;
+  /** What serves it now. */
+  #inner: { server: McpLike; line: InnerLine } | undefined;
+  /** What waits until that is known. */
+  #held: Given[] | undefined = [];
+  #forgetWatch: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: EraServerOptions) {
+    this.#options = options;
+  }
+
+  async connect(transport: Transport): Promise<void> {
+    this.#transport = transport;
+    transport.onmessage = (message, extra) => this.#take({ message: message as Message, extra });
+    await transport.start();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#forgetWatch?.();
+    await this.#inner?.server.close();
+    await this.#transport?.close();
+  }
+
+  #take(given: Given): void {
+    if (this.#held && given.message.method === 'initialize') void this.#begin(given);
+    else if (this.#held) this.#held.push(given);
+    else this.#inner?.line.onmessage?.(given.message as JSONRPCMessage, given.extra);
+  }
+
+  async #begin(initialize: Given): Promise<void> {
+    const { eras, authInfo } = this.#options;
+    const sender = initialize.extra?.authInfo;
+    const caller = callerFor(authInfo ?? (sender && callerOf({ authInfo: sender })));
+    const isModern = eras.speaksLegacy === false && (await eras.speaksModern(caller));
+    const answer = isModern ? await this.#translate(initialize) : await this.#tryLegacy(initialize, caller);
+    if (this.#isClosed) return;
+    await this.#transport?.send(answer as JSONRPCMessage);
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const given of held) this.#take(given);
+  }
+
+  async #tryLegacy(initialize: Given, caller: Caller): Promise<Answered> {
+    const { eras, makeLegacy } = this.#options;
+    const server = await makeLegacy();
+    const answer = await this.#initialize(server, initialize);
+    if (!answer.error) eras.speaksLegacy = true;
+    if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModern(caller))) return answer;
+    eras.speaksLegacy = false;
+    this.#inner?.line.abandon();
+    await server.close();
+    return this.#translate(initialize);
+  }
+
+  #translate(initialize: Given): Promise<Answered> {
+    const { eras, modern, authInfo } = this.#options;
+    // A translation of what is not spoken any more answers nobody; a new conversation finds out anew.
+    this.#forgetWatch = eras.onOutdated(() => void this.close());
+    return this.#initialize(new TranslatingServer(modern, authInfo), initialize);
+  }
+
+  /** Connects a server and has it answer `initialize`. */
+  async #initialize(server: McpLike, { message, extra }: Given): Promise<Answered> {
+    const { promise, resolve } = Promise.withResolvers<Answered>();
+    const line = new InnerLine({
+      said: (said, options) => {
+        if ((said as Message).id === message.id && !('method' in said)) resolve(said as Answered);
+        else this.#say(said, options);
+      },
+      closed: () => {
+        resolve({ jsonrpc: '2.0', id: message.id, error: ended } as Answered);
+        void this.close();
+      },
+    });
+    this.#inner = { server, line };
+    if (this.#isClosed) await server.close();
+    else {
+      await server.connect(line);
+      line.onmessage?.(message as JSONRPCMessage, extra);
+    }
+    const answer = await promise;
+    line.handOver((said, options) => this.#say(said, options));
+    return answer;
+  }
+
+  #say(message: JSONRPCMessage, options: TransportSendOptions | undefined): void {
+    void this.#transport?.send(message, options);
+    const { error } = message as Answered;
+    const { reason } = Object(error?.data) as { reason?: unknown };
+    if (reason !== sessionLost) return;
+    // It may have become one of 2026-07-28 alone: who begins a new session finds out.
+    this.#options.eras.speaksLegacy = undefined;
+    void this.close();
+  }
+}
+
+/** Whether a server refused `initialize`, and did not only fail to answer it. */
+function isRefusal({ data }: JsonRpcError): boolean {
+  const { reason } = Object(data) as { reason?: unknown };
+  return typeof reason !== 'string' || !reason.startsWith('backend_') || notUnderstood.has(reason);
+}
+
+const ended: JsonRpcError = { code: -32603, message: 'The MCP server ended before it answered.' };
+
+/** Takes what a server says on its line. */
+interface LineTaker {
+  said(message: JSONRPCMessage, options: TransportSendOptions | undefined): void;
+  /** The server closed it. */
+  closed(): void;
+}
+
+/** The line to the server that serves at present. */
+class InnerLine implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  #taker: LineTaker;
+  #isAbandoned = false;
+
+  constructor(taker: LineTaker) {
+    this.#taker = taker;
+  }
+
+  handOver(said: LineTaker['said']): void {
+    this.#taker = { ...this.#taker, said };
+  }
+
+  /** What is said on it does not count any more. */
+  abandon(): void {
+    this.#isAbandoned = true;
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!this.#isAbandoned) this.#taker.said(message, options);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isAbandoned) return;
+    this.#isAbandoned = true;
+    this.onclose?.();
+    this.#taker.closed();
+  }
+}

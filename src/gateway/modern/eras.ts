@@ -1,0 +1,120 @@
+import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import type { Discoveries } from './discoveries.ts';
+import type { ModernLink } from './modern-link.ts';
+
+/** How long it is believed that a server does not speak 2026-07-28, in milliseconds. */
+const believedMs = 600_000;
+
+/** How long it is where the server did not say so, but nothing or something else. */
+const doubtedMs = 60_000;
+
+/** How often it is asked again at most because of a strange answer, in milliseconds. */
+const doubtEveryMs = 5_000;
+
+/** Errors that only servers of 2026-07-28 and later have. */
+const [firstModernError, lastModernError] = [-32022, -32020];
+
+/** What asking came to: whether it speaks 2026-07-28, and for how long that counts, in milliseconds. */
+interface Verdict {
+  speaksModern: boolean;
+  forMs: number;
+}
+
+/** What the eras of a server are found out with. */
+export interface ErasOptions {
+  link: ModernLink;
+  discoveries: Discoveries;
+  /** How long a server may take to answer what it may not understand, in milliseconds. */
+  probeMs: number;
+  nowMs: () => number;
+}
+
+/**
+ * Which eras a server speaks: found by asking, remembered, and asked again when it shows itself to be another.
+ * @see MCP 2026-07-28 "Versioning", dual-era clients (B1-09, B5-15, C3-09)
+ */
+export class Eras {
+  /** Whether it takes `initialize`; undefined until that is known. */
+  speaksLegacy: boolean | undefined;
+  readonly #options: ErasOptions;
+  readonly #changed = new Set<() => void>();
+  #verdict: { speaksModern: boolean; until: number } | undefined;
+  #asking: Promise<boolean> | undefined;
+  #doubtFrom = 0;
+
+  constructor(options: ErasOptions) {
+    this.#options = options;
+  }
+
+  /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
+  speaksModern(caller: Caller): Promise<boolean> {
+    if (this.#verdict && this.#verdict.until > this.#options.nowMs())
+      return Promise.resolve(this.#verdict.speaksModern);
+    this.#asking ??= this.#ask(caller).finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
+
+  /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
+  doubt(caller: Caller): void {
+    if (this.#options.nowMs() < this.#doubtFrom || this.#asking) return;
+    this.#doubtFrom = this.#options.nowMs() + doubtEveryMs;
+    void this.#probe(caller).then(({ speaksModern, forMs }) => {
+      // Where it cannot be asked now, what is known still counts.
+      if (speaksModern || forMs < believedMs) return;
+      this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
+      this.speaksLegacy = undefined;
+      this.#options.discoveries.clear();
+      for (const tell of [...this.#changed]) tell();
+    });
+  }
+
+  /** Calls back when it does not speak 2026-07-28 any more. @returns stops it */
+  onOutdated(tell: () => void): () => void {
+    this.#changed.add(tell);
+    return () => this.#changed.delete(tell);
+  }
+
+  async #ask(caller: Caller): Promise<boolean> {
+    const { speaksModern, forMs } = await this.#probe(caller);
+    this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
+    return speaksModern;
+  }
+
+  #probe(caller: Caller): Promise<Verdict> {
+    const { link, discoveries, probeMs } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const cancel = link.send(
+      internalRequest('server/discover', {}),
+      { caller, parameters: [] },
+      {
+        notified: () => undefined,
+        answered: (answer) => {
+          const speaksModern = isOfModern(answer);
+          if (speaksModern && answer.result) discoveries.keep(caller, answer.result);
+          resolve({ speaksModern, forMs: speaksModern ? Number.POSITIVE_INFINITY : believedMs });
+        },
+        // Where it could not be asked, the next one asks.
+        failed: ({ isOther, isBroken }) =>
+          resolve({ speaksModern: false, forMs: isOther ? believedMs : isBroken ? 0 : doubtedMs }),
+      },
+    );
+    const timer = setTimeout(() => {
+      cancel();
+      resolve({ speaksModern: false, forMs: doubtedMs });
+    }, probeMs);
+    return promise.finally(() => clearTimeout(timer));
+  }
+}
+
+/** Fallback hangs on no one code: what is no answer of 2026-07-28 is one of an older server. */
+function isOfModern({ result, error }: Answer): boolean {
+  if (result)
+    return Array.isArray(result.supportedVersions) && result.supportedVersions.includes(modernRevision);
+  const { supported } = Object(error.data) as { supported?: unknown };
+  const isModernError = error.code >= firstModernError && error.code <= lastModernError;
+  return isModernError && (!Array.isArray(supported) || supported.includes(modernRevision));
+}

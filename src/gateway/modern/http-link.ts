@@ -1,0 +1,243 @@
+import type { IncomingMessage } from 'node:http';
+import { isAboutTheRequest } from '../../client/transports/about-the-request.ts';
+import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { backendError } from '../backends/backend-errors.ts';
+import { readBody } from '../backends/remote/answer-body.ts';
+import { isEventStream, readEventStream } from '../backends/remote/event-stream.ts';
+import type { Lanes } from '../backends/remote/lanes.ts';
+import type { LinkFailure } from '../backends/remote/link.ts';
+import { isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
+import { failureOfStatus } from '../backends/remote/status-failure.ts';
+import type { Wire } from '../backends/remote/wire.ts';
+import type { Credentials } from '../credentials/credentials.ts';
+import type { ModernHearing, ModernLink } from './modern-link.ts';
+
+/** What the way to a server over HTTP is made of. */
+export interface HttpLinkOptions {
+  /** What the server is called in errors. */
+  name: string;
+  wire: Wire;
+  url: URL;
+  /** Headers of every request to it, names and values in turn. */
+  headers: readonly string[];
+  /** Requests under way. */
+  lanes: Lanes;
+  /** Streams of those who listen. */
+  streams: Lanes;
+  /** Longest answer, and longest event of a stream, in bytes. */
+  maxAnswerBytes: number;
+  /** Gives what the server is told on behalf of a caller; or why they cannot be served. */
+  credentials(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
+}
+
+/** Largest body of a refusal that is looked at, in bytes. */
+const maxRefusalBytes = 64 * 1024;
+
+const listenMethod = 'subscriptions/listen';
+
+/** Method -> the parameter that `Mcp-Name` repeats. */
+const namedBy = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
+/** Failures after which the same request may go well at once. */
+const broken = new Set(['backend_ended', 'backend_unreachable']);
+
+/**
+ * Creates the way to a server of 2026-07-28 over Streamable HTTP: each request is a POST of its own, answered with JSON
+ * or a stream of events, and cancelled by closing it.
+ * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-02, B5-03, B5-13, B5-14)
+ */
+export function createHttpLink(options: HttpLinkOptions): ModernLink {
+  const running = new Set<Exchange>();
+  return {
+    mirrorsParameters: true,
+    send(request, { caller, parameters }, hearing) {
+      const exchange = new Exchange(request, options, hearing, () => running.delete(exchange));
+      running.add(exchange);
+      void exchange.begin(caller, parameters);
+      return () => exchange.stop();
+    },
+    renew(owner) {
+      const account = accountKeyPrefix(owner);
+      for (const exchange of [...running])
+        if (exchange.listensFor(account)) exchange.fail({ reason: 'backend_ended' });
+    },
+    async close() {
+      for (const exchange of [...running]) exchange.fail({ reason: 'backend_ended' });
+    },
+  };
+}
+
+/** One POST, and its answer. */
+class Exchange {
+  readonly #request: RequestMessage;
+  readonly #options: HttpLinkOptions;
+  readonly #hearing: ModernHearing;
+  readonly #onOver: () => void;
+  #drop: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+  #account: string | undefined;
+  #isOver = false;
+
+  constructor(request: RequestMessage, options: HttpLinkOptions, hearing: ModernHearing, onOver: () => void) {
+    this.#request = request;
+    this.#options = options;
+    this.#hearing = hearing;
+    this.#onOver = onOver;
+  }
+
+  /** Whether it is the stream of somebody of an account who listens. */
+  listensFor(account: string): boolean {
+    return this.#request.method === listenMethod && this.#account === account;
+  }
+
+  async begin({ authInfo }: Caller, parameters: readonly string[]): Promise<void> {
+    const account = accountKeyPrefix(authInfo);
+    this.#account = account;
+    const credentials = await this.#options.credentials(authInfo);
+    if (this.#isOver) return;
+    if ('error' in credentials) {
+      this.#finish();
+      this.#hearing.failed({ error: credentials.error, isBroken: false, isOther: false });
+      return;
+    }
+    const isListening = this.#request.method === listenMethod;
+    const lanes = isListening ? this.#options.streams : this.#options.lanes;
+    const go = (): void => {
+      this.#leave = () => lanes.leave(account);
+      if (this.#isOver) this.#giveLaneBack();
+      else this.#send(credentials, parameters);
+    };
+    if (!lanes.enter(account, go)) this.fail({ reason: 'backend_busy' });
+  }
+
+  /** Nobody waits for it any more: its connection is closed, which cancels it. */
+  stop(): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#drop?.();
+  }
+
+  fail(failure: LinkFailure): void {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#drop?.();
+    const { reason, status, code, mayBeOther = false } = failure;
+    this.#hearing.failed({
+      error: backendError(reason, this.#options.name),
+      isBroken: broken.has(reason),
+      isOther: mayBeOther,
+      detail: { reason, status, code },
+    });
+  }
+
+  #send({ headers = {} }: Credentials, parameters: readonly string[]): void {
+    const { url, wire } = this.#options;
+    const { method, params = {} } = this.#request;
+    const named = namedBy.get(method);
+    const name = named === undefined ? undefined : encodeHeaderValue(params[named]);
+    this.#drop = wire.send(
+      {
+        method: 'POST',
+        path: `${url.pathname}${url.search}`,
+        headers: [
+          ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
+          ...this.#options.headers,
+          ...Object.entries(headers).flat(),
+          ...parameters,
+          ...['mcp-protocol-version', modernRevision, 'mcp-method', method],
+          ...(name === undefined ? [] : ['mcp-name', name]),
+        ],
+        body: JSON.stringify(this.#request),
+      },
+      { head: (answer) => this.#head(answer), failed: (failure) => this.fail(failure) },
+    );
+  }
+
+  #head(answer: IncomingMessage): void {
+    const { statusCode: status = 0 } = answer;
+    const { wire, maxAnswerBytes } = this.#options;
+    const isTaken = status >= 200 && status < 300;
+    if (isTaken && isEventStream(answer)) {
+      this.#drop = readEventStream(
+        answer,
+        maxAnswerBytes,
+        {},
+        {
+          event: ({ data }) => {
+            const unreadable = this.#hear(data, status);
+            if (unreadable) this.fail({ reason: unreadable });
+          },
+          ended: (reason) => this.fail({ reason }),
+        },
+      );
+      return;
+    }
+    this.#drop = () => answer.destroy();
+    const maxBytes = isTaken ? maxAnswerBytes : maxRefusalBytes;
+    readBody(answer, { maxBytes, deadlines: wire.bodies }, (body) => {
+      if (this.#isOver) return;
+      if (typeof body === 'string') this.fail({ reason: body, status });
+      else if (isTaken) this.#readWhole(body, status);
+      else this.#refused(status, body);
+    });
+  }
+
+  #readWhole(body: Buffer, status: number): void {
+    const unreadable = this.#hear(body, status);
+    this.fail({ reason: unreadable ?? 'backend_answer_unreadable', status });
+  }
+
+  /** @returns why it is no message */
+  #hear(bytes: Uint8Array, status: number): LinkFailure['reason'] | undefined {
+    const messages = readAnswer(bytes);
+    if (typeof messages === 'string') return messages;
+    for (const message of messages) {
+      if (this.#isOver) return undefined;
+      if (isAnswer(message)) {
+        if (message.id === this.#request.id) this.#answered(message, status);
+      } else if (message.id === undefined) this.#hearing.notified(message);
+    }
+    return undefined;
+  }
+
+  /** Only what is about the request may be an answer of MCP: a 401 or a 503 is about us and the server. */
+  #refused(status: number, body: Buffer): void {
+    const isAbout = isAboutTheRequest(status);
+    const messages = isAbout || status === 500 ? readAnswer(body) : [];
+    const list = typeof messages === 'string' ? [] : messages;
+    const own = list.find((message) => isAnswer(message) && message.id === this.#request.id);
+    if (own) this.#answered(own, status);
+    else this.fail({ reason: failureOfStatus(status), status, mayBeOther: isAbout });
+  }
+
+  #answered(message: Message, status: number): void {
+    const { result, error } = message as Message & Pick<Answer, 'result' | 'error'>;
+    this.#finish();
+    // Clients read the errors of 2026-07-28 with these statuses, others only as failures of HTTP.
+    const told = status === 400 || status === 404 ? status : 200;
+    this.#hearing.answered(error ? { status: told, error } : { status: 200, result: Object(result) });
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#onOver();
+    this.#giveLaneBack();
+  }
+
+  #giveLaneBack(): void {
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import { paramHeaders } from '../../client/transports/param-headers.ts';
+import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { discoverBy } from '../../mcp/modern/internal-call.ts';
+import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
+import type { Discoveries } from './discoveries.ts';
+import { ModernCall } from './modern-call.ts';
+import type { FailureDetail, ModernFailure, ModernLink } from './modern-link.ts';
+import { ModernListening } from './modern-listening.ts';
+
+/** The server does not speak the revision it was spoken to in. */
+const unsupportedVersion = -32022;
+
+/** What a backend of 2026-07-28 is made of. */
+export interface ModernBackendOptions {
+  link: ModernLink;
+  discoveries: Discoveries;
+  /** The server answered as one that does not speak 2026-07-28. */
+  doubted(caller: Caller): void;
+  /** Takes note of an answer. */
+  worked(): void;
+  /** Takes note of a request that was not answered. */
+  noteFailure(detail: FailureDetail): void;
+}
+
+/**
+ * Creates what passes requests of 2026-07-28 on to a server that speaks it, and its answers back, as they are.
+ * @see MCP 2026-07-28 "Request Metadata" (C1-08, C3-01, C4-06)
+ */
+export function createModernBackend(options: ModernBackendOptions): Backend {
+  const { link, discoveries, doubted, worked, noteFailure } = options;
+  let lastId = 0;
+  const nextId = (): number => ++lastId;
+  let findSchema = createRecentSchemas((call) => begin(call));
+  const forgetSchemas = (): void => {
+    findSchema = createRecentSchemas((call) => begin(call));
+  };
+
+  const parametersOf = async (
+    { request: { params }, caller }: Call,
+    isStale: boolean,
+  ): Promise<readonly string[]> => {
+    if (isStale) forgetSchemas();
+    const schema = await findSchema(String(params?.name), caller);
+    return withUnknown(paramHeaders(schema, params?.arguments), caller);
+  };
+
+  const answered = ({ result, error }: Answer, { request, caller }: Call): void => {
+    worked();
+    if (result && request.method === 'server/discover') discoveries.keep(caller, result);
+    if (error?.code === unsupportedVersion && !namesModern(error.data)) doubted(caller);
+  };
+  const failed = ({ isOther, detail }: ModernFailure, { caller }: Call): void => {
+    if (detail) noteFailure(detail);
+    if (isOther) doubted(caller);
+  };
+
+  const begin = (call: Call): (() => void) => {
+    const known = call.request.method === 'server/discover' ? discoveries.find(call.caller) : undefined;
+    if (known) {
+      let isOver = false;
+      queueMicrotask(() => {
+        if (!isOver) call.answer({ status: 200, result: known });
+      });
+      return () => {
+        isOver = true;
+      };
+    }
+    const running = new ModernCall(call, { link, nextId, parametersOf, answered, failed });
+    return () => running.cancel();
+  };
+
+  return {
+    checksEnvelope: true,
+    begin,
+    // The notifications of 2026-07-28 are about requests, and requests end with their stream.
+    notify() {},
+    discover: (caller) => discoverBy(begin, caller),
+    inputSchemaOf: (tool, caller) => findSchema(tool, caller),
+    listen(filter, about, listener) {
+      const listening = new ModernListening({
+        link,
+        filter,
+        about,
+        nextId,
+        listener: {
+          begun: () => listener.begun?.(),
+          tell(change) {
+            if (change.method === 'notifications/tools/list_changed') forgetSchemas();
+            listener.tell(change);
+          },
+          ended: () => listener.ended(),
+        },
+      });
+      return () => listening.end();
+    },
+    close: () => link.close(),
+  };
+}
+
+function namesModern(data: unknown): boolean {
+  const { supported } = Object(data) as { supported?: unknown };
+  return Array.isArray(supported) && supported.includes(modernRevision);
+}
+
+/** Headers of parameters we do not know go on as they came (B5-12). */
+function withUnknown(known: Readonly<Record<string, string>>, { headers }: Caller): string[] {
+  const unknown = Object.entries(headers).filter(
+    ([name, value]) =>
+      name.startsWith('mcp-param-') && typeof value === 'string' && !isNamed(known, name) && isPlain(value),
+  );
+  return [...Object.entries(known), ...unknown].flat() as string[];
+}
+
+function isNamed(known: Readonly<Record<string, string>>, name: string): boolean {
+  return Object.keys(known).some((one) => one.toLowerCase() === name);
+}
+
+function isPlain(value: unknown): boolean {
+  return /^[\t\x20-\x7e]*$/.test(String(value));
+}

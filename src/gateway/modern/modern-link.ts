@@ -1,0 +1,55 @@
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { Answer, Caller } from '../../mcp/modern/backend.ts';
+import type { BackendFailure } from '../backends/backend-errors.ts';
+
+/** What only the operator may know of a failure. */
+export interface FailureDetail {
+  reason: BackendFailure;
+  /** HTTP status, where there is one. */
+  status?: number | undefined;
+  /** What the system calls it. */
+  code?: string | undefined;
+}
+
+/** Why a request gets no answer. */
+export interface ModernFailure {
+  /** What its caller is told. */
+  error: JsonRpcError;
+  /** The connection broke, or there was none: the same request may go well when it is sent again. */
+  isBroken: boolean;
+  /** The server does not know what was asked of it: it may be one of an older revision. */
+  isOther: boolean;
+  /** Absent where it is the caller's own doing. */
+  detail?: FailureDetail;
+}
+
+/** Takes what comes of one request. */
+export interface ModernHearing {
+  /** A notification that came for it. */
+  notified(notification: Message): void;
+  /** Its answer. Nothing comes after it. */
+  answered(answer: Answer): void;
+  /** There will be no answer. Nothing comes afterwards. */
+  failed(failure: ModernFailure): void;
+}
+
+/** The way to one MCP server that speaks 2026-07-28, whatever the messages are carried by. */
+export interface ModernLink {
+  /** Whether parameters of tools that say so are repeated in headers (B5-08). */
+  readonly mirrorsParameters: boolean;
+  /**
+   * Sends a request, whose id is unique on the link. Nothing is heard before this returns.
+   * @param parameters headers `Mcp-Param-*`, names and values in turn
+   * @returns cancels it: the server is told in the way of the transport, and nothing is heard any more
+   */
+  send(
+    request: RequestMessage,
+    from: { caller: Caller; parameters: readonly string[] },
+    hearing: ModernHearing,
+  ): () => void;
+  /** Ends the streams of those who listen for an account: they are opened again with the credentials it has now. */
+  renew(account: { issuer: string; subject: string }): void;
+  /** Ends what runs. */
+  close(): Promise<void>;
+}

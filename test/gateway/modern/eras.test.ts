@@ -1,0 +1,119 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { BackendFailure } from '../../../src/gateway/backends/backend-errors.ts';
+import { Discoveries } from '../../../src/gateway/modern/discoveries.ts';
+import { Eras } from '../../../src/gateway/modern/eras.ts';
+import type { ModernFailure, ModernHearing } from '../../../src/gateway/modern/modern-link.ts';
+import { createCaller } from '../../mcp/support/modern-calls.ts';
+
+const caller = createCaller();
+const modern = { status: 200, result: { supportedVersions: ['2026-07-28'], ttlMs: 1, cacheScope: 'public' } };
+const errorOf = (code: number, data?: unknown) => ({ status: 400, error: { code, message: 'm', data } });
+const failure = (
+  more: Partial<ModernFailure>,
+  reason: BackendFailure = 'backend_refused',
+): ModernFailure => ({
+  error: { code: -32603, message: 'm' },
+  isBroken: false,
+  isOther: false,
+  detail: { reason },
+  ...more,
+});
+
+function start(said: (hearing: ModernHearing) => void) {
+  let nowMs = 0;
+  let answer = said;
+  const asked: string[] = [];
+  const dropped = vi.fn();
+  const eras = new Eras({
+    link: {
+      mirrorsParameters: true,
+      send({ method }, _from, hearing) {
+        asked.push(method);
+        queueMicrotask(() => answer(hearing));
+        return dropped;
+      },
+      renew() {},
+      close: async () => undefined,
+    },
+    discoveries: new Discoveries(() => nowMs),
+    probeMs: 50,
+    nowMs: () => nowMs,
+  });
+  return {
+    eras,
+    asked,
+    dropped,
+    passMs: (ms: number) => (nowMs += ms),
+    becomes: (next: typeof said) => {
+      answer = next;
+    },
+  };
+}
+
+describe('which eras a server speaks (B1-09, B5-15)', () => {
+  it.each([
+    ['a result that lists 2026-07-28', modern, true],
+    ['a result that lists others', { status: 200, result: { supportedVersions: ['2027-01-01'] } }, false],
+    ['a result of something else', { status: 200, result: {} }, false],
+    ['an unknown method', errorOf(-32601), false],
+    ['a request before initialize', errorOf(-32000), false],
+    ['headers that do not fit', errorOf(-32020), true],
+    ['a revision it has not, that names 2026-07-28', errorOf(-32022, { supported: ['2026-07-28'] }), true],
+    ['a revision it has not, that names others', errorOf(-32022, { supported: ['2025-11-25'] }), false],
+  ])('is told by the answer: %s', async (_what, said, speaks) => {
+    const { eras } = start((hearing) => hearing.answered(said));
+    expect(await eras.speaksModern(caller)).toBe(speaks);
+  });
+
+  it('is asked once for all who want to know, and remembered (C3-09)', async () => {
+    const { eras, asked, passMs } = start((hearing) => hearing.answered(modern));
+    expect(await Promise.all([eras.speaksModern(caller), eras.speaksModern(caller)])).toEqual([true, true]);
+    passMs(10_000_000);
+    expect(await eras.speaksModern(caller)).toBe(true);
+    expect(asked).toEqual(['server/discover']);
+  });
+
+  it('is asked again after ten minutes where it was an older server, which may have been replaced', async () => {
+    const { eras, asked, passMs, becomes } = start((hearing) => hearing.failed(failure({ isOther: true })));
+    expect(await eras.speaksModern(caller)).toBe(false);
+    passMs(599_999);
+    expect(await eras.speaksModern(caller)).toBe(false);
+    expect(asked).toHaveLength(1);
+    becomes((hearing) => hearing.answered(modern));
+    passMs(1);
+    expect(await eras.speaksModern(caller)).toBe(true);
+  });
+
+  it('is not decided by a server that says nothing in time, or cannot be reached', async () => {
+    const { eras, asked, dropped, passMs, becomes } = start(() => undefined);
+    expect(await eras.speaksModern(caller)).toBe(false);
+    expect(dropped).toHaveBeenCalledOnce();
+    passMs(60_000);
+    becomes((hearing) => hearing.failed(failure({ isBroken: true }, 'backend_unreachable')));
+    expect(await eras.speaksModern(caller)).toBe(false);
+    becomes((hearing) => hearing.answered(modern));
+    expect(await eras.speaksModern(caller)).toBe(true);
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is asked again where it is doubted, seldom, and only what it says changes it', async () => {
+    const { eras, asked, passMs, becomes } = start((hearing) => hearing.answered(modern));
+    const outdated = vi.fn();
+    eras.onOutdated(outdated);
+    await eras.speaksModern(caller);
+    for (let time = 0; time < 5; time++) eras.doubt(caller);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    becomes((hearing) => hearing.failed(failure({}, 'backend_failed')));
+    passMs(5_000);
+    eras.doubt(caller);
+    await Promise.resolve();
+    expect(await eras.speaksModern(caller)).toBe(true);
+    expect(outdated).not.toHaveBeenCalled();
+    eras.speaksLegacy = false;
+    becomes((hearing) => hearing.answered(errorOf(-32601)));
+    passMs(5_000);
+    eras.doubt(caller);
+    await vi.waitFor(() => expect(outdated).toHaveBeenCalledOnce());
+    expect([await eras.speaksModern(caller), eras.speaksLegacy]).toEqual([false, undefined]);
+  });
+});
