@@ -41,6 +41,7 @@ export type AuditEvent =
   | 'account.created'
   | 'upstream.begun'
   | 'upstream.refused'
+  | 'tool.definition_changed'
   | 'grant.revoked';
 
 /** Takes note of one event. Details hold names and reasons, never a secret. */

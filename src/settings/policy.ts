@@ -21,6 +21,18 @@ export const policySettings = z
     tools: nameRules('tools'),
     prompts: nameRules('prompts'),
     resources: nameRules('resources, by their URIs, and templates of them by theirs,'),
+    readOnly: z
+      .boolean()
+      .default(false)
+      .describe(
+        'whether only tools may be called of which the backend says that they change nothing (readOnlyHint); it is its word alone',
+      ),
+    onToolChange: z
+      .enum(['warn', 'block'])
+      .default('warn')
+      .describe(
+        'what is done when a tool is defined otherwise than it was: warn tells the log and the audit log, block takes it out as well until it is accepted with gatehouse pins',
+      ),
     limits: z
       .array(
         z.strictObject({

@@ -11,6 +11,7 @@ import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
 import type { PasskeyStore } from './passkeys.ts';
 import type { SealedRows } from './sealed-rows.ts';
+import type { ToolPinStore } from './tool-pins.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
@@ -28,6 +29,7 @@ export interface Storage {
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
   sealedRows: SealedRows;
+  toolPins: ToolPinStore;
   upstreams: UpstreamStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;

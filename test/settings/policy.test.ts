@@ -12,6 +12,8 @@ it('everything may be used, in time, where nothing is set', () => {
     tools: all,
     prompts: all,
     resources: all,
+    readOnly: false,
+    onToolChange: 'warn',
     limits: [],
     timeLimitSeconds: 600,
     longestSeconds: 3600,

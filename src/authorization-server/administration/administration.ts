@@ -12,6 +12,7 @@ import { administerKeys } from './keys.ts';
 import { operatingUser } from './operator.ts';
 import { type RecordAction, recorded } from './recorded.ts';
 import { administerSessions } from './sessions.ts';
+import { administerToolPins } from './tool-pins.ts';
 import { administerUpstreams } from './upstreams.ts';
 
 /**
@@ -81,6 +82,7 @@ export function createAdministration(
       { list: undefined, end: 'session.ended' },
       record,
     ),
+    toolPins: administerToolPins(storage.toolPins, now, record),
     upstreams: administerUpstreams(storage, record),
   };
 }

@@ -3,11 +3,18 @@ import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { type CallLimitRule, createCallLimits } from './call-limits.ts';
 import { createCleaning } from './cleaning.ts';
+import { createPinning, type OnToolChange } from './pinning.ts';
+import { createReadOnly } from './read-only.ts';
 import type { Step } from './step.ts';
 import { createTimeLimit } from './time-limit.ts';
+import { ToolDefinitions } from './tool-definitions.ts';
+import { type PinStore, ToolPins } from './tool-pins.ts';
 
 /** What an operator allows of a backend; times in seconds. */
 export interface Policy extends AllowedNames {
+  /** Whether only tools may be called that the backend says change nothing. */
+  readOnly: boolean;
+  onToolChange: OnToolChange;
   limits: readonly CallLimitRule[];
   /** How long it may take to answer without a sign of work, and in all. */
   timeLimitSeconds: number;
@@ -15,11 +22,23 @@ export interface Policy extends AllowedNames {
   breaker: { failures: number; windowSeconds: number; openSeconds: number };
 }
 
+/** Where the tools of a route are remembered, and who hears of changes. */
+export interface Memory {
+  /** The name of the route. */
+  route: string;
+  store: PinStore;
+  noteChanged(details: { route: string; tool: string; hash: string }): void;
+  /** Epoch seconds. */
+  now: () => number;
+}
+
 /** What steps are made of. */
 export interface StepsOptions {
   /** What people call the backend. */
   name: string;
   policy: Policy;
+  /** Where the definitions of its tools are remembered; nowhere where it is left out. */
+  pins?: Memory;
   logger: Logger;
   nowMs?: () => number;
 }
@@ -32,7 +51,7 @@ export interface Steps {
 
 /** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */
 export function createSteps(options: StepsOptions): Steps {
-  const { name, policy, logger, nowMs = () => performance.now() } = options;
+  const { name, policy, pins, logger, nowMs = () => performance.now() } = options;
   const { failures, windowSeconds, openSeconds } = policy.breaker;
   const breaker = createBreaker({
     name,
@@ -40,8 +59,16 @@ export function createSteps(options: StepsOptions): Steps {
     logger,
     nowMs,
   });
+  const definitions = new ToolDefinitions(nowMs);
+  const pinning = pins && {
+    pins: new ToolPins({ ...pins, logger }),
+    onChange: policy.onToolChange,
+    definitions,
+    logger,
+  };
   const list = [
     createAllowedNames(policy),
+    ...(policy.readOnly ? [createReadOnly(definitions)] : []),
     createCallLimits(policy.limits, nowMs),
     breaker,
     createTimeLimit(name, {
@@ -49,6 +76,17 @@ export function createSteps(options: StepsOptions): Steps {
       longestMs: policy.longestSeconds * 1000,
     }),
     createCleaning(name, logger),
+    ...(pinning ? [createPinning(pinning)] : []),
+    forgetting(definitions),
   ];
   return { list, breaker };
+}
+
+/** Has what is known of tools forgotten when the server says that they changed. */
+function forgetting(definitions: ToolDefinitions): Step {
+  return {
+    cares: () => false,
+    answer: (request, _passing, next) => next(request),
+    hear: (notification, behind) => definitions.hear(notification, behind),
+  };
 }

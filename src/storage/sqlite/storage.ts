@@ -17,6 +17,7 @@ import { createPasskeyStore } from './passkeys.ts';
 import { createSealedRows } from './sealed-rows.ts';
 import { createStillThere } from './still-there.ts';
 import { createSweeper } from './sweep.ts';
+import { createToolPinStore } from './tool-pins.ts';
 import { createUpstreamStore } from './upstreams.ts';
 import { createWriter } from './writer.ts';
 
@@ -50,6 +51,7 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),
     sealedRows: createSealedRows(db, writer),
+    toolPins: createToolPinStore(db, writer),
     upstreams: createUpstreamStore(db, writer),
     async ping() {
       try {

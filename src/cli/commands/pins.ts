@@ -1,0 +1,68 @@
+import type { Command } from 'commander';
+import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { isoTime, operatorCommand } from '../operator-command.ts';
+import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
+import { changedMembers } from './pins-difference.ts';
+
+interface PinsOptions extends InstallationOptions {
+  json?: boolean;
+}
+
+/** A remembered tool, as it is shown. */
+interface Pin {
+  route: string;
+  tool: string;
+  definition?: string;
+  pinnedAt: number;
+  changed?: { definition?: string; at: number };
+}
+
+/** Registers `gatehouse pins list|accept|forget`. @param io its surroundings; those of the process by default */
+export function registerPins(program: Command, io: CommandIo = processIo()): void {
+  const pins = program
+    .command('pins')
+    .description('tools of MCP servers behind your server whose definitions are remembered');
+
+  operatorCommand(pins, 'list', 'list the remembered tools, and what changed of them')
+    .argument('[route]', 'of this route only')
+    .action(async (route: string | undefined, options: PinsOptions) => {
+      const list = await withAdministration(options, false, ({ toolPins }) => toolPins.list(route));
+      const heading = ['ROUTE', 'TOOL', 'REMEMBERED', 'CHANGED', 'WHAT'];
+      io.stdout.write(options.json ? formatJson(list) : formatTable([heading, ...list.map(rowOf)]));
+    });
+
+  operatorCommand(pins, 'accept', 'take the changes of tools for their definitions; a running server notices')
+    .argument('<route>', 'name of the route')
+    .argument('[tools...]', 'names of the tools; all that changed where none is named')
+    .action(async (route: string, tools: string[], options: PinsOptions) => {
+      const accepted = await withAdministration(options, false, ({ toolPins }) =>
+        toolPins.accept(route, tools),
+      );
+      const sentence =
+        accepted.length === 0
+          ? `No tool of ${route} has changed.`
+          : `Accepted: ${accepted.map(printableLine).join(', ')}.`;
+      io.stdout.write(options.json ? formatJson({ accepted }) : `${sentence}\n`);
+    });
+
+  operatorCommand(pins, 'forget', 'forget a tool, or all of a route: what is seen next is remembered')
+    .argument('<route>', 'name of the route')
+    .argument('[tool]', 'name of the tool')
+    .action(async (route: string, tool: string | undefined, options: PinsOptions) => {
+      const forgotten = await withAdministration(options, false, ({ toolPins }) =>
+        toolPins.forget(route, tool),
+      );
+      io.stdout.write(options.json ? formatJson({ forgotten }) : `Forgot ${forgotten} of ${route}.\n`);
+    });
+}
+
+function rowOf(pin: Pin): string[] {
+  const { changed } = pin;
+  return [
+    pin.route,
+    printableLine(pin.tool),
+    isoTime(pin.pinnedAt),
+    changed ? isoTime(changed.at) : '-',
+    changed ? changedMembers(pin.definition, changed.definition).join('; ') : '-',
+  ];
+}

@@ -1,0 +1,32 @@
+import { askedFor } from './asked-for.ts';
+import { type Entry, entriesOf, lists } from './listed.ts';
+import { notFound } from './not-found.ts';
+import type { Step } from './step.ts';
+import type { ToolDefinitions } from './tool-definitions.ts';
+
+/**
+ * Creates the step that knows only tools of which the server says that they change nothing: `readOnlyHint` is the
+ * server's word, and the operator's trust in it. A tool that says nothing, and one that is not listed, are not there.
+ * @see MCP 2025-11-25 schema `ToolAnnotations`
+ */
+export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step {
+  return {
+    cares: (method) => method === 'tools/list' || method === 'tools/call',
+    async answer(request, passing, next) {
+      if (request.method === 'tools/call') {
+        const name = askedFor(request)?.name ?? '';
+        const tool = await definitions.find(name, passing);
+        return tool && isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
+      }
+      const answer = await next(request);
+      const list = lists.get(request.method);
+      const tools = list && entriesOf(answer.result, list);
+      if (!answer.result || !tools) return answer;
+      return { result: { ...answer.result, tools: tools.filter(isReadOnly) } };
+    },
+  };
+}
+
+function isReadOnly({ annotations }: Entry): boolean {
+  return (annotations as { readOnlyHint?: unknown } | null | undefined)?.readOnlyHint === true;
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { createReadOnly } from '../../../src/gateway/steps/read-only.ts';
+import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import { stepped } from './support/stepped.ts';
+
+const tools = [
+  { name: 'read', annotations: { readOnlyHint: true } },
+  { name: 'write', annotations: { readOnlyHint: false } },
+  { name: 'silent' },
+  { name: 'odd', annotations: { readOnlyHint: 'true' } },
+  { name: 'null', annotations: null },
+];
+
+it('in read-only mode there are the tools alone of which the server says that they change nothing', async () => {
+  const { talk, server } = stepped([createReadOnly(new ToolDefinitions(() => 0))], {
+    'tools/list': () => ({ result: { tools, nextCursor: undefined } }),
+    'tools/call': () => ({ result: { content: [] } }),
+  });
+  const { ask } = await talk();
+  expect((await ask('tools/list')).result?.tools).toEqual([tools[0]]);
+  expect((await ask('tools/call', { name: 'read' })).result).toBeDefined();
+  for (const name of ['write', 'silent', 'odd', 'null', 'unlisted'])
+    expect((await ask('tools/call', { name })).error?.message).toBe(`Tool ${name} not found`);
+  expect(server.requests('tools/call')).toHaveLength(1);
+});

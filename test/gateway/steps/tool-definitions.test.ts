@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import type { Step } from '../../../src/gateway/steps/step.ts';
+import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import { stepped } from './support/stepped.ts';
+
+function start(list: (request: RequestMessage) => object) {
+  const clock = { ms: 0 };
+  const definitions = new ToolDefinitions(() => clock.ms);
+  const step: Step = {
+    cares: (method) => method === 'tools/call',
+    answer: async ({ params }, passing) => ({
+      result: { found: (await definitions.find(String(params?.name), passing)) ?? null },
+    }),
+    hear: (notification, behind) => definitions.hear(notification, behind),
+  };
+  return { clock, ...stepped([step], { 'tools/list': list }) };
+}
+
+const pages = ({ params }: RequestMessage) =>
+  params?.cursor === 'next'
+    ? { result: { tools: [{ name: 'b' }] } }
+    : { result: { tools: [{ name: 'a' }, 5, {}], nextCursor: 'next' } };
+
+describe('the definitions of a server', () => {
+  it('are read when one is needed, every page, and again after a minute or when the server says so', async () => {
+    const { talk, server, clock } = start(pages);
+    const { ask } = await talk();
+    const found = async (name: string) => (await ask('tools/call', { name })).result?.found;
+    expect([await found('b'), await found('a'), await found('c')]).toEqual([
+      { name: 'b' },
+      { name: 'a' },
+      null,
+    ]);
+    expect(server.requests('tools/list')).toHaveLength(2);
+    clock.ms = 60_000;
+    await found('a');
+    expect(server.requests('tools/list')).toHaveLength(4);
+    server.say({ method: 'notifications/tools/list_changed' });
+    await found('a');
+    expect(server.requests('tools/list')).toHaveLength(6);
+  });
+
+  it('are each account’s own (T-158)', async () => {
+    const { talk, server } = start(pages);
+    for (const subject of ['ann', 'bob']) await (await talk({ subject })).ask('tools/call', { name: 'a' });
+    expect(server.requests('tools/list')).toHaveLength(4);
+  });
+
+  it('are read anew where the server gave none', async () => {
+    let count = 0;
+    const { talk } = start((request) =>
+      count++ === 0 ? { error: { code: -1, message: 'no' } } : pages(request),
+    );
+    const { ask } = await talk();
+    expect((await ask('tools/call', { name: 'a' })).result?.found).toBeNull();
+    expect((await ask('tools/call', { name: 'a' })).result?.found).toEqual({ name: 'a' });
+  });
+});
