@@ -41,54 +41,103 @@ export type ToolsOf = (asked: {
   scopes: readonly string[];
 }) => Promise<ScopeTools | undefined>;
 
-/** The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). */
+/**
+ * The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). They may
+ * change while the server runs: keep the registry, not what it gives.
+ */
 export interface ResourceRegistry {
   /** Every scope of every resource, in order, once. */
-  scopes: readonly string[];
-  default: ProtectedResource;
+  readonly scopes: readonly string[];
+  readonly default: ProtectedResource;
   /** Whether any client may introspect tokens of any resource. */
-  hasIntrospection: boolean;
+  readonly hasIntrospection: boolean;
   /**
    * Gives the resource an indicator means: itself, or, as far as the tolerances of the installation go, in another
-   * spelling (A7-02). Where all of its origin are of one server, with the same scopes, the URL the first stands below (the issuer) and
-   * its origin mean it as well: some clients shorten it so. Undefined for any other (T-023).
+   * spelling (A7-02). The URL of a folder below which one server alone stands, such as the issuer or the origin, means the
+   * first resource of it as well: some clients shorten it so. Undefined for any other (T-023).
    */
   find(indicator: string): ProtectedResource | undefined;
+  /**
+   * Has others in their place, from now on. Tokens for one that is gone are issued no more.
+   * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
+   */
+  replace(resources: readonly ProtectedResource[]): void;
 }
 
 /**
  * Creates the registry.
- * @param resources at least one, each with a canonical URL
+ * @param resources at least one, each with a canonical URL; those of one server share their scopes
  * @throws TypeError where that does not hold
  */
 export function createResourceRegistry(resources: readonly ProtectedResource[]): ResourceRegistry {
-  const first = resources[0];
+  let now = arrange(resources);
+  return {
+    get scopes() {
+      return now.scopes;
+    },
+    get default() {
+      return now.first;
+    },
+    get hasIntrospection() {
+      return now.hasIntrospection;
+    },
+    find(indicator) {
+      const exact = now.known.get(indicator);
+      if (exact) return exact;
+      const canonical = canonicalResource(indicator);
+      if (canonical === undefined) return undefined;
+      const meant = now.known.get(canonical);
+      const because = `resource ${indicator}`;
+      if (meant) return tolerate('resourceSpelling', because) ? meant : undefined;
+      const shortened = now.shortened.get(canonical);
+      return shortened && tolerate('shortenedResource', because) ? shortened : undefined;
+    },
+    replace(others) {
+      now = arrange(others);
+    },
+  };
+}
+
+/** What is looked up of resources, made once. */
+function arrange(resources: readonly ProtectedResource[]) {
+  const [first] = resources;
   if (!first) throw new TypeError('an authorization server needs at least one protected resource');
-  const known = new Map(resources.map((entry) => [entry.resource, entry]));
   for (const { resource } of resources) {
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
+  return {
+    first,
+    known: new Map(resources.map((entry) => [entry.resource, entry])),
+    shortened: shortenedUrls(first, resources),
+    scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
+    hasIntrospection: resources.some(({ introspectedBy = [] }) => introspectedBy.length > 0),
+  };
+}
+
+/** URLs of folders below which one server alone stands, at the origin of the first, each with the resource it means. */
+function shortenedUrls(
+  first: ProtectedResource,
+  resources: readonly ProtectedResource[],
+): Map<string | undefined, ProtectedResource> {
   const { origin } = new URL(first.resource);
   const neighbours = resources.filter(({ resource }) => new URL(resource).origin === origin);
-  const shortened = neighbours.every(({ scopes }) => scopes === first.scopes)
-    ? new Set(['.', '/'].map((shorter) => canonicalResource(new URL(shorter, first.resource).href)))
-    : new Set<string | undefined>();
-  return {
-    scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
-    default: first,
-    hasIntrospection: resources.some(({ introspectedBy = [] }) => introspectedBy.length > 0),
-    find(indicator) {
-      const exact = known.get(indicator);
-      if (exact) return exact;
-      const canonical = canonicalResource(indicator);
-      if (canonical === undefined) return undefined;
-      const meant = known.get(canonical);
-      const because = `resource ${indicator}`;
-      if (meant) return tolerate('resourceSpelling', because) ? meant : undefined;
-      return shortened.has(canonical) && tolerate('shortenedResource', because) ? first : undefined;
-    },
-  };
+  const servers = new Map(
+    neighbours.map(({ scopes }) => [scopes, neighbours.find((each) => each.scopes === scopes)]),
+  );
+  const standsAlone = (folder: string): boolean =>
+    new Set(neighbours.filter(({ resource }) => resource.startsWith(folder)).map(({ scopes }) => scopes))
+      .size === 1;
+  return new Map(
+    [...servers.values()].flatMap((entry) =>
+      entry === undefined
+        ? []
+        : ['.', '/']
+            .map((shorter) => new URL(shorter, entry.resource).href)
+            .filter(standsAlone)
+            .map((folder) => [canonicalResource(folder), entry] as const),
+    ),
+  );
 }
 
 /**

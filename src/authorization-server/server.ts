@@ -23,7 +23,7 @@ import { createEndpointTable } from './endpoint-table.ts';
 import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
 import { clientCredentialsGrant } from './engine/client-credentials.ts';
-import { buildConfiguration, identityScopes } from './engine/configuration.ts';
+import { allScopes, buildConfiguration, identityScopes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
 import { createInteractions } from './interactions/routes.ts';
@@ -33,7 +33,7 @@ import { createStanding } from './operator-clients/standing.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
-import { createResourceRegistry } from './resources.ts';
+import { createResourceRegistry, type ProtectedResource } from './resources.ts';
 import type { AuthorizationServerOptions } from './server-options.ts';
 import { noUpstreams } from './upstream-login/no-upstreams.ts';
 import { createUpstreamLogin } from './upstream-login/upstream-login.ts';
@@ -43,6 +43,11 @@ import { createUsedProofs, type UsedProofs } from './used-proofs.ts';
 export interface AuthorizationServer extends Dispatch {
   /** Access tokens as they are honoured, for the resource server in the same process. */
   accessTokens: IssuedAccessTokens;
+  /**
+   * Issues tokens for other resources from now on; what was allowed for one that is gone comes back with it.
+   * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
+   */
+  replaceResources(resources: readonly ProtectedResource[]): void;
   /** Proofs that were used at the resource server, for every process on the database. */
   usedProofs: UsedProofs;
 }
@@ -142,7 +147,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     audit,
     now,
   });
-  const engine = createEngine({ issuer, configure, grants, keys, logger });
+  const engine = createEngine({
+    issuer,
+    configure,
+    scopes: () => allScopes(resources),
+    grants,
+    keys,
+    logger,
+  });
   const at =
     (path: string): Step =>
     (ctx) =>
@@ -251,6 +263,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   return {
     accessTokens,
     usedProofs: createUsedProofs(artifacts),
+    replaceResources(others) {
+      resources.replace(others);
+      engine.renewScopes();
+    },
     ...dispatch,
   };
 }

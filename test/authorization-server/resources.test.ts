@@ -55,7 +55,30 @@ describe('the registry', () => {
     const sameServer = { ...only, resource: 'https://mcp.example.com/tools/sse' };
     expect(createResourceRegistry([only]).find(indicator)).toBe(only);
     expect(createResourceRegistry([only, sameServer]).find(indicator)).toBe(only);
-    expect(createResourceRegistry([only, mail]).find(indicator)).toBeUndefined();
+  });
+
+  it('takes the folder of a server for it, and no folder or origin that several stand below (A7-02, T-023)', () => {
+    const [calendar, files] = ['calendar', 'files'].map((name) => ({
+      ...notes,
+      resource: `https://mcp.example.com/tools/${name}/mcp`,
+      scopes: { [name]: 'Use it.' },
+    })) as [typeof notes, typeof notes];
+    const several = createResourceRegistry([calendar, files]);
+    expect(several.find('https://mcp.example.com/tools/calendar')).toBe(calendar);
+    expect(several.find('https://mcp.example.com/tools/files/')).toBe(files);
+    for (const shared of ['https://mcp.example.com/tools', 'https://mcp.example.com'])
+      expect(several.find(shared)).toBeUndefined();
+  });
+
+  it('has others in their place from the moment they are replaced, and stays as it is where they cannot be', () => {
+    const changing = createResourceRegistry([notes]);
+    changing.replace([mail]);
+    expect(changing.find(notes.resource)).toBeUndefined();
+    expect(changing.find(mail.resource)).toBe(mail);
+    expect(changing.default).toBe(mail);
+    expect(changing.scopes).toEqual(['mail:read']);
+    expect(() => changing.replace([])).toThrow('at least one protected resource');
+    expect(changing.default).toBe(mail);
   });
 
   it.each([

@@ -82,6 +82,11 @@ const requestRoutes = new Set(['authorization', 'device_authorization', 'pushed_
 /** Scopes that belong to no resource. `offline_access` is taken, not needed (A9-03). */
 export const identityScopes = ['openid', 'offline_access'] as const;
 
+/** The scopes the engine knows: those of no resource, and those of all there are. */
+export function allScopes({ scopes }: Pick<ResourceRegistry, 'scopes'>): string[] {
+  return [...identityScopes, ...scopes];
+}
+
 const clientDefaults: Partial<ClientMetadata> = {
   application_type: 'native',
   grant_types: ['authorization_code', 'refresh_token'],
@@ -130,7 +135,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
       short: { httpOnly: true, sameSite: 'lax', secure },
     },
     routes: { ...enginePaths },
-    scopes: [...identityScopes, ...resources.scopes],
+    scopes: allScopes(resources),
     responseTypes: ['code'],
     clientAuthMethods: [...supportedAuthMethods],
     clientDefaults,

@@ -9,6 +9,7 @@ import { StorageUnavailable } from '../../storage/storage.ts';
 import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 import { compareSecretsAsRegistered } from './client-secrets.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
+import { knowScopes } from './live-scopes.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
 /** The engine, ready to be handed requests. */
@@ -24,6 +25,8 @@ export interface Engine {
    * @throws StorageUnavailable where the database failed underneath it
    */
   serve(ctx: Context, path: string): Promise<void>;
+  /** Has it know other scopes from now on: those of the configuration that would be built now. */
+  renewScopes(): void;
 }
 
 /** What an engine is made of. */
@@ -32,6 +35,8 @@ export interface EngineOptions {
   issuer: string;
   /** Builds the configuration for this issuer; once for each set of signing keys, and for each first cookie key. */
   configure: () => Configuration;
+  /** Gives the scopes of the configuration, as they are now. */
+  scopes: () => readonly string[];
   /** Grants of ours, beside those that the engine knows. */
   grants: readonly OwnGrant[];
   keys: Pick<KeySet, 'signing' | 'cookies'>;
@@ -89,6 +94,9 @@ export function createEngine(options: EngineOptions): Engine {
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
       if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;
+    },
+    renewScopes() {
+      for (const { provider } of new Set([first, current])) knowScopes(provider, options.scopes());
     },
   };
 }

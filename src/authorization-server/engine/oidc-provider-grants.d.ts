@@ -23,3 +23,11 @@ declare module 'oidc-provider/lib/helpers/grants.js' {
     ctx: KoaContextWithOIDC,
   ): Promise<ResourceServerInstance[]>;
 }
+
+/** What the engine knows about itself (lib/helpers/weak_cache.js of oidc-provider 9.13). */
+declare module 'oidc-provider/lib/helpers/weak_cache.js' {
+  import type { Provider } from 'oidc-provider';
+
+  /** Gives the configuration of an engine, as it works with it. */
+  export default function instance(provider: Provider): { configuration: { scopes: Set<string> } };
+}
