@@ -7,30 +7,35 @@ import {
   buildHomePage,
   createAuditTrail,
   createAuthorizationServer,
+  createPrincipalLimit,
   createSealAnew,
   createTolerances,
   keepSettingsClients,
   keyTimes,
   startKeyCare,
 } from './authorization-server/index.ts';
-import { type BackendOptions, composeBackend } from './composition/backend.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
 import { composeLimits } from './composition/limits.ts';
-import { composeMcpEndpoint } from './composition/mcp-endpoint.ts';
+import { composeMcpEndpoint, type McpEndpointParts } from './composition/mcp-endpoint.ts';
 import { viewMcp } from './composition/mcp-view.ts';
 import { readOperatorRules } from './composition/operator-rules.ts';
-import { composeResources, ownResources } from './composition/resources.ts';
+import { composeResources } from './composition/resources.ts';
+import type { BackendOptions } from './composition/route-backend.ts';
+import { watchRoutes } from './composition/route-metrics.ts';
+import { createServedRoutes, placeServer, type ServingOptions } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
+import { makeBackend, wantServers } from './composition/wanted-servers.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { keyedDigest } from './crypto/secret.ts';
+import { createSessionsInUse } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
@@ -57,9 +62,9 @@ export interface GatehouseOptions extends SettingsInput {
   keys: KeySet;
   /** Where the keys come from, so that they can change; without it they stay as they are. */
   keyRing?: KeyRing;
-  /** The MCP server behind the gate; a server of notes where none is given. */
+  /** The MCP server behind the gate, at the public URL itself; a server of notes where there is no route either. */
   server?: OwnServer;
-  /** A program behind the gate instead of a server: started where it is needed, over its standard input and output. */
+  /** A backend behind the gate instead of a server, at the public URL itself: a program, or a server reached by URL. */
   backend?: BackendOptions;
   /** Takes the log; JSON lines on standard error by default. */
   logger?: Logger;
@@ -69,13 +74,20 @@ export interface GatehouseOptions extends SettingsInput {
 export interface Gatehouse {
   /** The Koa app. */
   app: Koa;
-  /** The MCP endpoint clients are given. */
-  mcpUrl: string;
+  /** The MCP endpoint clients are given: that of the first server. */
+  readonly mcpUrl: string;
+  /** All MCP servers, with the endpoint of each. */
+  readonly servers: readonly { name: string; mcpUrl: string }[];
   issuer: string;
   /** Serves `GET /metrics` on a port of its own: a listener for a Node HTTP server. */
   serveMetrics: RequestListener;
   /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
   attach(server: Server): void;
+  /**
+   * Serves other routes from now on. Sessions, streams and processes of those that are as they were go on; others end.
+   * @throws SettingsRefused naming every problem; nothing has changed then
+   */
+  replaceRoutes(routes: SettingsInput['routes']): Promise<void>;
   /**
    * Takes no MCP calls any more, and ends streams and background work; calls that run are answered with an error. The
    * storage stays open: it belongs to the caller.
@@ -101,10 +113,9 @@ function checkNoProxyDemanded(): void {
  * @throws SettingsRefused naming every problem
  */
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
-  const { storage, keys, keyRing, server, backend: program, logger: givenLogger, ...input } = options;
+  const { storage, keys, keyRing, server, backend, logger: givenLogger, ...input } = options;
   const settings = parseSettings(input);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
-  if (Object.keys(settings.routes).length > 0) throw new SettingsRefused(['routes: cannot be served yet']);
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
   const now = (): number => Math.floor(Date.now() / 1000);
@@ -114,11 +125,16 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   if (metadataDocuments.enabled) checkNoProxyDemanded();
 
   const metrics = createMetrics(packageVersion());
-  if (program && server) throw new SettingsRefused(['backend: goes with no server: give one of them']);
-  const backend = program && composeBackend(program, { publicUrl: issuer, logger, metrics });
-  const protectedServer = backend?.server ?? readOwnServer(server ?? notesServer(storage, now), issuer);
-  const own = ownResources(issuer);
-  const resources = composeResources(settings, Object.values(own), protectedServer);
+  if (server && backend) throw new SettingsRefused(['backend: goes with no server: give one of them']);
+  const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
+  const brought = {
+    given: backend ? () => makeBackend(backend, { issuer, logger }) : server && own(server),
+    otherwise: own(notesServer(storage, now)),
+  };
+  const wanted = wantServers(settings, brought, { issuer, logger });
+  const placed = wanted.map((each) => placeServer(each, issuer));
+  const routes = createServedRoutes();
+  const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
   const box = createSealedBox(keys.sealing);
@@ -138,12 +154,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     keys,
     resources,
     ownGrants,
-    ...viewMcp(() => mcp, {
-      issuer,
-      own: Object.values(own),
-      accessTokenSeconds: lifetimes.accessTokenSeconds,
-      now,
-    }),
+    ...viewMcp(routes, { issuer, accessTokenSeconds: lifetimes.accessTokenSeconds, now }),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
@@ -169,12 +180,22 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
   });
   const accessWatch = createAccessWatch({ source: authorizationServer.accessTokens, now, logger });
-  const mcp = composeMcpEndpoint({
+  const { mcpRequests } = settings.limits;
+  const endpointParts: McpEndpointParts = {
     settings,
     issuer,
-    own,
-    server: protectedServer,
+    requestLimit:
+      mcpRequests &&
+      createPrincipalLimit({
+        name: 'mcpRequests',
+        limit: mcpRequests,
+        auditTrail,
+        logger,
+        countEvent: metrics.countEvent,
+        countLimited: metrics.countLimited,
+      }),
     storage,
+    sessionsInUse: createSessionsInUse(),
     access: holdWhileWatched(accessWatch, bond.standing),
     upstreams: composeCallerApi({
       upstreams,
@@ -185,11 +206,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       now,
     }),
     box,
-    metrics,
-    auditTrail,
     logger,
     now,
-  });
+  };
   const verifier = createLocalVerifier({ source: authorizationServer.accessTokens, issuer, now });
   const dpop: DpopPolicy = {
     ...settings.tokens.dpop,
@@ -201,6 +220,19 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     usedProofs: authorizationServer.usedProofs,
     now,
   };
+  const serving: ServingOptions = {
+    issuer,
+    serve: (each) => ({
+      ...each,
+      path: each.wanted.path,
+      protectedResources: composeGuards({ issuer, own: each.own, server: each.server, verifier, dpop }),
+      mcpEndpoint: composeMcpEndpoint({ path: each.wanted.path, ...each }, endpointParts),
+    }),
+    announce: (others) => authorizationServer.replaceResources(composeResources(settings, others)),
+  };
+  routes.begin(placed, serving);
+  watchRoutes(routes, metrics);
+  const servers = () => routes.all.map(({ server: { name }, own }) => ({ name, mcpUrl: own.mcp }));
   let isStopping = false;
   const app = createApp({
     publicUrl: issuer,
@@ -212,16 +244,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     cookieKeys: createCookieSigner(keys.cookies) as Koa['keys'],
     storage,
     logger,
-    protectedResources: composeGuards({ issuer, own, server: protectedServer, verifier, dpop }),
+    routes,
     renderHomePage: (acceptLanguage) =>
       buildHomePage(
-        { name: protectedServer.name, mcpUrl: own.mcp, accountUrl: `${issuer}/account` },
+        { name: new URL(issuer).host, servers: servers(), accountUrl: `${issuer}/account` },
         acceptLanguage,
       ),
     renderErrorPage: buildFailurePage,
     tolerate: tolerances.tolerate,
     authorizationServer: authorizationServer.middleware,
-    mcpEndpoint: mcp,
   });
 
   const keyCare =
@@ -240,7 +271,12 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
 
   return {
     app,
-    mcpUrl: own.mcp,
+    get mcpUrl() {
+      return servers()[0]?.mcpUrl ?? issuer;
+    },
+    get servers() {
+      return servers();
+    },
     issuer,
     serveMetrics: answerMetrics(metrics),
     attach(httpServer) {
@@ -248,12 +284,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       httpServer.requestTimeout = 60_000;
       httpServer.on('request', app.callback());
     },
+    async replaceRoutes(others) {
+      const next = parseSettings({ ...input, routes: others });
+      await routes.replace(wantServers(next, brought, { issuer, logger }), serving);
+    },
     async close(patienceMs) {
       isStopping = true;
       stopSweeping();
       await keyCare?.close();
-      await mcp.close(patienceMs);
-      await backend?.close();
+      await routes.close(patienceMs);
       accessWatch.close();
       await bond.close();
       await auditTrail.idle();

@@ -16,7 +16,7 @@ import {
 } from './settings/operation.ts';
 import { publicUrl } from './settings/public-url.ts';
 import { resourceSettings } from './settings/resources.ts';
-import { routeSettings } from './settings/routes.ts';
+import { findRouteProblems, routeSettings } from './settings/routes.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { tokenSettings } from './settings/tokens.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
@@ -124,6 +124,8 @@ function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidU
  */
 export function parseSettings(input: unknown): Settings {
   const parsed = settingsSchema.safeParse(input);
-  if (parsed.success) return parsed.data;
-  throw new SettingsRefused(parsed.error.issues.flatMap(describeIssue));
+  if (!parsed.success) throw new SettingsRefused(parsed.error.issues.flatMap(describeIssue));
+  const problems = findRouteProblems(parsed.data.routes);
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return parsed.data;
 }

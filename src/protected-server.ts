@@ -1,8 +1,13 @@
 import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
 import type { McpLike, ServerSource } from './mcp/server-source.ts';
-import { isScopeToken } from './oauth/scope.ts';
-import { nearest } from './settings/known-names.ts';
+import {
+  defaultScope,
+  type Fields,
+  findScopeProblems,
+  findUnknown,
+  isRecord,
+} from './settings/scope-problems.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 
 /** What is said of an MCP server beside the server itself. */
@@ -47,12 +52,7 @@ export interface NormalizedServer {
   scopeRules: ScopeRules;
 }
 
-const defaultScope = 'mcp';
-
-const known = {
-  server: ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScopes', 'scopeRules'],
-  scopeRules: ['tools', 'prompts', 'resources', 'otherwise', 'implies', 'lists'],
-} as const;
+const knownNames = ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScopes', 'scopeRules'];
 
 /**
  * Reads the MCP server that was brought.
@@ -66,45 +66,41 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
       'server: must be an McpServer, a function that makes one, or { name, create, scopes }',
     ]);
   const problems = [
-    ...findUnknown('server', long),
+    ...findUnknown('server', long, knownNames),
     ...findFormProblems(long),
-    ...findScopeProblems(long),
-    ...findRuleProblems(long),
+    ...findScopeProblems('server', long),
   ];
   if (problems.length > 0) throw new SettingsRefused(problems);
 
-  const { name = new URL(publicUrl).host, scopes, scopeRules } = long as ProtectedServer;
+  const described = long as ProtectedServer;
+  return {
+    name: described.name ?? new URL(publicUrl).host,
+    source: sourceOf(described),
+    ...completeScopes(described),
+  };
+}
+
+/** Scopes of a server, of which everything may be left out. */
+type GivenScopes = {
+  [Name in 'scopes' | 'baselineScopes']?: Description[Name] | undefined;
+} & { scopeRules?: { [Rule in keyof ScopeRules]: ScopeRules[Rule] | undefined } | undefined };
+
+/** Fills in the scopes of a server: by default one scope, `mcp`, that everything needs, and all as the baseline. */
+export function completeScopes({
+  scopes,
+  baselineScopes,
+  scopeRules,
+}: GivenScopes): Omit<NormalizedServer, 'name' | 'source'> {
   const all = scopes ?? { [defaultScope]: 'Use this server.' };
   return {
-    name,
-    source: sourceOf(long as ProtectedServer),
     scopes: { ...all },
-    baselineScopes: (long as ProtectedServer).baselineScopes ?? Object.keys(all),
-    scopeRules: scopes ? (scopeRules ?? {}) : { otherwise: [defaultScope], ...scopeRules },
+    baselineScopes: baselineScopes ?? Object.keys(all),
+    scopeRules: (scopes ? (scopeRules ?? {}) : { otherwise: [defaultScope], ...scopeRules }) as ScopeRules,
   };
 }
 
 function sourceOf(server: ProtectedServer): ServerSource {
   return server.mcp ? fromServer(server.mcp) : fromFactory(server.create, server.sharing ?? 'each');
-}
-
-type Fields = Record<string, unknown>;
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isListOfText(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-}
-
-function findUnknown(place: string, fields: Fields, names: readonly string[] = known.server): string[] {
-  return Object.keys(fields)
-    .filter((name) => !names.includes(name))
-    .map((name) => {
-      const suggestion = nearest(name, names);
-      return `${place}.${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
-    });
 }
 
 function findFormProblems({ name, create, mcp, sharing }: Fields): string[] {
@@ -127,57 +123,4 @@ function findFormProblems({ name, create, mcp, sharing }: Fields): string[] {
 /** A class is a function, too, and easily given instead of one that makes an instance. */
 function isClass(value: object): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value));
-}
-
-function findScopeProblems({ scopes, baselineScopes }: Fields): string[] {
-  if (scopes !== undefined && !isRecord(scopes)) return ['server.scopes: must map each scope to a sentence'];
-  const problems: string[] = [];
-  if (scopes && Object.keys(scopes).length === 0)
-    problems.push(`server.scopes: needs at least one scope; leave it out to have one, ${defaultScope}`);
-  for (const [scope, sentence] of Object.entries(scopes ?? {})) {
-    if (!isScopeToken(scope))
-      problems.push(`server.scopes: ${JSON.stringify(scope)} is no scope: no spaces, quotes or backslashes`);
-    if (typeof sentence !== 'string' || sentence.trim() === '')
-      problems.push(`server.scopes.${scope}: needs the sentence the consent page shows`);
-  }
-  if (baselineScopes !== undefined)
-    problems.push(...findUndeclared('server.baselineScopes', baselineScopes, declaredIn(scopes)));
-  return problems;
-}
-
-function declaredIn(scopes: unknown): string[] {
-  return isRecord(scopes) ? Object.keys(scopes) : [defaultScope];
-}
-
-function findUndeclared(place: string, given: unknown, declared: readonly string[]): string[] {
-  if (!isListOfText(given)) return [`${place}: must be a list of scopes`];
-  return given
-    .filter((scope) => !declared.includes(scope))
-    .map((scope) => {
-      const suggestion = nearest(scope, declared);
-      return `${place}: server.scopes has no ${JSON.stringify(scope)}${suggestion ? `; did you mean ${suggestion}?` : ''}`;
-    });
-}
-
-function findRuleProblems({ scopes, scopeRules }: Fields): string[] {
-  if (scopeRules === undefined) return [];
-  if (!isRecord(scopeRules)) return ['server.scopeRules: must be { tools, prompts, resources }'];
-  const declared = declaredIn(scopes);
-  const problems = findUnknown('server.scopeRules', scopeRules, known.scopeRules);
-  for (const table of ['tools', 'prompts', 'resources', 'implies'] as const) {
-    const place = `server.scopeRules.${table}`;
-    const rules = scopeRules[table] ?? {};
-    if (!isRecord(rules)) problems.push(`${place}: must map names to lists of scopes`);
-    else
-      for (const [name, needed] of Object.entries(rules))
-        problems.push(...findUndeclared(`${place}.${name}`, needed, declared));
-  }
-  const { otherwise, implies, lists } = scopeRules;
-  if (otherwise !== undefined)
-    problems.push(...findUndeclared('server.scopeRules.otherwise', otherwise, declared));
-  if (isRecord(implies))
-    problems.push(...findUndeclared('server.scopeRules.implies', Object.keys(implies), declared));
-  if (lists !== undefined && lists !== 'all' && lists !== 'granted')
-    problems.push('server.scopeRules.lists: must be "all" or "granted"');
-  return problems;
 }

@@ -10,8 +10,9 @@ import { answerErrors, answerNotFound, type ErrorOptions } from './errors.ts';
 import { answerHealth } from './health.ts';
 import { serveHome } from './home.ts';
 import { type GuardOptions, guardHost } from './host-guard.ts';
+import { type LiveRoutes, ofRoutes } from './live-routes.ts';
 import type { Page } from './page.ts';
-import { countedPaths, paths, programPaths, slashTolerantPaths } from './paths.ts';
+import { countedPaths, paths, serverPathsOf, slashTolerantPaths } from './paths.ts';
 import { pinPublicOrigin } from './public-origin.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
@@ -35,7 +36,15 @@ export interface AppOptions extends GuardOptions {
   /** Whether paths of no standard are served, by their tolerance; notes in the log that one was. */
   tolerate: Parameters<typeof resolveAliases>[1];
   authorizationServer: (ctx: Context, next: Next) => Promise<void>;
-  /** The protected resources: one MCP server, at a path for each family of transports. */
+  /** The MCP servers. */
+  routes: LiveRoutes<AppRoute>;
+}
+
+/** An MCP server, as it is served. */
+export interface AppRoute {
+  /** Where it is below the public URL; empty for the public URL itself. */
+  path: string;
+  /** The protected resources it is: one at a path for each family of transports. */
   protectedResources: Record<'mcp' | 'sse' | 'rest', GuardedResource>;
   mcpEndpoint: Record<'refuseOversized' | 'middleware' | 'sse' | 'messages' | 'rest', Middleware>;
 }
@@ -48,7 +57,8 @@ export interface GuardedResource {
 }
 
 /**
- * Creates the app: the map of the house, every step of a request in its order.
+ * Creates the app: the map of the house, every step of a request in its order. What is served of an MCP server stands at
+ * paths of its own, so that no order is among them.
  */
 export function createApp(options: AppOptions): Koa {
   const { publicUrl, logger, storage } = options;
@@ -64,47 +74,60 @@ export function createApp(options: AppOptions): Koa {
   const below = (folder: string, step: Middleware): Middleware => {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
-  const routeName = createRouteNames(base, countedPaths);
-  const forPrograms = programPaths.map((path) => `${base}${path}`);
   const documentCors = allowAnyOrigin(['GET', 'HEAD']);
-  const { mcp, sse, rest } = options.protectedResources;
-  const { mcpEndpoint } = options;
-  const metadataAt = (path: string, { metadata }: GuardedResource): Middleware =>
-    at(`${wellKnown.protectedResource}${base}${path}`, documentCors, serveMetadata(metadata));
-  const guardedAt = (
-    path: string,
-    methods: string[],
-    guard: GuardedResource,
-    serve: Middleware,
-  ): Middleware =>
-    at(
-      `${base}${path}`,
-      allowKnownOrigins(options, methods),
-      mcpEndpoint.refuseOversized,
-      guard.requireBearer,
-      serve,
-    );
+  const aliases = ofRoutes(options.routes, (all) => buildAliases(publicUrl, slashTolerantPaths, all));
+  const serverPaths = ofRoutes(options.routes, (all) => new Set(serverPathsOf(all)));
+  const isServerPath = (path: string): boolean => serverPaths().has(path);
+  const isForPrograms = (path: string): boolean =>
+    path.startsWith(base) && isServerPath(path.slice(base.length));
+  const routeName = createRouteNames(base, countedPaths, isServerPath);
+
+  /** Everything that is served of an MCP server: its endpoints, and the documents about them. */
+  const stepsOfRoute = ({ path, protectedResources, mcpEndpoint }: AppRoute): PathStep[] => {
+    const { mcp, sse, rest } = protectedResources;
+    const guarded = (
+      place: string,
+      methods: string[],
+      guard: GuardedResource,
+      serve: Middleware,
+    ): PathStep => [
+      `${base}${path}${place}`,
+      sequence([
+        allowKnownOrigins(options, methods),
+        mcpEndpoint.refuseOversized,
+        guard.requireBearer,
+        serve,
+      ]),
+    ];
+    const metadata = (place: string, guard: GuardedResource): PathStep => [
+      `${wellKnown.protectedResource}${base}${path}${place}`,
+      sequence([documentCors, serveMetadata(guard.metadata)]),
+    ];
+    return [
+      guarded(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
+      guarded(paths.sse, ['GET'], sse, mcpEndpoint.sse),
+      guarded(paths.messages, ['POST'], sse, mcpEndpoint.messages),
+      guarded(paths.rest, ['POST'], rest, mcpEndpoint.rest),
+      metadata(paths.mcp, mcp),
+      metadata(paths.sse, sse),
+      metadata(paths.rest, rest),
+    ];
+  };
 
   const steps: Middleware[] = [
     nameRequests({
       logger,
-      programPaths: forPrograms,
+      isForPrograms,
       count: (path, status, ms) => options.metrics.countRequest(routeName(path), status, ms),
     }),
-    answerErrors({ logger, renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
+    answerErrors({ logger, renderErrorPage: options.renderErrorPage, isForPrograms }),
     findClientAddress(options.trustedProxies),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),
     guardHost(options),
     pinPublicOrigin(publicUrl),
-    resolveAliases(buildAliases(publicUrl, slashTolerantPaths), options.tolerate),
-    guardedAt(paths.mcp, ['GET', 'POST', 'DELETE'], mcp, mcpEndpoint.middleware),
-    guardedAt(paths.sse, ['GET'], sse, mcpEndpoint.sse),
-    guardedAt(paths.messages, ['POST'], sse, mcpEndpoint.messages),
-    guardedAt(paths.rest, ['POST'], rest, mcpEndpoint.rest),
-    metadataAt(paths.mcp, mcp),
-    metadataAt(paths.sse, sse),
-    metadataAt(paths.rest, rest),
+    resolveAliases(aliases, options.tolerate),
+    atPaths(ofRoutes(options.routes, (all) => new Map(all.flatMap(stepsOfRoute)))),
     at(`${base}${wellKnown.authorizationServer}`, documentCors, options.authorizationServer),
     at(`${base}${wellKnown.openidConfiguration}`, documentCors, options.authorizationServer),
     at(`${base}/jwks`, documentCors, options.authorizationServer),
@@ -113,10 +136,21 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}/`, serveHome(options.renderHomePage)),
     options.authorizationServer,
     below('/.well-known/', documentCors),
-    answerNotFound({ renderErrorPage: options.renderErrorPage, programPaths: forPrograms }),
+    answerNotFound({ renderErrorPage: options.renderErrorPage, isForPrograms }),
   ];
   app.use(sequence(steps));
   return app;
+}
+
+/** A step, and the one path it is for. */
+type PathStep = [path: string, step: Middleware];
+
+/** Middleware: the step of the path. @param current gives the steps of now */
+function atPaths(current: () => ReadonlyMap<string, Middleware>): Middleware {
+  return (ctx, next) => {
+    const step = current().get(ctx.path);
+    return step ? step(ctx, next) : next();
+  };
 }
 
 function serveMetadata(metadata: ProtectedResourceMetadata): Middleware {

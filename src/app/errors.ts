@@ -37,8 +37,8 @@ export interface ErrorOptions {
     requestId: string;
     acceptLanguage: string;
   }) => Page;
-  /** Paths that are for programs, whatever they accept. */
-  programPaths: readonly string[];
+  /** Whether a path is for programs, whatever they accept. */
+  isForPrograms: (path: string) => boolean;
 }
 
 /** How long a client should wait before it tries the database again, in seconds. */
@@ -74,7 +74,7 @@ function nameFailure(error: unknown, requestId: string): Failure {
  * everything else it learns that it happened and under which id, and the log gets the rest (T-196, T-199). A browser
  * gets a page, every other client JSON. Nothing that was prepared before goes out: no redirect, no cookie.
  */
-export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOptions) {
+export function answerErrors({ logger, renderErrorPage, isForPrograms }: ErrorOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     try {
       await next();
@@ -93,7 +93,7 @@ export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOpt
       logger.error({ requestId, err: error, ...cause }, summary);
       ctx.status = status;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-      if (!programPaths.includes(ctx.path) && wantsPage(ctx))
+      if (!isForPrograms(ctx.path) && wantsPage(ctx))
         sendPage(
           ctx,
           renderErrorPage({ status, code, requestId, acceptLanguage: ctx.get('Accept-Language') }),
@@ -107,12 +107,12 @@ export function answerErrors({ logger, renderErrorPage, programPaths }: ErrorOpt
  * Middleware, last in the list: no path of ours. A browser that opens it gets a page; JSON is for everybody else, and for
  * discovery probes whatever they accept.
  */
-export function answerNotFound({ renderErrorPage, programPaths }: Omit<ErrorOptions, 'logger'>) {
+export function answerNotFound({ renderErrorPage, isForPrograms }: Omit<ErrorOptions, 'logger'>) {
   return (ctx: Context): void => {
     ctx.status = 404;
     const isOpened = ctx.method === 'GET' || ctx.method === 'HEAD';
-    const isForPrograms = programPaths.includes(ctx.path) || ctx.path.includes('/.well-known/');
-    if (isOpened && !isForPrograms && wantsPage(ctx)) {
+    const isProbe = isForPrograms(ctx.path) || ctx.path.includes('/.well-known/');
+    if (isOpened && !isProbe && wantsPage(ctx)) {
       const requestId = String(ctx.state.requestId);
       const acceptLanguage = ctx.get('Accept-Language');
       sendPage(ctx, renderErrorPage({ status: 404, code: 'not_found', requestId, acceptLanguage }));

@@ -12,10 +12,28 @@ export const paths = {
   readiness: '/readyz',
 } as const;
 
-/** Paths that are for programs, whatever they accept. */
-export const programPaths = [paths.mcp, paths.sse, paths.messages, paths.rest] as const;
+/** Paths of an MCP server, below its route: for programs, whatever they accept. */
+const serverPaths = [paths.mcp, paths.sse, paths.messages, paths.rest] as const;
 
-/** Endpoints that answer with a trailing slash as well (A2-05). */
+/** Paths of protected resources, below their route. */
+const resourcePaths = [paths.mcp, paths.sse, paths.rest] as const;
+
+/** A route, by its path below the public URL; empty for the public URL itself. */
+export interface RoutePath {
+  path: string;
+}
+
+/** The paths at which MCP servers are, by their routes, relative to the public URL's path. */
+export function serverPathsOf(routes: readonly RoutePath[]): string[] {
+  return routes.flatMap((route) => serverPaths.map((path) => `${route.path}${path}`));
+}
+
+/** The paths of the protected resources that are served here, by their routes, relative to the public URL's path. */
+export function resourcePathsOf(routes: readonly RoutePath[]): string[] {
+  return routes.flatMap((route) => resourcePaths.map((path) => `${route.path}${path}`));
+}
+
+/** Endpoints that answer with a trailing slash as well, beside those of MCP servers (A2-05). */
 export const slashTolerantPaths = [
   '/authorize',
   '/token',
@@ -27,10 +45,9 @@ export const slashTolerantPaths = [
   '/device/auth',
   '/par',
   '/session/end',
-  ...programPaths,
 ] as const;
 
-/** Paths under which requests are counted, by their first segment. */
+/** Paths under which requests are counted, by their first segment; those of MCP servers are counted whole. */
 export const countedPaths = [
   ...slashTolerantPaths,
   paths.health,

@@ -6,8 +6,8 @@ import { loggable } from '../observability/logger.ts';
 /** What becomes of requests. */
 export interface RequestLogOptions {
   logger: Logger;
-  /** Paths whose successes are not worth a line. */
-  programPaths: readonly string[];
+  /** Whether a path is for programs: its successes are not worth a line. */
+  isForPrograms: (path: string) => boolean;
   /** Counts a request that was answered or broke off; `ms` is how long it took. */
   count: (path: string, status: number, ms: number) => void;
 }
@@ -16,8 +16,7 @@ export interface RequestLogOptions {
  * Middleware: names each request, tells the client the name, and logs one line and counts it when it is answered. The query never
  * goes into the log: it may hold a code. Calls of programs that went well are many and go in at `debug`.
  */
-export function nameRequests({ logger, programPaths, count }: RequestLogOptions) {
-  const quiet = new Set(programPaths);
+export function nameRequests({ logger, isForPrograms, count }: RequestLogOptions) {
   const logsAll = logger.isLevelEnabled('debug');
 
   return (ctx: Context, next: Next): Promise<void> => {
@@ -25,7 +24,7 @@ export function nameRequests({ logger, programPaths, count }: RequestLogOptions)
     ctx.state.requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     const { path } = ctx;
-    const isQuiet = quiet.has(path);
+    const isQuiet = isForPrograms(path);
     const started = performance.now();
     ctx.res.once('close', () => {
       const { statusCode: status, writableFinished: finished } = ctx.res;

@@ -149,7 +149,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
     : undefined;
   const metadataAt = (path: string): Step[] => [
     publishForAMoment,
-    keepDocument(),
+    keepDocument(() => resources.scopes),
     completeMetadata,
     ...(policy === 'off' ? [concealRegistration] : []),
     ...(device ? [] : [withdrawDeviceFlow]),

@@ -1,10 +1,13 @@
 import type { FirstAccount } from './first-account.ts';
+import { printableLine } from './output.ts';
 import { programName } from './program-name.ts';
 
 /** What the first lines of a running server tell. */
 export interface WelcomeOptions {
   version: string;
   mcpUrl: string;
+  /** All MCP servers, that of mcpUrl among them. */
+  servers: readonly { name: string; mcpUrl: string }[];
   publicUrl: string;
   dataFolder: string;
   firstAccount: FirstAccount | undefined;
@@ -16,6 +19,7 @@ export interface WelcomeOptions {
 export function formatWelcome({
   version,
   mcpUrl,
+  servers,
   publicUrl,
   dataFolder,
   firstAccount,
@@ -32,7 +36,11 @@ export function formatWelcome({
   return `${[
     `Gatehouse ${version} serves ${publicUrl}`,
     '',
-    `  MCP URL    ${mcpUrl}`,
+    ...servers.map((server) =>
+      servers.length === 1
+        ? `  MCP URL    ${server.mcpUrl}`
+        : `  MCP URL    ${server.mcpUrl}   (${printableLine(server.name)})`,
+    ),
     ...account,
     `  Data       ${dataFolder}`,
     '',

@@ -1,42 +1,57 @@
 import { paths } from '../app/paths.ts';
-import { type AuditTrail, createPrincipalLimit } from '../authorization-server/index.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { createTextSeal } from '../crypto/text-seal.ts';
-import { createMcpEndpoint, type McpEndpoint, type UpstreamAccess } from '../mcp/index.ts';
+import {
+  createMcpEndpoint,
+  type McpEndpoint,
+  type McpEndpointOptions,
+  type SessionsInUse,
+  type UpstreamAccess,
+} from '../mcp/index.ts';
 import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Settings } from '../options.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import type { AccessWatch } from '../resource-server/index.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { OwnResource } from './resources.ts';
+import { sessionsOfRoute } from './route-sessions.ts';
 
-/** What the MCP endpoint of an installation is made of. */
-export interface McpEndpointParts {
-  settings: Pick<Settings, 'mcp' | 'limits' | 'clients' | 'trustedIssuers'>;
-  issuer: string;
+/** The MCP server an endpoint serves, and where. */
+export interface EndpointPlace {
+  /** Path of its route below the public URL; empty for none. */
+  path: string;
   /** Identifiers of the protected resources it is. */
   own: Record<OwnResource, string>;
-  server: NormalizedServer;
+  server: Pick<NormalizedServer, 'source' | 'scopeRules'>;
+}
+
+/** What the MCP endpoints of an installation are made of. */
+export interface McpEndpointParts {
+  settings: Pick<Settings, 'mcp' | 'clients' | 'trustedIssuers'>;
+  issuer: string;
+  /** Counts the requests of callers at all of them together. */
+  requestLimit: McpEndpointOptions['requestLimit'] | undefined;
   storage: Pick<Storage, 'mcpSessions'>;
+  /** The sessions of all of them. */
+  sessionsInUse: SessionsInUse;
   access: AccessWatch;
   /** The APIs of upstreams, where there are any. */
   upstreams: UpstreamAccess | undefined;
   box: SealedBox;
-  metrics: Metrics;
-  auditTrail: AuditTrail;
   logger: Logger;
   /** Epoch seconds. */
   now: () => number;
 }
 
-/** Composes the MCP endpoint, with its bounds and the numbers an operator sees of it. */
-export function composeMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
-  const { settings, issuer, own, server, metrics, auditTrail, logger, now } = parts;
-  const { mcp, limits, clients, trustedIssuers } = settings;
-  const { countEvent, countLimited } = metrics;
-  const endpoint = createMcpEndpoint({
+/** Composes the MCP endpoint of a server, with its bounds. */
+export function composeMcpEndpoint(
+  { path, own, server }: EndpointPlace,
+  parts: McpEndpointParts,
+): McpEndpoint {
+  const { settings, issuer, requestLimit, logger, now } = parts;
+  const { mcp, clients, trustedIssuers } = settings;
+  return createMcpEndpoint({
     source: server.source,
     scopeRules: server.scopeRules,
     extensions: [
@@ -48,7 +63,7 @@ export function composeMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
     urls: {
       mcp: new URL(own.mcp),
       sse: new URL(own.sse),
-      messages: new URL(`${issuer}${paths.messages}`),
+      messages: new URL(`${issuer}${path}${paths.messages}`),
       rest: new URL(own.rest),
     },
     maxBodyBytes: mcp.maxBodyBytes,
@@ -62,24 +77,13 @@ export function composeMcpEndpoint(parts: McpEndpointParts): McpEndpoint {
       maxBytes: mcp.maxEventBytesPerSession,
     },
     principalLimits: mcp,
-    ...(limits.mcpRequests && {
-      requestLimit: createPrincipalLimit({
-        name: 'mcpRequests',
-        limit: limits.mcpRequests,
-        auditTrail,
-        logger,
-        countEvent,
-        countLimited,
-      }),
-    }),
-    store: parts.storage.mcpSessions,
+    ...(requestLimit && { requestLimit }),
+    store: sessionsOfRoute(parts.storage.mcpSessions, path),
+    sessionsInUse: parts.sessionsInUse,
     access: parts.access,
     ...(parts.upstreams && { upstreams: parts.upstreams }),
     seal: createTextSeal(parts.box),
     now,
     logger,
   });
-  metrics.watch('gatehouse_mcp_sessions', 'MCP sessions this process holds.', () => endpoint.load().sessions);
-  metrics.watch('gatehouse_mcp_calls_running', 'MCP calls that run.', () => endpoint.load().calls);
-  return endpoint;
 }

@@ -1,41 +1,63 @@
+import type { LiveRoutes } from '../app/live-routes.ts';
 import type { AuthorizationServerOptions } from '../authorization-server/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
+
+/** A route, as far as it is looked at. */
+export interface ViewedRoute {
+  server: { name: string };
+  /** Identifiers of the protected resources it is. */
+  own: Readonly<Record<string, string>>;
+  mcpEndpoint: Pick<McpEndpoint, 'toolsOf' | 'accountSessions'>;
+}
 
 /** What the view is made of. */
 export interface McpViewOptions {
   issuer: string;
-  /** Identifiers of the protected resources the endpoint is. */
-  own: readonly string[];
   accessTokenSeconds: number;
   /** Epoch seconds. */
   now: () => number;
 }
 
 /**
- * Gives what the authorization server asks of the MCP endpoint in the same process: the tools that scopes open, and the
+ * Gives what the authorization server asks of the MCP servers in the same process: the tools that scopes open, and the
  * sessions of an account.
- * @param endpoint gives the endpoint, which is made after the authorization server; called only when somebody asks
+ * @param routes asked only when somebody else asks: the endpoints are made after the authorization server
  */
 export function viewMcp(
-  endpoint: () => Pick<McpEndpoint, 'toolsOf' | 'accountSessions'>,
-  { issuer, own, accessTokenSeconds, now }: McpViewOptions,
+  routes: LiveRoutes<ViewedRoute>,
+  { issuer, accessTokenSeconds, now }: McpViewOptions,
 ): Pick<AuthorizationServerOptions, 'toolsOf' | 'mcpConnections'> {
+  const sessionsOfAll = () => routes.all.map(({ mcpEndpoint }) => mcpEndpoint.accountSessions);
   return {
     toolsOf: async ({ accountId, clientId, resource, scopes }) =>
-      own.includes(resource)
-        ? endpoint().toolsOf({
-            issuer,
-            subject: accountId,
-            clientId,
-            scopes,
-            audience: resource,
-            expiresAt: now() + accessTokenSeconds,
-          })
-        : undefined,
+      routes.all
+        .find(({ own }) => Object.values(own).includes(resource))
+        ?.mcpEndpoint.toolsOf({
+          issuer,
+          subject: accountId,
+          clientId,
+          scopes,
+          audience: resource,
+          expiresAt: now() + accessTokenSeconds,
+        }),
     mcpConnections: {
-      list: (subject) => endpoint().accountSessions.list({ issuer, subject }),
-      end: (subject, key) => endpoint().accountSessions.end({ issuer, subject }, key),
-      endOfGrant: (subject, app) => endpoint().accountSessions.endOfGrant({ issuer, subject }, app),
+      async list(subject) {
+        const { all } = routes;
+        const lists = await Promise.all(
+          all.map(async ({ server, mcpEndpoint }) => {
+            const sessions = await mcpEndpoint.accountSessions.list({ issuer, subject });
+            return all.length === 1 ? sessions : sessions.map((each) => ({ ...each, server: server.name }));
+          }),
+        );
+        return lists.flat().sort((one, other) => other.usedAt - one.usedAt);
+      },
+      async end(subject, key) {
+        for (const sessions of sessionsOfAll()) if (await sessions.end({ issuer, subject }, key)) return true;
+        return false;
+      },
+      async endOfGrant(subject, app) {
+        await Promise.all(sessionsOfAll().map((sessions) => sessions.endOfGrant({ issuer, subject }, app)));
+      },
     },
   };
 }

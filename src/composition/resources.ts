@@ -8,30 +8,43 @@ import { SettingsRefused } from '../settings/settings-refused.ts';
 /** What a family of transports is served as: a protected resource with a URL of its own. */
 export type OwnResource = 'mcp' | 'sse' | 'rest';
 
-/** The identifiers of the protected resources that are served here (RFC 8707 section 2). */
-export function ownResources(issuer: string): Record<OwnResource, string> {
-  return { mcp: `${issuer}${paths.mcp}`, sse: `${issuer}${paths.sse}`, rest: `${issuer}${paths.rest}` };
+/**
+ * The identifiers of the protected resources a server is (RFC 8707 section 2).
+ * @param place the public URL, with the path of its route behind it
+ */
+export function ownResources(place: string): Record<OwnResource, string> {
+  return { mcp: `${place}${paths.mcp}`, sse: `${place}${paths.sse}`, rest: `${place}${paths.rest}` };
+}
+
+/** A server that is served here, and as what. */
+export interface OwnServerResources {
+  own: Record<OwnResource, string>;
+  server: Pick<NormalizedServer, 'name' | 'scopes' | 'baselineScopes'>;
 }
 
 /**
  * All protected resources tokens are issued for: first those served here, then those that live elsewhere.
- * @param own identifiers of those served here
- * @param server what is served there
+ * @param servers those served here
  * @throws SettingsRefused where one that is served here was set as living elsewhere
  */
 export function composeResources(
   { resources, tokens }: Pick<Settings, 'resources' | 'tokens'>,
-  own: readonly string[],
-  { name, scopes, baselineScopes }: NormalizedServer,
+  servers: readonly OwnServerResources[],
 ): ProtectedResource[] {
-  const misplaced = findOwnResources(resources, own);
+  const misplaced = findOwnResources(
+    resources,
+    servers.flatMap(({ own }) => Object.values(own)),
+  );
   if (misplaced.length > 0) throw new SettingsRefused(misplaced);
-  const ofServer = {
-    name,
-    scopes,
-    baselineScopes,
-    dpopRequired: tokens.dpop.required,
-    accessTokenFormat: tokens.format,
-  };
-  return [...own.map((resource) => ({ resource, ...ofServer })), ...completeResources(resources)];
+  const servedHere = servers.flatMap(({ own, server: { name, scopes, baselineScopes } }) =>
+    Object.values(own).map((resource) => ({
+      resource,
+      name,
+      scopes,
+      baselineScopes,
+      dpopRequired: tokens.dpop.required,
+      accessTokenFormat: tokens.format,
+    })),
+  );
+  return [...servedHere, ...completeResources(resources)];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseSettings, type Settings } from '../options.ts';
+import { parseSettings, type Settings, type SettingsInput } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 
 /** What the command line sets over the file. */
@@ -8,6 +8,8 @@ export interface Overrides {
   port?: number | undefined;
   data?: string | undefined;
   publicUrl?: string | undefined;
+  /** Routes beside those of the file. */
+  routes?: SettingsInput['routes'];
 }
 
 function readFile(file: string): Record<string, unknown> {
@@ -44,6 +46,11 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
   return Object.fromEntries(resolved);
 }
 
+/** Whether something can be added to a value; what cannot is for the schema to refuse. */
+function mayHold(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 /**
  * Loads the settings: defaults, over them the file, over them the command line.
  * @param file path of the config file; undefined for none
@@ -52,13 +59,13 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
   const fromFile = file === undefined ? {} : readFile(file);
-  const { listen = {} } = fromFile;
-  const mayHoldPort = typeof listen === 'object' && listen !== null;
+  const { listen = {}, routes = {} } = fromFile;
   const settings = parseSettings({
     ...fromFile,
-    ...(overrides.port !== undefined && mayHoldPort
+    ...(overrides.port !== undefined && mayHold(listen)
       ? { listen: { ...listen, port: overrides.port } }
       : undefined),
+    ...(overrides.routes && mayHold(routes) ? { routes: { ...routes, ...overrides.routes } } : undefined),
     ...(overrides.data === undefined ? undefined : { data: overrides.data }),
     ...(overrides.publicUrl === undefined ? undefined : { publicUrl: overrides.publicUrl }),
   });

@@ -19,6 +19,7 @@ import type { Seal } from './seal.ts';
 import type { ServerSource } from './server-source.ts';
 import { type AccountSessions, createAccountSessions } from './sessions/account-sessions.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
+import type { SessionsInUse } from './sessions/sessions-in-use.ts';
 import { createStreamLimit } from './stream-limit.ts';
 import { createModernTransport } from './transports/modern.ts';
 import {
@@ -66,6 +67,8 @@ export interface McpTransportsOptions {
   /** Bounds how many requests one principal sends, over all transports; nothing is counted without it. */
   requestLimit?: RequestLimit;
   store: McpSessionStore;
+  /** The sessions of all endpoints on the same storage, so that none sweeps those of another; of this one by default. */
+  sessionsInUse?: SessionsInUse;
   access: AccessWatch;
   /** The APIs of upstreams, for tools; none without it. */
   upstreams?: UpstreamAccess;
@@ -123,6 +126,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const registry = createSessionRegistry({
     conversations: askForLinks(conversations, logger),
     store: options.store,
+    ...(options.sessionsInUse && { inUse: options.sessionsInUse }),
     seal,
     access,
     limits: options.sessionLimits,

@@ -8,6 +8,7 @@ export { declareScopes } from './scopes/declared-scopes.ts';
 export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';
 export type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 export type { SessionLimits } from './sessions/session-registry.ts';
+export { createSessionsInUse, type SessionsInUse } from './sessions/sessions-in-use.ts';
 export { RestServerTransport, type RestServerTransportOptions } from './transports/rest-server-transport.ts';
 export { UpstreamLinkNeeded } from './upstreams/link-needed.ts';
 export {

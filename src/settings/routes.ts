@@ -3,6 +3,7 @@ import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { credentialSettings, findMisplaced } from './credentials.ts';
 import { cacheSettings, policySettings } from './policy.ts';
+import { findScopeProblems } from './scope-problems.ts';
 import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
@@ -26,7 +27,9 @@ const route = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .describe('what people call it; stands on the consent page; its name among the routes where left out'),
+    .describe(
+      'what people call it; stands on the consent page; its name here where left out, or for / the host of publicUrl',
+    ),
   backend: z
     .union([stdioBackendSettings, remoteBackendSettings])
     .describe('the MCP server: a program (command), or one by its address (url)'),
@@ -61,5 +64,50 @@ export const routeSettings = z
     'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
   );
 
+/** First segments of paths that are not for routes: pages and endpoints of ours stand there. */
+export const takenSegments: readonly string[] = [
+  'account',
+  'authorize',
+  'device',
+  'healthz',
+  'interaction',
+  'introspect',
+  'jwks',
+  'par',
+  'readyz',
+  'register',
+  'revoke',
+  'session',
+  'token',
+  'upstream',
+];
+
 /** Routes, as they were set. */
 export type RoutesSettings = z.output<typeof routeSettings>;
+
+/** Gives the path of a route, below the public URL: empty for `/`. @param name the name of the route */
+export function pathOfRoute(name: string, { path = `/${name}` }: { path?: string | undefined }): string {
+  return path === '/' ? '' : path;
+}
+
+/**
+ * Finds what is wrong with routes beside their form: paths, and scopes that nobody declared.
+ * @returns a sentence a problem, with the place it is at
+ */
+export function findRouteProblems(routes: RoutesSettings): string[] {
+  const seen = new Map<string, string>();
+  return Object.entries(routes).flatMap(([name, route]) => {
+    const place = `routes.${name}`;
+    const path = pathOfRoute(name, route);
+    const first = path.split('/')[1] ?? '';
+    const other = seen.get(path);
+    seen.set(path, name);
+    return [
+      ...(other === undefined ? [] : [`${place}.path: ${path || '/'} is the path of ${other} already`]),
+      ...(takenSegments.includes(first)
+        ? [`${place}.path: /${first} is taken by pages and endpoints of this server; set another one`]
+        : []),
+      ...findScopeProblems(place, route),
+    ];
+  });
+}

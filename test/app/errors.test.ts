@@ -26,7 +26,7 @@ async function serve(
     answerErrors({
       logger: createLogger('debug', (line) => lines.push(line)),
       renderErrorPage: buildFailurePage,
-      programPaths: ['/mcp'],
+      isForPrograms: (path) => path === '/mcp',
     }),
   );
   app.use(handler);
@@ -149,7 +149,10 @@ describe('an error', () => {
 });
 
 describe('a path that is not ours', () => {
-  const notFound = answerNotFound({ renderErrorPage: buildFailurePage, programPaths: ['/mcp'] });
+  const notFound = answerNotFound({
+    renderErrorPage: buildFailurePage,
+    isForPrograms: (path) => path === '/mcp',
+  });
 
   it.each([
     ['for programs', {}],

@@ -9,9 +9,15 @@ it.each([
   ['', '/wp-login.php', 'other'],
   ['', '/', 'other'],
   ['/tools', '/tools/mcp', '/mcp'],
+  ['', '/notes/mcp', '/notes/mcp'],
+  ['/tools', '/tools/notes/mcp/', '/notes/mcp'],
+  ['', '/notes/other', 'other'],
+  ['', '/files/mcp', 'other'],
   ['/tools', '/.well-known/oauth-protected-resource/tools/mcp', '/.well-known'],
   ['/tools', '/tools-of-others/mcp', 'other'],
 ])('below %j, %s is counted as %s', (base, path, name) => {
-  const nameOf = createRouteNames(base, ['/mcp', '/interaction/', '/.well-known/x', '/token']);
+  const nameOf = createRouteNames(base, ['/interaction/', '/.well-known/x', '/token'], (server) =>
+    ['/mcp', '/notes/mcp'].includes(server),
+  );
   expect(nameOf(path)).toBe(name);
 });

@@ -6,11 +6,14 @@ import { type Aliases, buildAliases, resolveAliases } from '../../src/app/well-k
 const targets = (aliases: Aliases): Record<string, string> =>
   Object.fromEntries([...aliases].map(([place, { path }]) => [place, path]));
 
+/** One server, at the public URL itself. */
+const only = [{ path: '' }];
+
 const documents = ['oauth-authorization-server', 'openid-configuration'];
 
 describe('the aliases', () => {
   it('of an origin are where clients look for the documents, and the endpoints with a slash (A4-01, A3-03)', () => {
-    const aliases = buildAliases('https://mcp.example.com', ['/token']);
+    const aliases = buildAliases('https://mcp.example.com', ['/token'], only);
     const expected = new Map<string, string>();
     for (const name of documents)
       for (const path of ['', '/mcp', '/sse', '/rest'].flatMap((at) => [
@@ -25,14 +28,15 @@ describe('the aliases', () => {
         for (const path of [`${resource}${at}`, `${at}${resource}`])
           expected.set(`${path}${slash}`, `${resource}${at}`);
     }
-    for (const path of ['/token', '/token/']) expected.set(path, '/token');
+    for (const path of ['/token', '/mcp', '/sse', '/messages', '/rest'])
+      for (const slash of ['', '/']) expected.set(`${path}${slash}`, path);
     expect(targets(aliases)).toEqual(Object.fromEntries(expected));
   });
 
   it.each(documents)(
     'of %s for an issuer with a path are inserted, appended and at the root (A4-10, A2-03, A2-07)',
     (name) => {
-      const aliases = buildAliases('https://mcp.example.com/tools', []);
+      const aliases = buildAliases('https://mcp.example.com/tools', [], only);
       const served = [...aliases].filter(([, { path }]) => path === `/tools/.well-known/${name}`);
       expect(new Set(served.map(([path]) => path).filter((path) => !path.endsWith('/')))).toEqual(
         new Set([
@@ -51,20 +55,40 @@ describe('the aliases', () => {
   );
 
   it('of endpoints of an issuer with a path are at the origin as well (A2-05)', () => {
-    const aliases = buildAliases('https://mcp.example.com/tools', ['/token']);
+    const aliases = buildAliases('https://mcp.example.com/tools', ['/token'], only);
     for (const path of ['/token', '/token/', '/tools/token', '/tools/token/'])
       expect(aliases.get(path)?.path).toBe('/tools/token');
   });
 
+  it('of routes are those of each, and a client that names no path means the one at the public URL (A3-03)', () => {
+    const resource = '/.well-known/oauth-protected-resource';
+    const leads = (routes: { path: string }[]) => targets(buildAliases('https://host.example/a', [], routes));
+    const two = leads([{ path: '/notes' }, { path: '/files' }]);
+    for (const route of ['notes', 'files']) {
+      expect(two[`/a/${route}/mcp${resource}`]).toBe(`${resource}/a/${route}/mcp`);
+      expect(two[`/a/${route}/mcp/`]).toBe(`/a/${route}/mcp`);
+      expect(two[`/.well-known/oauth-authorization-server/a/${route}/sse`]).toBe(
+        '/a/.well-known/oauth-authorization-server',
+      );
+    }
+    expect(two).not.toHaveProperty([resource]);
+    expect(two).not.toHaveProperty(['/a/mcp/']);
+    expect(leads([{ path: '/notes' }])[resource]).toBe(`${resource}/a/notes/mcp`);
+    expect(leads([{ path: '/notes' }, { path: '' }])[resource]).toBe(`${resource}/a/mcp`);
+  });
+
   it('that follow a standard need no tolerance; each other has one, and does not exist without it', async () => {
-    const aliases = buildAliases('https://mcp.example.com/tools', ['/token']);
+    const aliases = buildAliases('https://mcp.example.com/tools', ['/token'], only);
     const ask = async (path: string, isOn: boolean): Promise<{ path: string; asked: string[] }> => {
       const ctx = { path } as Context;
       const asked: string[] = [];
-      await resolveAliases(aliases, (tolerance) => {
-        asked.push(tolerance);
-        return isOn;
-      })(ctx, async () => undefined);
+      await resolveAliases(
+        () => aliases,
+        (tolerance) => {
+          asked.push(tolerance);
+          return isOn;
+        },
+      )(ctx, async () => undefined);
       return { path: ctx.path, asked };
     };
     const metadata = '/tools/.well-known/oauth-authorization-server';

@@ -3,7 +3,11 @@ import { buildFailurePage, buildHomePage } from '../../src/authorization-server/
 
 const pages = [
   buildHomePage(
-    { name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp', accountUrl: 'https://mcp.example.com/account' },
+    {
+      name: 'mcp.example.com',
+      servers: [{ name: 'Notes', mcpUrl: 'https://mcp.example.com/mcp' }],
+      accountUrl: 'https://mcp.example.com/account',
+    },
     '',
   ),
   buildFailurePage({ status: 500, code: 'server_error', requestId: 'request-1', acceptLanguage: '' }),

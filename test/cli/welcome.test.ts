@@ -4,6 +4,7 @@ import { formatWelcome } from '../../src/cli/welcome.ts';
 const facts = {
   version: '1.2.3',
   mcpUrl: 'http://localhost:3000/mcp',
+  servers: [{ name: 'Notes', mcpUrl: 'http://localhost:3000/mcp' }],
   publicUrl: 'http://localhost:3000',
   dataFolder: '/srv/data',
   hasNotes: true,
@@ -25,6 +26,13 @@ describe('the welcome', () => {
     expect(text(true)).toContain('call http://localhost:3000/mcp whoami');
     expect(text(false)).toContain('tools http://localhost:3000/mcp');
     expect(text(false)).not.toContain('whoami');
+  });
+
+  it('names every server with its URL where there are several', () => {
+    const servers = [...facts.servers, { name: 'Files', mcpUrl: 'http://localhost:3000/files/mcp' }];
+    const text = formatWelcome({ ...facts, servers, firstAccount: undefined });
+    expect(text).toContain('  MCP URL    http://localhost:3000/mcp   (Notes)\n');
+    expect(text).toContain('  MCP URL    http://localhost:3000/files/mcp   (Files)\n');
   });
 
   it('shows a password only where it was made up here', () => {

@@ -2,54 +2,73 @@ import { describe, expect, it, vi } from 'vitest';
 import { viewMcp } from '../../src/composition/mcp-view.ts';
 
 const issuer = 'https://mcp.example.com';
-const own = [`${issuer}/mcp`];
 
-/** The view on an endpoint that says what it was asked. */
-function view() {
-  const endpoint = {
+/** A route whose endpoint says what it was asked, and has one session. */
+function route(name: string, usedAt = 1) {
+  const mcpEndpoint = {
     toolsOf: vi.fn(async () => undefined),
     accountSessions: {
-      list: vi.fn(async () => []),
-      end: vi.fn(async () => true),
+      list: vi.fn(async () => [{ key: `of ${name}`, clientId: 'app', createdAt: 1, usedAt }]),
+      end: vi.fn(async (_account: object, key: string) => key === `of ${name}`),
       endOfGrant: vi.fn(async () => undefined),
     },
   };
-  return { endpoint, ...viewMcp(() => endpoint, { issuer, own, accessTokenSeconds: 60, now: () => 1000 }) };
+  return { server: { name }, own: { mcp: `${issuer}/${name}/mcp` }, mcpEndpoint };
 }
 
-describe('what the authorization server sees of the MCP endpoint', () => {
-  it('is made before the endpoint is', () => {
-    const late = () => {
-      throw new Error('there is no endpoint yet');
-    };
-    expect(() => viewMcp(late, { issuer, own, accessTokenSeconds: 60, now: () => 0 })).not.toThrow();
-  });
+function view(...all: ReturnType<typeof route>[]) {
+  return viewMcp({ all }, { issuer, accessTokenSeconds: 60, now: () => 1000 });
+}
 
+const ada = { issuer, subject: 'ada' };
+
+describe('what the authorization server sees of the MCP servers', () => {
   it('asks for the tools of its own resources as a caller would, and never for those of others', async () => {
-    const { endpoint, toolsOf } = view();
+    const [notes, files] = [route('notes'), route('files')];
+    const { toolsOf } = view(notes, files);
     const asked = { accountId: 'ada', clientId: 'app', scopes: ['read'] };
     await toolsOf({ ...asked, resource: 'https://other.example/mcp' });
-    expect(endpoint.toolsOf).not.toHaveBeenCalled();
-    await toolsOf({ ...asked, resource: `${issuer}/mcp` });
-    expect(endpoint.toolsOf).toHaveBeenCalledExactlyOnceWith({
-      issuer,
-      subject: 'ada',
+    await toolsOf({ ...asked, resource: `${issuer}/files/mcp` });
+    expect(notes.mcpEndpoint.toolsOf).not.toHaveBeenCalled();
+    expect(files.mcpEndpoint.toolsOf).toHaveBeenCalledExactlyOnceWith({
+      ...ada,
       clientId: 'app',
       scopes: ['read'],
-      audience: `${issuer}/mcp`,
+      audience: `${issuer}/files/mcp`,
       expiresAt: 1060,
     });
   });
 
-  it('names accounts with their issuer (T-124)', async () => {
-    const { endpoint, mcpConnections } = view();
-    const ada = { issuer, subject: 'ada' };
+  it('is that of routes which come later, too', async () => {
+    const routes: { all: ReturnType<typeof route>[] } = { all: [] };
+    const { mcpConnections } = viewMcp(routes, { issuer, accessTokenSeconds: 60, now: () => 0 });
+    expect(await mcpConnections.list('ada')).toEqual([]);
+    routes.all = [route('notes')];
+    expect(await mcpConnections.list('ada')).toHaveLength(1);
+  });
+
+  it('is the sessions of an account at all of them, last used first, each with its server (T-124)', async () => {
+    const [notes, files] = [route('notes', 1), route('files', 2)];
+    const sessions = await view(notes, files).mcpConnections.list('ada');
+    expect(sessions.map(({ key, server }) => [key, server])).toEqual([
+      ['of files', 'files'],
+      ['of notes', 'notes'],
+    ]);
+    expect(notes.mcpEndpoint.accountSessions.list).toHaveBeenCalledWith(ada);
+    expect(await view(notes).mcpConnections.list('ada')).toEqual([
+      { key: 'of notes', clientId: 'app', createdAt: 1, usedAt: 1 },
+    ]);
+  });
+
+  it('ends a session where it is, and those of a grant everywhere (T-124)', async () => {
+    const [notes, files] = [route('notes'), route('files')];
+    const { mcpConnections } = view(notes, files);
     const app = { clientId: 'app', grantId: 'g' };
-    await mcpConnections.list('ada');
-    expect(await mcpConnections.end('ada', 'key')).toBe(true);
+    expect(await mcpConnections.end('ada', 'of files')).toBe(true);
+    expect(await mcpConnections.end('ada', 'of nobody')).toBe(false);
+    expect(files.mcpEndpoint.accountSessions.end).toHaveBeenCalledWith(ada, 'of files');
     await mcpConnections.endOfGrant('ada', app);
-    expect(endpoint.accountSessions.list).toHaveBeenCalledWith(ada);
-    expect(endpoint.accountSessions.end).toHaveBeenCalledWith(ada, 'key');
-    expect(endpoint.accountSessions.endOfGrant).toHaveBeenCalledWith(ada, app);
+    for (const { mcpEndpoint } of [notes, files])
+      expect(mcpEndpoint.accountSessions.endOfGrant).toHaveBeenCalledWith(ada, app);
   });
 });

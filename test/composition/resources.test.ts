@@ -5,7 +5,7 @@ import { readOwnServer } from '../../src/protected-server.ts';
 import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 
 const issuer = 'https://mcp.example.com/base';
-const own = Object.values(ownResources(issuer));
+const own = ownResources(issuer);
 const server = readOwnServer(
   {
     create: () => Promise.reject(new Error('nobody calls')),
@@ -21,8 +21,7 @@ describe('the resources of an installation', () => {
   it('are first its own, by the URL of each family of transports, with what is set of tokens', () => {
     const resources = composeResources(
       parseSettings({ tokens: { format: 'jwt', dpop: { required: true } }, resources: [elsewhere] }),
-      own,
-      server,
+      [{ own, server }],
     );
     expect(resources.map(({ resource }) => resource)).toEqual([
       `${issuer}/mcp`,
@@ -41,8 +40,25 @@ describe('the resources of an installation', () => {
     expect(resources[3]).toMatchObject({ dpopRequired: false, baselineScopes: ['f'] });
   });
 
+  it('are those of every route, each with its own name and scopes', () => {
+    const files = { ...server, name: 'Files', scopes: { f: 'F.' }, baselineScopes: ['f'] };
+    const resources = composeResources(parseSettings({}), [
+      { own: ownResources(`${issuer}/notes`), server },
+      { own: ownResources(`${issuer}/files`), server: files },
+    ]);
+    expect(resources.map(({ resource, name }) => [resource, name])).toEqual([
+      [`${issuer}/notes/mcp`, 'Notes'],
+      [`${issuer}/notes/sse`, 'Notes'],
+      [`${issuer}/notes/rest`, 'Notes'],
+      [`${issuer}/files/mcp`, 'Files'],
+      [`${issuer}/files/sse`, 'Files'],
+      [`${issuer}/files/rest`, 'Files'],
+    ]);
+    expect(resources[3]).toMatchObject({ scopes: { f: 'F.' }, baselineScopes: ['f'] });
+  });
+
   it('may not be set as living elsewhere', () => {
     const settings = parseSettings({ resources: [{ ...elsewhere, resource: `${issuer}/rest` }] });
-    expect(() => composeResources(settings, own, server)).toThrow(SettingsRefused);
+    expect(() => composeResources(settings, [{ own, server }])).toThrow(SettingsRefused);
   });
 });

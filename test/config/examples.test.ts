@@ -31,6 +31,7 @@ describe('the example configurations', () => {
     expect(examples.map((file) => basename(file)).sort()).toEqual([
       'behind-proxy.json',
       'container.json',
+      'gateway.json',
       'local.json',
       'upstreams.json',
     ]);
@@ -54,6 +55,23 @@ describe('the example configurations', () => {
       issuer: facts.publicUrl,
       token_endpoint: `${facts.publicUrl}/token`,
     });
+  });
+
+  it('for a gateway serves the routes it names, each at its path', async () => {
+    const file = join(repository, 'config/examples/gateway.json');
+    const program = runProgram(
+      commandLine,
+      ['serve', '--config', install(file), '--port', '0', '--json', '--data', testFolder()],
+      { input: '' },
+    );
+    onTestFinished(() => program.stop());
+    const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
+    const { servers } = JSON.parse(text) as { servers: { name: string; mcpUrl: string }[] };
+    expect(servers.map(({ name, mcpUrl }) => [name, new URL(mcpUrl).pathname])).toEqual([
+      ['Shared files', '/files/mcp'],
+      ['What the team knows', '/team/memory/mcp'],
+    ]);
+    for (const { mcpUrl } of servers) expect((await fetch(mcpUrl, { method: 'POST' })).status).toBe(401);
   });
 
   it('name a schema that is there', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../../src/options.ts';
 import { cacheSettings, policySettings } from '../../src/settings/policy.ts';
+import { pathOfRoute } from '../../src/settings/routes.ts';
 
 const backend = { command: 'notes-server' };
 
@@ -23,6 +24,10 @@ describe('the setting for routes', () => {
   });
 
   it.each([
+    ['routes.b.path', { a: { backend, path: '/b' }, b: { backend } }, '/b is the path of a already'],
+    ['routes.account.path', { account: { backend } }, 'taken by pages and endpoints'],
+    ['routes.a.path', { a: { backend, path: '/token/x' } }, '/token is taken'],
+    ['routes.a.baselineScopes', { a: { backend, baselineScopes: ['b'] } }, 'has no "b"'],
     ['routes.Notes', { Notes: { backend } }, 'lower case'],
     ['routes.notes.path', { notes: { backend, path: '/notes/' } }, 'without a slash at its end'],
     ['routes.notes.path', { notes: { backend, path: '/../etc' } }, 'must be a path'],
@@ -39,4 +44,10 @@ describe('the setting for routes', () => {
       }),
     );
   });
+});
+
+it('a route is at its name, at the path it has, or at the public URL itself', () => {
+  expect(pathOfRoute('notes', {})).toBe('/notes');
+  expect(pathOfRoute('notes', { path: '/team/notes' })).toBe('/team/notes');
+  expect(pathOfRoute('notes', { path: '/' })).toBe('');
 });

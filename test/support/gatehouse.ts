@@ -3,7 +3,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
+import {
+  createAdministration,
+  createGatehouse,
+  type Gatehouse,
+  type GatehouseOptions,
+} from '../../src/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { type DataFolder, openDataFolder } from '../../src/storage/sqlite/index.ts';
 
@@ -22,6 +27,7 @@ export interface RunningGatehouse {
   storage: DataFolder['storage'];
   keys: DataFolder['keys'];
   keyRing: DataFolder['keyRing'];
+  replaceRoutes: Gatehouse['replaceRoutes'];
   stop(): Promise<void>;
 }
 
@@ -57,6 +63,7 @@ export async function startGatehouse(
     log,
     administration,
     serveMetrics: gatehouse.serveMetrics,
+    replaceRoutes: gatehouse.replaceRoutes,
     ...data,
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -3,6 +3,8 @@ export interface McpConnection {
   /** Names it to end it. */
   key: string;
   clientId: string;
+  /** What people call the server it is at, where there are several. */
+  server?: string;
   /** Epoch seconds. */
   createdAt: number;
   /** Epoch seconds. */

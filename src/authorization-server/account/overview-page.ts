@@ -37,11 +37,10 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
     email,
     apps: await options.apps.list(id),
     connections: await Promise.all(
-      connections.map(async ({ key, clientId, createdAt, usedAt }) => ({
+      connections.map(async ({ key, clientId, ...session }) => ({
         id: key,
         client: await options.describeClient(clientId),
-        createdAt,
-        usedAt,
+        ...session,
       })),
     ),
     browsers: browsers.map(({ upstream, ...login }) =>

@@ -12,17 +12,19 @@ export const publishForAMoment: Step = async (ctx, next) => {
 /**
  * Creates a step that keeps a document of the engine as it first went out. For those that follow from the settings alone:
  * the engine would put them together anew for each request.
+ * @param current gives what the document follows from; for another one than before it is put together anew
  */
-export function keepDocument(): Step {
-  let kept: string | undefined;
+export function keepDocument(current: () => unknown): Step {
+  let kept: { text: string; from: unknown } | undefined;
   return async (ctx, next) => {
-    if (kept === undefined) {
+    const from = current();
+    if (!kept || kept.from !== from) {
       await next();
       if (ctx.status !== 200 || ctx.method !== 'GET') return;
-      kept = JSON.stringify(ctx.body);
+      kept = { text: JSON.stringify(ctx.body), from };
     }
     ctx.type = 'json';
-    ctx.body = kept;
+    ctx.body = kept.text;
   };
 }
 

@@ -29,6 +29,7 @@ export const accountEn = {
   connections: {
     heading: 'Open MCP sessions',
     none: 'No app has an open session.',
+    at: (server: Markup) => markup`At ${server}`,
     since: (time: string) => `Opened ${time}`,
     lastUsed: (time: string) => `Last used ${time}`,
     end: (app: string) => `End session of ${app}`,

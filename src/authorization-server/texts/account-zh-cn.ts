@@ -29,6 +29,7 @@ export const accountZhCn: typeof accountEn = {
   connections: {
     heading: '打开的 MCP 会话',
     none: '没有应用打开会话。',
+    at: (server) => markup`服务器：${server}`,
     since: (time) => `打开时间：${time}`,
     lastUsed: (time) => `最近使用：${time}`,
     end: (app) => `结束 ${app} 的会话`,

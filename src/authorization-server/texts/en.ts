@@ -212,6 +212,9 @@ export const en = {
     heading: 'This is an MCP server',
     introduction: (name: Markup) =>
       markup`${name} is for apps that speak the Model Context Protocol. There is nothing to do on this page: your app opens the login when it needs one.`,
+    headingOfSeveral: 'These are MCP servers',
+    introductionOfSeveral:
+      'They are for apps that speak the Model Context Protocol. There is nothing to do on this page: your app opens the login when it needs one.',
     mcpUrl: 'MCP URL',
     account: 'Your account: apps you allowed, passwords and passkeys',
     connect: 'To connect, add the URL to your app as a remote MCP server (Streamable HTTP). In Claude Code:',

@@ -196,6 +196,9 @@ export const zhCn: Texts = {
     heading: '这是一个 MCP 服务器',
     introduction: (name) =>
       markup`${name} 供支持模型上下文协议（MCP）的应用使用。您无需在此页面上做任何操作：应用需要登录时会自动打开登录页面。`,
+    headingOfSeveral: '这里有多个 MCP 服务器',
+    introductionOfSeveral:
+      '它们供支持模型上下文协议（MCP）的应用使用。您无需在此页面上做任何操作：应用需要登录时会自动打开登录页面。',
     mcpUrl: 'MCP 地址',
     account: '您的账号：已授权的应用、密码和通行密钥',
     connect: '要连接，请在应用中将此地址添加为远程 MCP 服务器（Streamable HTTP）。在 Claude Code 中：',

@@ -1,16 +1,19 @@
 import type { Texts } from '../texts/texts.ts';
 import { displayText } from './display-text.ts';
 import { renderLayout } from './layout.ts';
-import { markup } from './markup.ts';
+import { type Markup, markup } from './markup.ts';
 
 /** What the page at the public URL shows. */
 export interface HomePage {
-  /** The name of the MCP server. */
+  /** What the page is called where there are several servers. */
   name: string;
-  mcpUrl: string;
+  /** The MCP servers; at least one. */
+  servers: readonly { name: string; mcpUrl: string }[];
   /** URL of the account page. */
   accountUrl: string;
 }
+
+const nameOf = (name: string): Markup => markup`<bdi class="name">${displayText(name)}</bdi>`;
 
 /**
  * The page a person finds who opens the public URL: what this server is, and how an app is connected to it.
@@ -18,18 +21,26 @@ export interface HomePage {
  * @param page its content; every text is escaped
  * @returns a complete HTML document that needs no script
  */
-export function renderHome(texts: Texts, { name, mcpUrl, accountUrl }: HomePage): string {
+export function renderHome(texts: Texts, { name, servers, accountUrl }: HomePage): string {
   const words = texts.home;
+  const [first, ...more] = servers;
+  const introduction =
+    more.length === 0
+      ? markup`<h1>${words.heading}</h1>
+<p>${words.introduction(nameOf(first?.name ?? name))}</p>`
+      : markup`<h1>${words.headingOfSeveral}</h1>
+<p>${words.introductionOfSeveral}</p>`;
   return renderLayout(
     texts,
-    texts.layout.title(name, texts.layout.product),
-    markup`<h1>${words.heading}</h1>
-<p>${words.introduction(markup`<bdi class="name">${displayText(name)}</bdi>`)}</p>
+    texts.layout.title(more.length === 0 && first ? first.name : name, texts.layout.product),
+    markup`${introduction}
 <dl>
-<dt>${words.mcpUrl}</dt>
-<dd><span class="detail">${mcpUrl}</span></dd>
-<dt>${words.connect}</dt>
-<dd><span class="detail">${`claude mcp add --transport http gatehouse ${mcpUrl}`}</span></dd>
+${servers.map(
+  (server) => markup`<dt>${more.length === 0 ? words.mcpUrl : nameOf(server.name)}</dt>
+<dd><span class="detail">${server.mcpUrl}</span></dd>
+`,
+)}<dt>${words.connect}</dt>
+<dd><span class="detail">${`claude mcp add --transport http gatehouse ${first?.mcpUrl ?? ''}`}</span></dd>
 </dl>
 <p><a href="${accountUrl}">${words.account}</a></p>`,
   );

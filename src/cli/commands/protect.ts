@@ -18,6 +18,9 @@ interface ProtectOptions {
   json?: boolean;
 }
 
+/** The name of the route among those of the config file. */
+const routeName = 'protected';
+
 function collectName(name: string, names: readonly string[] = []): string[] {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw new InvalidArgumentError(
@@ -35,17 +38,15 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
     );
   const [command = '', ...args] = words;
   const { name, env, maxProcesses, process: sharing } = options;
-  await runServer(loadSettings(options.config, options), {
-    json: options.json,
-    backend: {
-      command,
-      args,
-      ...(name !== undefined && { name }),
-      ...(env && { env }),
-      ...(sharing && { process: sharing }),
-      ...(maxProcesses !== undefined && { maxProcesses }),
-    },
-  });
+  const backend = {
+    command,
+    args,
+    ...(env && { env }),
+    ...(sharing && { process: sharing }),
+    ...(maxProcesses !== undefined && { maxProcesses }),
+  };
+  const route = { path: '/', backend, ...(name !== undefined && { name }) };
+  await runServer(loadSettings(options.config, { ...options, routes: { [routeName]: route } }), options);
 }
 
 /**

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadSettings } from '../../config/load.ts';
-import { createAdministration, createGatehouse, type GatehouseOptions } from '../../index.ts';
+import { createAdministration, createGatehouse } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
@@ -109,12 +109,10 @@ async function drain(server: Server): Promise<void> {
   clearTimeout(cut);
 }
 
-/** What a server that is run gets beside its settings. */
+/** How a server is run. */
 export interface RunOptions {
   /** Prints where the server is as JSON. */
   json?: boolean | undefined;
-  /** The program behind the gate, where it is one. */
-  backend?: GatehouseOptions['backend'];
 }
 
 /**
@@ -123,7 +121,7 @@ export interface RunOptions {
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
-  { json, backend }: RunOptions,
+  { json }: RunOptions,
 ): Promise<void> {
   const io = processIo();
   const stopped = stopSignal();
@@ -142,7 +140,6 @@ export async function runServer(
         ...settings,
         publicUrl,
         ...folder,
-        ...(backend && { backend }),
       });
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
@@ -152,6 +149,7 @@ export async function runServer(
       const facts = {
         publicUrl: gatehouse.issuer,
         mcpUrl: gatehouse.mcpUrl,
+        servers: gatehouse.servers,
         port,
         ...(metricsPort === undefined ? undefined : { metricsPort }),
         dataFolder: settings.data,
@@ -160,7 +158,11 @@ export async function runServer(
       io.stdout.write(
         json
           ? formatJson(facts)
-          : formatWelcome({ version: packageVersion(), ...facts, hasNotes: backend === undefined }),
+          : formatWelcome({
+              version: packageVersion(),
+              ...facts,
+              hasNotes: Object.keys(settings.routes).length === 0,
+            }),
       );
       await stopped;
       const drained = drain(server);

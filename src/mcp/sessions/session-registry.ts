@@ -20,6 +20,7 @@ import { Session } from './session.ts';
 import { grantHashOf } from './session-grant.ts';
 import { SessionStreams } from './session-streams.ts';
 import { watchSessions } from './session-watch.ts';
+import { createSessionsInUse, type SessionsInUse } from './sessions-in-use.ts';
 
 /** How many sessions there may be, how long they live unused, and what is kept of their events. */
 export interface SessionLimits extends EventRetention {
@@ -37,6 +38,8 @@ export interface SessionRegistryOptions {
   seal: Seal;
   access: AccessWatch;
   limits: SessionLimits;
+  /** The registries on the same storage; this one alone by default. */
+  inUse?: SessionsInUse;
   /** The endpoint's public URL. */
   url: URL;
   /** How long a POST waits for its answers before it becomes a stream, in milliseconds. */
@@ -91,6 +94,7 @@ const maxAttempts = 3;
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;
+  const { inUse = createSessionsInUse() } = options;
   const late = new Deadlines(streamAfterMs);
   const held = new Map<string, Session>();
   let sweptAt = 0;
@@ -170,8 +174,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
   /** The longest unused session of a principal gives way to a new one, one in use never does. */
   const giveWay = async (principal: string): Promise<boolean> => {
-    const inUse = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
-    const unused = (candidate: string): boolean => !inUse.has(candidate) && !givingWay.has(candidate);
+    const busy = new Set([...held.values()].filter(({ isInUse }) => isInUse).map(({ key }) => key));
+    const unused = (candidate: string): boolean => !busy.has(candidate) && !givingWay.has(candidate);
     const key = (await store.listOf(principal)).find(unused);
     if (key === undefined) return false;
     givingWay.add(key);
@@ -195,11 +199,10 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return 'too_many_sessions';
   };
 
-  const sweep = async (): Promise<void> => {
-    sweptAt = now();
+  const noteUse = async (): Promise<string[]> => {
     const sessions = [...held.values()];
-    const inUse = sessions.filter(({ isInUse }) => isInUse);
-    for (const session of inUse) session.usedAt = now();
+    const busy = sessions.filter(({ isInUse }) => isInUse);
+    for (const session of busy) session.usedAt = now();
     for (const [usedAt, used] of Map.groupBy(sessions, (session) => session.usedAt))
       if (usedAt > touchedAt)
         await store.touch(
@@ -207,9 +210,17 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
           usedAt,
         );
     touchedAt = now() - 1;
+    return busy.map(({ key }) => key);
+  };
+  const forgetRegistry = inUse.add(noteUse);
+
+  const sweep = async (): Promise<void> => {
+    sweptAt = now();
+    const keep = await inUse.note();
+    const sessions = [...held.values()];
     const idleSince = now() - limits.idleSeconds;
     const bounds = { usedBefore: idleSince + 1, eventsBefore: now() - limits.eventSeconds };
-    const ended = new Set(await store.sweep({ ...bounds, keep: inUse.map(({ key }) => key) }));
+    const ended = new Set(await store.sweep({ ...bounds, keep }));
     const isOver = (session: Session): boolean =>
       ended.has(session.key) || (!session.isInUse && session.usedAt <= idleSince);
     await Promise.all(sessions.filter(isOver).map(letGo));
@@ -296,6 +307,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     async close() {
       clearInterval(sweeper);
       unwatch();
+      forgetRegistry();
       await Promise.all([...held.values()].map(letGo));
     },
   };

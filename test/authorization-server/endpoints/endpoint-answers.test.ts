@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { keepDocument } from '../../../src/authorization-server/endpoints/endpoint-answers.ts';
 
 /** Serves a document that says how often it was put together; a path `/503` fails. */
-async function serveDocument() {
+async function serveDocument(current: () => unknown = () => undefined) {
   let built = 0;
   const app = new Koa().use(
     compose([
-      keepDocument(),
+      keepDocument(current),
       async (ctx) => {
         built++;
         ctx.status = ctx.path === '/503' ? 503 : 200;
@@ -41,6 +41,15 @@ describe('a document that is the same for everybody', () => {
     ]);
     expect(await ask('/')).toEqual(first);
     expect(await ask('/', 'HEAD')).toEqual([...first.slice(0, 3), '']);
+  });
+
+  it('is put together anew when what it follows from has changed', async () => {
+    let from = {};
+    const ask = await serveDocument(() => from);
+    await ask('/');
+    from = {};
+    expect((await ask('/'))[3]).toContain('"built":2');
+    expect((await ask('/'))[3]).toContain('"built":2');
   });
 
   it('is not kept from a request that failed, nor from one without a body', async () => {

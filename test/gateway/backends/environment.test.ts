@@ -24,3 +24,13 @@ describe('the environment of a backend', () => {
     });
   });
 });
+
+it('takes variables with their values as they are, expands nothing, and keeps the values out of the log (T-153)', () => {
+  const literal = ['$', '{SECRET} $HOME'].join('');
+  const wanted = { TOKEN: literal, PATH: '/opt/bin' };
+  expect(backendEnvironment(wanted, { HOME: '/root', PATH: '/bin', SECRET: 'canary' })).toEqual({
+    env: { HOME: '/root', PATH: '/opt/bin', TOKEN: literal },
+    secrets: [literal, '/opt/bin'],
+    missing: [],
+  });
+});

@@ -22,6 +22,8 @@ export interface ConnectedApp {
 export interface Connection {
   id: string;
   client: ClientSummary;
+  /** What people call the server it is at, where there are several. */
+  server?: string;
   /** Epoch seconds. */
   createdAt: number;
   usedAt: number;
@@ -85,7 +87,7 @@ ${endForm(page, 'apps', app.id, words.end(clientName(texts, app.client)))}</li>
 function renderConnection(texts: Texts, page: AccountOverview, connection: Connection): Markup {
   const words = texts.account.connections;
   return markup`<li class="item"><h3>${quotedClientName(texts, connection.client)}</h3>
-<p class="muted">${words.since(timeWords(texts, connection.createdAt))}<br>${words.lastUsed(timeWords(texts, connection.usedAt))}</p>
+<p class="muted">${connection.server === undefined ? '' : markup`${words.at(markup`<bdi>${displayText(connection.server)}</bdi>`)}<br>`}${words.since(timeWords(texts, connection.createdAt))}<br>${words.lastUsed(timeWords(texts, connection.usedAt))}</p>
 ${endForm(page, 'connections', connection.id, words.end(clientName(texts, connection.client)))}</li>
 `;
 }

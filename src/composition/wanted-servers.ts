@@ -1,0 +1,71 @@
+import type { GatewayBackend } from '../gateway/index.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Settings } from '../options.ts';
+import { completeScopes, type NormalizedServer } from '../protected-server.ts';
+import { pathOfRoute } from '../settings/routes.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
+import { type BackendOptions, composeBackend, composeRouteBackend } from './route-backend.ts';
+
+/** An MCP server that is to be served, and where. */
+export interface WantedServer {
+  /** Its name among all; no two are the same. */
+  key: string;
+  /** Path of its route below the public URL; empty for the public URL itself. */
+  path: string;
+  /** Differs where anything of it does. */
+  mark: string;
+  /**
+   * Makes it. It starts nothing before it is needed.
+   * @throws SettingsRefused naming what is wrong
+   */
+  make(): { server: NormalizedServer; backend?: GatewayBackend };
+}
+
+/** The key of a server that code brought. */
+const broughtKey = 'server';
+
+/**
+ * Makes a server that is a backend which code brought.
+ * @throws SettingsRefused naming what is wrong
+ */
+export function makeBackend(
+  { name: given, ...options }: BackendOptions,
+  { issuer, logger }: { issuer: string; logger: Logger },
+): ReturnType<WantedServer['make']> {
+  const name = given ?? new URL(issuer).host;
+  const backend = composeBackend(options, { place: 'backend', name, logger });
+  return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
+}
+
+/**
+ * The servers an installation is to serve: one that code brought, and those of its routes. The first is the one for
+ * clients that name none: that at the public URL itself, where there is one.
+ * @param brought makes the server that code brought; or what is served where there is no route
+ * @throws SettingsRefused where two are at one path
+ */
+export function wantServers(
+  { routes }: Pick<Settings, 'routes'>,
+  brought: { given: WantedServer['make'] | undefined; otherwise: WantedServer['make'] },
+  { issuer, logger }: { issuer: string; logger: Logger },
+): WantedServer[] {
+  const ofRoutes = Object.entries(routes).map(([key, route]): WantedServer => {
+    const path = pathOfRoute(key, route);
+    const name = route.name ?? (path === '' ? new URL(issuer).host : key);
+    return {
+      key,
+      path,
+      mark: JSON.stringify(route),
+      make() {
+        const backend = composeRouteBackend(route, { place: `routes.${key}.backend`, name, logger });
+        return { server: { name, source: backend.source, ...completeScopes(route) }, backend };
+      },
+    };
+  });
+  const { given, otherwise } = brought;
+  const make = given ?? (ofRoutes.length === 0 ? otherwise : undefined);
+  if (!make) return ofRoutes.sort((one, other) => Number(one.path !== '') - Number(other.path !== ''));
+  const atRoot = ofRoutes.find(({ path }) => path === '');
+  if (atRoot)
+    throw new SettingsRefused([`routes.${atRoot.key}.path: / is the path of the server that was brought`]);
+  return [{ key: broughtKey, path: '', mark: broughtKey, make }, ...ofRoutes];
+}
