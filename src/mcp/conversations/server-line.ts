@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
@@ -64,10 +65,12 @@ export class ServerLine implements Transport {
   readonly #calls = new Map<unknown, Call>();
   readonly #asked = new ServerRequests();
   readonly #origin = new AsyncLocalStorage<Call>();
-  #lastId = 0;
+  #lastId: number;
 
   constructor(options: LineOptions) {
     this.#options = options;
+    // Some bridges give everybody the answers of one process: with ids of its own, a line takes none of another's (T-158).
+    this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
   }
 
   /** How many requests wait for an answer, of either side. */

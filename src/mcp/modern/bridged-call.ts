@@ -53,8 +53,7 @@ export class BridgedCall implements Listener {
   /** @param onOver called once, when the server has nothing to do with it any more */
   constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void) {
     this.#onOver = onOver;
-    const { inputResponses, requestState, ...params } = call.request.params ?? {};
-    this.#request = { ...call.request, params };
+    this.#request = { ...call.request, params: olderParams(call.request.params) };
     this.#principal = principalKey(call.caller.authInfo);
     this.#parked = parked;
     this.#call = call;
@@ -204,6 +203,22 @@ export class BridgedCall implements Listener {
     this.#onOver();
     void this.#conversation?.end();
   }
+}
+
+/** What 2026-07-28 alone has in `_meta`. A server that speaks it too, elsewhere, takes a request with it for a modern one. */
+const envelope: ReadonlySet<string> = new Set([
+  'io.modelcontextprotocol/protocolVersion',
+  'io.modelcontextprotocol/clientInfo',
+  'io.modelcontextprotocol/clientCapabilities',
+  'io.modelcontextprotocol/logLevel',
+]);
+
+/** The parameters of a request as older revisions have them. */
+function olderParams(params: Message['params']): Record<string, unknown> {
+  const { inputResponses, requestState, _meta: meta, ...others } = params ?? {};
+  if (!isRecord(meta)) return others;
+  const _meta = Object.fromEntries(Object.entries(meta).filter(([name]) => !envelope.has(name)));
+  return Object.keys(_meta).length > 0 ? { ...others, _meta } : others;
 }
 
 /** What a client said in the request it can be asked. */

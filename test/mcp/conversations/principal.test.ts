@@ -123,6 +123,20 @@ describe('conversations of principals', () => {
     expect(left.heard).toHaveLength(1);
   });
 
+  it('never use the same id on two lines, so that an answer on the wrong one is nobody’s (T-158)', async () => {
+    const { conversations, made } = start();
+    const people = ['ann', 'bob'];
+    const talks = await Promise.all(people.map((subject) => openTalk(conversations, { subject })));
+    for (const talk of talks) talk.say({ id: 1, method: 'tools/call', params: { name: 'a' } });
+    const [ann = NaN, bob = NaN] = made.flatMap((server) => server.callIds());
+    expect(Math.abs(ann - bob)).toBeGreaterThan(10);
+    expect([ann, bob].every(Number.isSafeInteger)).toBe(true);
+    made[0]?.say({ id: bob, result: {} });
+    made[0]?.say({ id: ann, result: {} });
+    expect(await talks[0]?.hears(({ id }) => id === 1)).toMatchObject({ id: 1 });
+    expect(talks[0]?.heard).toHaveLength(1);
+  });
+
   it('keep their server for a while after the last has ended, then close it; the next has it made again', async () => {
     const { conversations, made } = start(50);
     const first = await openTalk(conversations, { subject: 'ann' });

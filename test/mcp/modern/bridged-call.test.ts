@@ -11,6 +11,7 @@ function start(params: Record<string, unknown> = { name: 't' }) {
   const capabilities = { sampling: {}, roots: {} };
   Object.assign(request.params?._meta as object, {
     'io.modelcontextprotocol/clientCapabilities': capabilities,
+    ...(params._meta as object | undefined),
   });
   const callOf = (more: Record<string, unknown> = {}) => ({
     request: { ...request, id: 9, params: { ...request.params, ...more } },
@@ -102,7 +103,15 @@ describe('a call in a conversation of an older revision', () => {
   it('shows the server nothing of states and responses', () => {
     const { said } = start({ name: 't', inputResponses: {}, requestState: 's' });
     expect(said.at(-1)?.params).toMatchObject({ name: 't' });
-    expect(Object.keys(said.at(-1)?.params ?? {})).toEqual(['name', '_meta']);
+    expect(Object.keys(said.at(-1)?.params ?? {})).toEqual(['name']);
+  });
+
+  it('shows the server what its client has in _meta, without what makes a request one of 2026-07-28 (C1-08)', () => {
+    const { said } = start({ name: 't', _meta: { 'example.com/kept': 'yes', traceparent: '00-1' } });
+    expect(said.at(-1)?.params).toEqual({
+      name: 't',
+      _meta: { 'example.com/kept': 'yes', traceparent: '00-1' },
+    });
   });
 
   it('reads which capabilities its client declared', () => {
