@@ -14,19 +14,36 @@ export interface Caller {
   getPrompt(prompt: { name: string; arguments?: Record<string, string> }): Promise<{ messages: object[] }>;
 }
 
-/** An MCP server of somebody else. */
-export interface RealServer {
-  /** The file of its program, below node_modules of {@link serversFolder}. */
-  file: string;
-  /** Its arguments, and variables it is given. `folder` is empty, and its own. */
-  start(folder: string): { args: string[]; env?: Record<string, string> };
+/** What people do with an MCP server of somebody else. */
+export interface Usage {
   /** Names of some of its tools. */
   tools: string[];
+  /** Its processes write one file, and each overwrites what the others wrote at the same moment. */
+  isUsedInTurn?: true;
   /**
    * Uses it as a person would.
    * @param mark what nobody else says
    */
   use(caller: Caller, mark: string, folder: string): Promise<void>;
+}
+
+/** How a program is started: its file below node_modules of {@link serversFolder}, and what it is given. */
+export interface Start {
+  file: string;
+  args: string[];
+  env?: Record<string, string>;
+}
+
+/** An MCP server that speaks over standard input and output. */
+export interface RealServer extends Usage {
+  /** `folder` is empty, and its own. */
+  start(folder: string): Start;
+}
+
+/** An MCP server, or a bridge before one, that is reached by URL. */
+export interface RealHttpServer extends Usage {
+  /** `folder` is empty, and its own. */
+  start(folder: string, port: number): Start & { path: string };
 }
 
 /** What a tool answered: the text, which must not be an error. */
@@ -36,9 +53,20 @@ export function textOf(result: object): string {
   return content.map(({ text = '' }) => text).join('\n');
 }
 
+const everythingFile = '@modelcontextprotocol/server-everything/dist/index.js';
+const filesystemFile = '@modelcontextprotocol/server-filesystem/dist/index.js';
+const memoryFile = '@modelcontextprotocol/server-memory/dist/index.js';
+const appFile = '@modelcontextprotocol/server-basic-vanillajs/dist/index.js';
+const browserFile = '@playwright/mcp/cli.js';
+const modules = join(serversFolder, 'node_modules');
+
+const browserArguments = (folder: string): string[] => [
+  ...['--headless', '--isolated', '--no-sandbox', '--output-dir', folder],
+  ...['--executable-path', process.env.CHROMIUM_PATH ?? ''],
+];
+
 const everything: RealServer = {
-  file: '@modelcontextprotocol/server-everything/dist/index.js',
-  start: () => ({ args: ['stdio'] }),
+  start: () => ({ file: everythingFile, args: ['stdio'] }),
   tools: ['echo', 'get-structured-content', 'trigger-long-running-operation'],
   async use(caller, mark) {
     const { callTool } = calling(caller);
@@ -61,8 +89,7 @@ const everything: RealServer = {
 };
 
 const filesystem: RealServer = {
-  file: '@modelcontextprotocol/server-filesystem/dist/index.js',
-  start: (folder) => ({ args: [folder] }),
+  start: (folder) => ({ file: filesystemFile, args: [folder] }),
   tools: ['write_file', 'read_text_file', 'directory_tree'],
   async use(caller, mark, folder) {
     const { callTool } = calling(caller);
@@ -81,9 +108,13 @@ const filesystem: RealServer = {
 };
 
 const memory: RealServer = {
-  file: '@modelcontextprotocol/server-memory/dist/index.js',
-  start: (folder) => ({ args: [], env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') } }),
+  start: (folder) => ({
+    file: memoryFile,
+    args: [],
+    env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+  }),
   tools: ['create_entities', 'search_nodes', 'read_graph'],
+  isUsedInTurn: true,
   async use(caller, mark) {
     const { callTool } = calling(caller);
     const entities = [{ name: mark, entityType: 'person', observations: ['lives in Ulm'] }];
@@ -98,8 +129,7 @@ const memory: RealServer = {
 };
 
 const sequentialThinking: RealServer = {
-  file: '@modelcontextprotocol/server-sequential-thinking/dist/index.js',
-  start: () => ({ args: [] }),
+  start: () => ({ file: '@modelcontextprotocol/server-sequential-thinking/dist/index.js', args: [] }),
   tools: ['sequentialthinking'],
   async use(caller, mark) {
     const { callTool } = calling(caller);
@@ -120,8 +150,7 @@ const sequentialThinking: RealServer = {
 };
 
 const helloWorld: RealServer = {
-  file: 'mcp-hello-world/build/stdio.js',
-  start: () => ({ args: [] }),
+  start: () => ({ file: 'mcp-hello-world/build/stdio.js', args: [] }),
   tools: ['echo', 'add'],
   async use(caller, mark) {
     const { callTool } = calling(caller);
@@ -135,8 +164,7 @@ const helloWorld: RealServer = {
 };
 
 const commands: RealServer = {
-  file: 'mcp-server-commands/build/index.js',
-  start: () => ({ args: [] }),
+  start: () => ({ file: 'mcp-server-commands/build/index.js', args: [] }),
   tools: ['run_command'],
   async use(caller, mark) {
     const { callTool } = calling(caller);
@@ -149,8 +177,7 @@ const commands: RealServer = {
 };
 
 const app: RealServer = {
-  file: '@modelcontextprotocol/server-basic-vanillajs/dist/index.js',
-  start: () => ({ args: ['--stdio'] }),
+  start: () => ({ file: appFile, args: ['--stdio'] }),
   tools: ['get-time'],
   async use(caller) {
     const { callTool } = calling(caller);
@@ -168,18 +195,7 @@ const app: RealServer = {
 };
 
 const browser: RealServer = {
-  file: '@playwright/mcp/cli.js',
-  start: (folder) => ({
-    args: [
-      '--headless',
-      '--isolated',
-      '--no-sandbox',
-      '--executable-path',
-      process.env.CHROMIUM_PATH ?? '',
-      '--output-dir',
-      folder,
-    ],
-  }),
+  start: (folder) => ({ file: browserFile, args: browserArguments(folder) }),
   tools: ['browser_navigate', 'browser_snapshot', 'browser_take_screenshot'],
   async use(caller, mark) {
     const { callTool } = calling(caller);
@@ -201,6 +217,69 @@ export const realServers = {
   'basic-vanillajs': app,
   ...(process.env.CHROMIUM_PATH ? { playwright: browser } : {}),
 } satisfies Record<string, RealServer>;
+
+/** supergateway before the server of files, answering by `transport`. */
+const supergateway = (transport: string, path: string, more: string[] = []): RealHttpServer => ({
+  ...filesystem,
+  start: (folder, port) => ({
+    file: 'supergateway/dist/index.js',
+    args: [
+      ...['--stdio', `${process.execPath} ${join(modules, filesystemFile)} ${folder}`],
+      ...['--outputTransport', transport, '--port', `${port}`, ...more],
+    ],
+    path,
+  }),
+});
+
+/** Those that are reached by URL; how each is spoken to is found out. */
+export const realHttpServers: Record<string, RealHttpServer> = {
+  'everything, Streamable HTTP': {
+    ...everything,
+    start: (_folder, port) => ({
+      file: everythingFile,
+      args: ['streamableHttp'],
+      env: { PORT: `${port}` },
+      path: '/mcp',
+    }),
+  },
+  'everything, HTTP+SSE': {
+    ...everything,
+    start: (_folder, port) => ({
+      file: everythingFile,
+      args: ['sse'],
+      env: { PORT: `${port}` },
+      path: '/sse',
+    }),
+  },
+  'basic-vanillajs, Streamable HTTP without sessions': {
+    ...app,
+    start: (_folder, port) => ({ file: appFile, args: [], env: { PORT: `${port}` }, path: '/mcp' }),
+  },
+  'supergateway, HTTP+SSE': supergateway('sse', '/sse'),
+  'supergateway, Streamable HTTP with sessions': supergateway('streamableHttp', '/mcp', ['--stateful']),
+  'supergateway, Streamable HTTP without sessions': supergateway('streamableHttp', '/mcp'),
+  'mcp-proxy before memory': {
+    ...memory,
+    start: (folder, port) => ({
+      file: 'mcp-proxy/dist/bin/mcp-proxy.mjs',
+      args: ['--port', `${port}`, '--host', '127.0.0.1', '--', process.execPath, join(modules, memoryFile)],
+      env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+      path: '/mcp',
+    }),
+  },
+  ...(process.env.CHROMIUM_PATH
+    ? {
+        'playwright, Streamable HTTP': {
+          ...browser,
+          start: (folder: string, port: number) => ({
+            file: browserFile,
+            args: [...browserArguments(folder), '--port', `${port}`],
+            path: '/mcp',
+          }),
+        },
+      }
+    : {}),
+};
 
 function calling(caller: Caller) {
   return {
