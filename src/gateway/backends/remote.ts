@@ -36,7 +36,7 @@ export interface RemoteBackendOptions {
   /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
   maxAnswerBytes?: number;
   /** Why it may be spoken to over http on the public internet; refused by default. */
-  dangerouslyPlainHttpBecause?: string;
+  dangerouslyPlainHttpBecause?: string | undefined;
 }
 
 /** What a backend by URL is created with. */
@@ -89,17 +89,12 @@ export function createRemoteBackend(
     failures.note(reason);
     logger.warn({ backend: name, reason, status, code }, 'a backend did not answer');
   };
-  const makeLink = (
-    kind: LinkKind,
-    account: string,
-    { headers = {}, auth }: Credentials,
-    listener: LinkListener,
-  ): Link => {
+  const makeLink = (kind: LinkKind, account: string, given: Credentials, listener: LinkListener): Link => {
     const parts: LinkParts = {
       wire,
       url,
-      headers: [...fixed, ...Object.entries(headers).flat()],
-      auth,
+      headers: fixed,
+      credentials: given,
       account,
       lanes,
       streams,
@@ -128,7 +123,7 @@ export function createRemoteBackend(
       servers.set(account, own);
       const server = new RemoteServer({
         name,
-        credentials: async () => (authInfo && credentials ? credentials.find(authInfo) : {}),
+        ...(authInfo && credentials && { credentials: () => credentials.find(authInfo) }),
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
         startMs,

@@ -23,10 +23,31 @@ export const remoteBackendSettings = z.strictObject({
   headers: z
     .record(
       z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' }),
-      z.string(),
+      z.union([
+        z.string().min(1).describe('its value, a secret'),
+        z.strictObject({ env: z.string().min(1).describe('the variable of the environment with its value') }),
+        z.strictObject({
+          file: z.string().min(1).describe('the file with its value; nobody else may read it'),
+        }),
+      ]),
     )
     .default({})
-    .describe('headers of every request to it; their values are secrets'),
+    .describe('headers of every request to it'),
+  maxConnections: z
+    .int()
+    .min(2)
+    .max(100_000)
+    .default(1000)
+    .describe(
+      'most connections to it, half for calls and half for streams of sessions; an account has a fifth of each at most',
+    ),
+  dangerouslyPlainHttpBecause: z
+    .string()
+    .min(10)
+    .optional()
+    .describe(
+      'why http may be spoken with it on the public internet, where everybody on the way reads and changes it; without a reason http goes to this machine and private networks only',
+    ),
 });
 
 /** A server by URL behind the gate, as it was set. */

@@ -25,7 +25,7 @@ export class EventStreamLink extends PostingLink {
 
   override open(initialize: RequestMessage): void {
     this.#initialize = initialize;
-    const { wire, streams, account, url, headers } = this.parts;
+    const { wire, streams, account, url } = this.parts;
     this.#hasPlace = streams.tryEnter(account);
     if (!this.#hasPlace) {
       // As an answer comes: later.
@@ -36,7 +36,7 @@ export class EventStreamLink extends PostingLink {
       {
         method: 'GET',
         path: `${url.pathname}${url.search}`,
-        headers: ['accept', 'text/event-stream', ...headers],
+        headers: ['accept', 'text/event-stream', ...this.ownHeaders],
       },
       { head: (answer) => this.#head(answer), failed: (failure) => this.#failed(failure) },
     );
@@ -47,7 +47,7 @@ export class EventStreamLink extends PostingLink {
   }
 
   protected headers(): readonly string[] {
-    return ['content-type', 'application/json', 'accept', 'application/json', ...this.parts.headers];
+    return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders];
   }
 
   /** The answer to a request comes over the stream; this is only that it was taken. */

@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
 import type { Lanes } from './lanes.ts';
 import type { Wire, WireFailure } from './wire.ts';
 
@@ -37,11 +38,10 @@ export interface Link {
   readonly isBusy: boolean;
   /** Begins the session. The answer comes to the listener, as to any request. */
   open(initialize: RequestMessage): void;
-  /**
-   * Sends a message: a request, a notification, or an answer to a request of the server.
-   * @param parameters headers `Mcp-Param-*`, names and values in turn
-   */
-  send(message: Message, parameters?: readonly string[]): void;
+  /** Sends a message: a request, a notification, or an answer to a request of the server. */
+  send(message: Message): void;
+  /** From now on the server is told this on behalf of the caller. */
+  use(credentials: Credentials): void;
   /** Nobody waits for the answer to a request any more. */
   drop(id: RequestId): void;
   /** Ends the session, and tells the server where it can be told. The listener hears nothing more. */
@@ -54,8 +54,8 @@ export interface LinkParts {
   url: URL;
   /** Headers of every request to the backend, names and values in turn. */
   headers: readonly string[];
-  /** Members of `_meta.auth` of every request, for Rest. */
-  auth: Readonly<Record<string, unknown>> | undefined;
+  /** What the server is told on behalf of the caller at first. */
+  credentials: Credentials;
   /** Whose calls it carries. */
   account: string;
   /** Requests under way. */

@@ -7,7 +7,7 @@ export interface OwnStreamOptions {
   parts: LinkParts;
   path: string;
   /** Those of the session. */
-  headers: readonly string[];
+  headers: () => readonly string[];
   /** Takes the data of an event. */
   hear(data: Buffer): void;
   /** The server says that there is no such session any more. */
@@ -53,7 +53,7 @@ export class OwnStream {
     const { lastEventId } = this.#position;
     const behind = lastEventId === undefined ? [] : ['last-event-id', lastEventId];
     this.#stop = parts.wire.send(
-      { method: 'GET', path, headers: [...headers, ...behind] },
+      { method: 'GET', path, headers: [...headers(), ...behind] },
       { head: (answer) => this.#head(answer), failed: () => this.#again() },
     );
   }

@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/server';
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './link.ts';
+import { isFreeHeader } from './own-headers.ts';
 import { isAnswer, isModernError, readAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireFailure } from './wire.ts';
@@ -12,7 +14,6 @@ import type { WireFailure } from './wire.ts';
 /** A message on its way. */
 export interface Post {
   readonly message: Message;
-  readonly parameters: readonly string[];
   /** Set where it is a request. */
   readonly id: RequestId | undefined;
   /** The id it has at the server. */
@@ -39,6 +40,10 @@ export abstract class PostingLink implements Link {
   protected readonly parts: LinkParts;
   protected readonly listener: LinkListener;
   protected isClosed = false;
+  /** Headers of every request, and those of the caller: names and values in turn. */
+  protected ownHeaders: readonly string[];
+  /** Members of `_meta.auth`, for Rest. */
+  protected auth: Credentials['auth'];
   readonly #posts = new Set<Post>();
   readonly #requests = new Map<RequestId, Post>();
   /** Messages that wait until the server knows that we are initialized. */
@@ -47,6 +52,8 @@ export abstract class PostingLink implements Link {
   constructor(parts: LinkParts, listener: LinkListener) {
     this.parts = parts;
     this.listener = listener;
+    this.ownHeaders = [...parts.headers, ...headersOf(parts.credentials)];
+    this.auth = parts.credentials.auth;
   }
 
   get isBusy(): boolean {
@@ -57,12 +64,16 @@ export abstract class PostingLink implements Link {
     this.send(initialize);
   }
 
-  send(message: Message, parameters: readonly string[] = []): void {
+  use(credentials: Credentials): void {
+    this.ownHeaders = [...this.parts.headers, ...headersOf(credentials)];
+    this.auth = credentials.auth;
+  }
+
+  send(message: Message): void {
     const isRequest = message.method !== undefined && message.id !== undefined;
     const id = isRequest ? message.id : undefined;
     const post: Post = {
       message,
-      parameters,
       id,
       sentAs: id,
       isRepeated: false,
@@ -163,14 +174,8 @@ export abstract class PostingLink implements Link {
 
   /** Sends a post that may be sent now. */
   protected post(post: Post): void {
-    const headers = this.headers();
     post.stop = this.parts.wire.send(
-      {
-        method: 'POST',
-        path: this.path(),
-        headers: post.parameters.length === 0 ? headers : [...headers, ...post.parameters],
-        body: this.bodyOf(post),
-      },
+      { method: 'POST', path: this.path(), headers: this.headers(), body: this.bodyOf(post) },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },
     );
   }
@@ -257,6 +262,12 @@ export abstract class PostingLink implements Link {
       this.post(post);
     } else this.fail(post, failure);
   }
+}
+
+function headersOf({ headers = {} }: Credentials): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => isFreeHeader(name))
+    .flat();
 }
 
 /**

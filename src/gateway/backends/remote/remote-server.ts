@@ -13,8 +13,8 @@ import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 export interface RemoteServerOptions {
   /** What it is called in errors. */
   name: string;
-  /** Gives what it is to be told of who calls; or why they cannot be served. */
-  credentials: () => Promise<Credentials | { error: JsonRpcError }>;
+  /** Gives what it is to be told on behalf of who calls, or why they cannot be served; asked for each message. */
+  credentials?: () => Promise<Credentials | { error: JsonRpcError }>;
   /** Which kinds of links may be tried, the likeliest first. */
   kinds: () => readonly LinkKind[];
   makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
@@ -28,6 +28,12 @@ export interface RemoteServerOptions {
   /** It takes nothing any more. */
   closed: () => void;
 }
+
+const credentialsUnavailable: JsonRpcError = {
+  code: -32603,
+  message: 'The credentials for this server cannot be read at present. Try again later.',
+  data: { reason: 'credentials_unavailable' },
+};
 
 type Outcome = { answer: Message } | { failure: LinkFailure };
 
@@ -50,7 +56,9 @@ export class RemoteServer implements McpLike {
   #link: Link | undefined;
   /** Links of lost sessions that may still bring answers. */
   readonly #retired = new Set<Link>();
-  #credentials: Credentials | undefined;
+  #credentials: Credentials = {};
+  /** Ends when the messages before have gone out: they wait for credentials. */
+  #before: Promise<void> = Promise.resolve();
   #version: unknown;
   /** What waits while the session is begun anew. */
   #held: Message[] | undefined;
@@ -84,9 +92,32 @@ export class RemoteServer implements McpLike {
     if (method !== undefined && id !== undefined) this.#waiting.add(id);
     if (method === 'initialize') void this.#begin(message as RequestMessage);
     else if (method === 'notifications/cancelled') this.#cancel(message);
-    else if (this.#held) this.#hold(message);
+    else if (!this.#options.credentials) this.#deliver(message);
+    else this.#before = this.#before.then(() => this.#deliverWithCredentials(message));
+  }
+
+  #deliver(message: Message): void {
+    if (this.#held) this.#hold(message);
     else if (this.#link) this.#link.send(message);
     else this.#renew([message]);
+  }
+
+  async #deliverWithCredentials(message: Message): Promise<void> {
+    const { id, method } = message;
+    const error = await this.#findCredentials();
+    if (this.#isClosed || (method !== undefined && id !== undefined && !this.#waiting.has(id))) return;
+    if (!error) this.#deliver(message);
+    else if (id !== undefined) this.#answer({ jsonrpc: '2.0', id, error } as Message);
+  }
+
+  /** @returns why the caller cannot be served, as it was given */
+  async #findCredentials(): Promise<JsonRpcError | undefined> {
+    const found = await this.#options.credentials?.().catch(() => ({ error: credentialsUnavailable }));
+    if (found === undefined) return undefined;
+    if (isRefused(found)) return found.error;
+    if (found !== this.#credentials) this.#link?.use(found);
+    this.#credentials = found;
+    return undefined;
   }
 
   #cancel(message: Message): void {
@@ -99,12 +130,11 @@ export class RemoteServer implements McpLike {
   }
 
   async #begin(initialize: RequestMessage): Promise<void> {
-    const credentials = await this.#options.credentials();
-    if ('error' in credentials) {
-      this.#answer({ jsonrpc: '2.0', id: initialize.id, error: credentials.error } as Message);
+    const error = await this.#findCredentials();
+    if (error) {
+      this.#answer({ jsonrpc: '2.0', id: initialize.id, error } as Message);
       return;
     }
-    this.#credentials = credentials;
     const outcome = await this.#open(initialize);
     if ('failure' in outcome) {
       this.#failed(initialize.id, outcome.failure);
@@ -118,7 +148,7 @@ export class RemoteServer implements McpLike {
   async #open(initialize: RequestMessage): Promise<Outcome> {
     const kinds = this.#options.kinds();
     for (const kind of kinds) {
-      const link = this.#options.makeLink(kind, this.#credentials ?? {}, this.#listener);
+      const link = this.#options.makeLink(kind, this.#credentials, this.#listener);
       const outcome = await this.#ask(link, initialize);
       if (!('failure' in outcome) && !this.#isClosed) {
         this.#link = link;
@@ -259,4 +289,8 @@ export class RemoteServer implements McpLike {
 function versionIn(answer: Message): unknown {
   const { result } = answer as { result?: { protocolVersion?: unknown } };
   return result?.protocolVersion;
+}
+
+function isRefused(found: Credentials | { error: JsonRpcError }): found is { error: JsonRpcError } {
+  return 'error' in found;
 }

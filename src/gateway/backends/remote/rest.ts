@@ -22,13 +22,13 @@ export class RestLink extends PostingLink {
   readonly kind = 'rest';
   #version: string | undefined;
 
-  override send(message: Message, parameters?: readonly string[]): void {
+  override send(message: Message): void {
     // Servers of Rest remember nothing of us; what is no request would have no effect.
     if (message.method === undefined || message.id === undefined) return;
     const { id, method } = message;
     if (needsBackChannel.has(method))
       queueMicrotask(() => this.listener.hear({ jsonrpc: '2.0', id, error: noBackChannel } as Message, id));
-    else super.send(message, parameters);
+    else super.send(message);
   }
 
   protected path(): string {
@@ -38,19 +38,12 @@ export class RestLink extends PostingLink {
 
   protected headers(): readonly string[] {
     const version = this.#version === undefined ? [] : ['mcp-protocol-version', this.#version];
-    return [
-      'content-type',
-      'application/json',
-      'accept',
-      'application/json',
-      ...this.parts.headers,
-      ...version,
-    ];
+    return ['content-type', 'application/json', 'accept', 'application/json', ...this.ownHeaders, ...version];
   }
 
   protected override bodyOf(post: Post): string {
     post.sentAs = randomUUID();
-    return JSON.stringify({ ...withAuth(post.message, this.parts.auth), id: post.sentAs });
+    return JSON.stringify({ ...withAuth(post.message, this.auth), id: post.sentAs });
   }
 
   protected answered(post: Post, answer: IncomingMessage): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../../mcp/checks/messages.ts';
+import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
 import type { LinkListener, LinkParts } from './link.ts';
@@ -32,6 +33,8 @@ const headerForm = /^[\x21-\x7e]{1,1024}$/;
 export class StreamableHttpLink extends PostingLink {
   readonly kind = 'http';
   readonly #path: string;
+  /** Of the session: its id, and the revision. */
+  #sessionHeaders: readonly string[] = [];
   #headers: readonly string[];
   #sessionId: string | undefined;
   #ownStream: OwnStream | undefined;
@@ -41,7 +44,12 @@ export class StreamableHttpLink extends PostingLink {
     super(parts, listener);
     const { pathname, search } = parts.url;
     this.#path = `${pathname}${search}`;
-    this.#headers = this.#headersWith([]);
+    this.#headers = this.#allHeaders();
+  }
+
+  override use(credentials: Credentials): void {
+    super.use(credentials);
+    this.#headers = this.#allHeaders();
   }
 
   protected path(): string {
@@ -90,7 +98,7 @@ export class StreamableHttpLink extends PostingLink {
     this.#ownStream = new OwnStream({
       parts: this.parts,
       path: this.#path,
-      headers: this.#headers,
+      headers: () => this.#headers,
       hear: (data) => {
         for (const message of this.#read(data)) this.listener.hear(message);
       },
@@ -123,11 +131,11 @@ export class StreamableHttpLink extends PostingLink {
     clearTimeout(timer);
   }
 
-  #headersWith(more: readonly string[]): readonly string[] {
+  #allHeaders(): readonly string[] {
     return [
       ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
-      ...this.parts.headers,
-      ...more,
+      ...this.ownHeaders,
+      ...this.#sessionHeaders,
     ];
   }
 
@@ -194,9 +202,10 @@ export class StreamableHttpLink extends PostingLink {
   #begun({ result }: Message & { result?: unknown }): void {
     const { protocolVersion } = Object(result) as { protocolVersion?: unknown };
     const hasVersion = typeof protocolVersion === 'string' && headerForm.test(protocolVersion);
-    this.#headers = this.#headersWith([
+    this.#sessionHeaders = [
       ...(this.#sessionId === undefined ? [] : ['mcp-session-id', this.#sessionId]),
       ...(hasVersion ? ['mcp-protocol-version', protocolVersion] : []),
-    ]);
+    ];
+    this.#headers = this.#allHeaders();
   }
 }

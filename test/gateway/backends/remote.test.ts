@@ -1,0 +1,300 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { CredentialSource, Credentials } from '../../../src/gateway/credentials/credentials.ts';
+import { backendAt, begin, begins, json, open, params, serve } from './support/talk.ts';
+
+const eventStream = { 'content-type': 'text/event-stream' };
+const event = (message: object, id?: string): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+
+describe('a server by URL', () => {
+  it('is told that we are initialized before it is asked anything else', async () => {
+    const order: string[] = [];
+    const { url } = await serve((asked, response) => {
+      const { method = '' } = asked.body;
+      if (method === 'notifications/initialized')
+        setTimeout(() => {
+          order.push(method);
+          response.writeHead(202).end();
+        }, 60);
+      else if (asked.method === 'GET') response.writeHead(405).end();
+      else if (!begins(asked, response)) {
+        order.push(method);
+        json(response, { id: asked.body.id, result: {} });
+      }
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    await Promise.all([talk.ask('tools/list'), talk.ask('ping')]);
+    expect(order[0]).toBe('notifications/initialized');
+    expect(order).toHaveLength(3);
+  });
+
+  it('says to which request what it says belongs, and several messages at once (B3-05, B3-15)', async () => {
+    const { url } = await serve((asked, response) => {
+      if (asked.method === 'GET') response.writeHead(405).end();
+      else if (!begins(asked, response)) {
+        response.writeHead(200, eventStream);
+        const { id } = asked.body;
+        const note = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: id } };
+        response.end(`data: ${JSON.stringify([note, note])}\n\n${event({ id, result: { of: id } })}`);
+      }
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    const [one, two] = await Promise.all([talk.ask('tools/call'), talk.ask('tools/call')]);
+    expect([one?.result, two?.result]).toEqual([{ of: 2 }, { of: 3 }]);
+    for (const { message, relatedTo } of talk.heard) expect(relatedTo).toBe(message.params?.data);
+    expect(talk.heard).toHaveLength(4);
+  });
+
+  it('may close a stream and have it opened again behind its last event, not before it said (B3-09, B4-03)', async () => {
+    let closedAt = 0;
+    let waitedMs = 0;
+    const { url, asked } = await serve((request, response) => {
+      const { method, headers, body } = request;
+      if (method === 'GET' && headers['last-event-id'] === 'a-1') {
+        waitedMs = performance.now() - closedAt;
+        response.writeHead(200, eventStream).end(event({ id: 2, result: { resumed: true } }, 'a-2'));
+      } else if (method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response, 's')) {
+        response.writeHead(200, eventStream);
+        response.end(
+          `retry: 300\n\n${event({ method: 'notifications/message', params: { id: body.id } }, 'a-1')}`,
+        );
+        closedAt = performance.now();
+      }
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    expect((await talk.ask('tools/call')).result).toEqual({ resumed: true });
+    expect(waitedMs).toBeGreaterThanOrEqual(290);
+    const resuming = asked.find(({ headers }) => headers['last-event-id'] !== undefined);
+    expect(resuming?.headers).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
+  });
+
+  it('that keeps breaking a stream is given up after three times without anything new (T-157)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (request.method === 'GET' && request.headers['last-event-id'] === undefined)
+        response.writeHead(405).end();
+      else if (request.method === 'GET') response.writeHead(200, eventStream).end();
+      else if (!begins(request, response, 's'))
+        response.writeHead(200, eventStream).end(`retry: 10\nid: 1\ndata:\n\n`);
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_ended');
+    expect(asked.filter(({ headers }) => headers['last-event-id'] === '1')).toHaveLength(3);
+  });
+
+  it('that forgets every session is asked twice for one request, not for ever (B3-11)', async () => {
+    let sessions = 0;
+    const { url, asked } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (request.body.method === 'initialize') begins(request, response, `s-${++sessions}`);
+      else if (!begins(request, response)) response.writeHead(404).end();
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_session_lost');
+    expect(asked.filter(({ body }) => body.method === 'tools/call')).toHaveLength(2);
+    expect(sessions).toBe(2);
+  });
+
+  it('gets a request again that has no effect, where a kept connection was closed; never a tool call', async () => {
+    const seen: string[] = [];
+    const { url } = await serve((request, response) => {
+      const { method = '', id } = request.body;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response)) {
+        seen.push(method);
+        const isFirst = seen.filter((one) => one === method).length === 1;
+        if (isFirst && method !== 'ping') response.socket?.destroy();
+        else json(response, { id, result: {} });
+      }
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    await talk.ask('ping');
+    expect((await talk.ask('tools/list')).result).toEqual({});
+    await talk.ask('ping');
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_ended');
+    expect(seen.filter((one) => one === 'tools/list')).toHaveLength(2);
+    expect(seen.filter((one) => one === 'tools/call')).toHaveLength(1);
+  });
+
+  it('has a bounded number of calls of an account; others go on (T-158)', async () => {
+    const { url } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response) && request.body.method === 'ping')
+        json(response, { id: request.body.id, result: {} });
+    });
+    // Ten for calls, of which an account has two; ten more may wait.
+    const backend = backendAt({ url, transport: 'http', maxConnections: 20 });
+    const [ada, grace] = [await begin(backend), await begin(backend, 'grace')];
+    await pause(50);
+    const waiting = Array.from({ length: 12 }, () => ada.ask('tools/call'));
+    const { error } = await ada.ask('tools/call');
+    expect(error).toMatchObject({ code: -32000, data: { reason: 'backend_busy' } });
+    expect(backend.status().connections).toBe(2);
+    expect((await grace.ask('ping')).result).toEqual({});
+    // What is cancelled makes room.
+    for (let id = 2; id <= 13; id++)
+      ada.tell({ method: 'notifications/cancelled', params: { requestId: id } });
+    expect((await ada.ask('ping')).result).toEqual({});
+    expect(waiting).toHaveLength(12);
+  });
+
+  it('tells how it stands', async () => {
+    let isWell = false;
+    const { url } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!isWell) response.writeHead(502).end();
+      else if (!begins(request, response)) json(response, { id: request.body.id, result: {} });
+    });
+    const backend = backendAt({ url, transport: 'http' });
+    expect(backend.status()).toEqual({ kind: 'http', state: 'idle', connections: 0, failures: { count: 0 } });
+    const talk = await open(backend);
+    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_failed');
+    expect(backend.status()).toMatchObject({
+      state: 'failing',
+      failures: { last: { reason: 'backend_failed' } },
+    });
+    await talk.close();
+    isWell = true;
+    await begin(backend);
+    expect(backend.status()).toMatchObject({ kind: 'http', state: 'running' });
+  });
+});
+
+describe('credentials of a caller', () => {
+  const source = (of: Record<string, () => Credentials | { error: { code: number; message: string } }>) => {
+    const listeners = new Set<Parameters<CredentialSource['onChange']>[0]>();
+    const credentials: CredentialSource = {
+      find: async ({ subject }) => of[subject]?.() ?? {},
+      onChange(tell) {
+        listeners.add(tell);
+        return () => listeners.delete(tell);
+      },
+    };
+    const changed = (subject: string): void => {
+      for (const tell of listeners) tell({ issuer: 'https://gate.example', subject });
+    };
+    return { credentials, changed };
+  };
+  const seen = async () => {
+    const headers: string[] = [];
+    const { url } = await serve((request, response) => {
+      headers.push(`${request.method} ${request.headers['x-key'] ?? '-'} ${request.headers['x-fixed']}`);
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response, 's')) json(response, { id: request.body.id, result: {} });
+    });
+    return { url, headers };
+  };
+
+  it('go with each of their requests, as they are at the time; nobody else’s do (T-158)', async () => {
+    let count = 0;
+    const { credentials } = source({
+      ada: () => ({ headers: { 'x-key': `ada-${++count}`, host: 'evil.example' } }),
+    });
+    const { url, headers } = await seen();
+    const backend = backendAt({ url, transport: 'http', headers: { 'x-fixed': 'f' } }, credentials);
+    const [ada, grace] = [await begin(backend), await begin(backend, 'grace')];
+    await ada.ask('ping');
+    await ada.ask('ping');
+    await grace.ask('ping');
+    expect(headers.at(-1)).toBe('POST - f');
+    const numbers = headers.flatMap((one) => one.match(/ada-(\d+)/)?.slice(1) ?? []).map(Number);
+    expect(new Set(numbers).size).toBeGreaterThanOrEqual(4);
+    expect(headers.every((one) => one.endsWith(' f'))).toBe(true);
+  });
+
+  it('may be missing: the request is answered with just that error, and reaches nobody', async () => {
+    const error = { code: -32000, message: 'Enter your key.' };
+    let isMissing = false;
+    const { credentials } = source({ ada: () => (isMissing ? { error } : { headers: { 'x-key': 'k' } }) });
+    const { url, headers } = await seen();
+    const talk = await begin(backendAt({ url, transport: 'http' }, credentials));
+    await talk.ask('ping');
+    isMissing = true;
+    const before = headers.length;
+    expect((await talk.ask('tools/list')).error).toBe(error);
+    expect(headers).toHaveLength(before);
+    const other = await open(backendAt({ url, transport: 'http' }, credentials));
+    expect((await other.ask('initialize', params)).error).toBe(error);
+  });
+
+  it('that change end the sessions begun with them, and no others', async () => {
+    const { credentials, changed } = source({ ada: () => ({ headers: { 'x-key': 'k' } }) });
+    const { url, headers } = await seen();
+    const backend = backendAt({ url, transport: 'http' }, credentials);
+    const [ada, grace] = [await begin(backend), await begin(backend, 'grace')];
+    changed('ada');
+    await expect.poll(() => ada.isClosed()).toBe(true);
+    expect(grace.isClosed()).toBe(false);
+    await expect.poll(() => headers).toContain('DELETE k undefined');
+  });
+});
+
+describe('a server over HTTP+SSE', () => {
+  const serveStream = (endpoint: (origin: string) => string) => {
+    let origin = '';
+    const served = serve((request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, eventStream);
+        response.write(`event: endpoint\ndata: ${endpoint(origin)}\n\n`);
+      } else response.writeHead(202).end();
+    });
+    return served.then((one) => {
+      origin = one.origin;
+      return one;
+    });
+  };
+
+  it('cannot have messages posted to another origin (B2-02, T-157)', async () => {
+    const trap = await serve((_request, response) => void response.end());
+    const { url, asked } = await serveStream(() => `${trap.origin}/messages`);
+    const talk = await open(backendAt({ url, transport: 'sse' }));
+    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_redirected');
+    expect(trap.asked).toEqual([]);
+    expect(asked.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('that never answers initialize is given up, and its stream is closed', async () => {
+    const { url } = await serveStream(() => '/messages?s=1');
+    const backend = backendAt({ url, transport: 'sse', startMs: 150 });
+    const talk = await open(backend);
+    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_start_timed_out');
+    expect(backend.status().connections).toBe(0);
+  });
+});
+
+describe('a server over Rest', () => {
+  it('gets ids no other client has, and credentials in _meta.auth beside what the caller put there (B7-13, B7-16, B7-17)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (!begins(request, response)) json(response, { id: request.body.id, result: {} });
+    });
+    const credentials: CredentialSource = {
+      find: async ({ subject }) => ({ auth: { KEY: `of ${subject}` } }),
+      onChange: () => () => undefined,
+    };
+    const backend = backendAt({ url, transport: 'rest' }, credentials);
+    for (const subject of ['ada', 'grace']) {
+      const talk = await begin(backend, subject);
+      const answer = await talk.ask('tools/call', { name: 'x', _meta: { mine: 1, auth: { KEY: 'stolen' } } });
+      expect(answer.result).toEqual({});
+    }
+    const calls = asked.filter(({ body }) => body.method === 'tools/call').map(({ body }) => body);
+    expect(calls.map((one) => one.params?._meta)).toEqual([
+      { mine: 1, auth: { KEY: 'of ada' } },
+      { mine: 1, auth: { KEY: 'of grace' } },
+    ]);
+    expect(new Set(asked.map(({ body }) => body.id)).size).toBe(asked.length);
+    expect(asked.every(({ body }) => typeof body.id === 'string')).toBe(true);
+  });
+
+  it('that answers with an empty array had no time; what needs a way back is refused here (B7-09, B7-14)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (!begins(request, response))
+        response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+    });
+    const talk = await begin(backendAt({ url, transport: 'rest' }));
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_timed_out');
+    expect((await talk.ask('resources/subscribe', { uri: 'a:1' })).error?.code).toBe(-32601);
+    expect(asked.map(({ body }) => body.method)).toEqual(['initialize', 'tools/call']);
+  });
+});
