@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, () => Promise<Register>>> = {
   session: async () => (await import('./commands/session.ts')).registerSession,
   upstream: async () => (await import('./commands/upstream.ts')).registerUpstream,
   pins: async () => (await import('./commands/pins.ts')).registerPins,
+  credential: async () => (await import('./commands/credential.ts')).registerCredential,
   login: async () => (await import('./commands/login.ts')).registerLogin,
   logout: async () => (await import('./commands/logout.ts')).registerLogout,
   token: async () => (await import('./commands/token.ts')).registerToken,

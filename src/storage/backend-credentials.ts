@@ -44,8 +44,6 @@ export interface BackendCredentialStore {
   listOf(accountId: string): Promise<EnteredCredential[]>;
   /** Removes one; false where nothing was entered. */
   remove(key: BackendCredentialKey): Promise<boolean>;
-  /** Removes what was entered for a route, of everybody or of one account. Gives how many. */
-  removeAll(route: string, accountId?: string): Promise<number>;
   /** Gives the position of the last change there was. */
   lastChange(): Promise<number>;
   /** Gives the changes after a position in their order, at most `limit`, by whichever process. */

@@ -6,6 +6,7 @@ import { administerAccountAccess } from './account-access.ts';
 import { administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
+import { administerCredentials } from './credentials.ts';
 import { administerGrants } from './grants.ts';
 import { administerInstallation } from './installation.ts';
 import { administerKeys } from './keys.ts';
@@ -71,6 +72,7 @@ export function createAdministration(
       },
       record,
     ),
+    credentials: administerCredentials(storage, record),
     grants: recorded(
       administerGrants(storage, box, now),
       { list: undefined, revoke: 'grant.revoked' },

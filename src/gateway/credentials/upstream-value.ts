@@ -32,9 +32,10 @@ export interface UpstreamValueOptions {
   issuer: string;
   /** What people call the backend. */
   backend: string;
-  /** Name of the upstream in the settings, and what people call it. */
+  /** Name of the upstream in the settings. */
   upstream: string;
-  label: string;
+  /** Gives what people call the upstream. */
+  labelOf(upstream: string): string;
   scopes: readonly string[];
   tokens: UpstreamTokenSource;
   /** Gives the page of ours where an account links the upstream. */
@@ -60,8 +61,7 @@ export function createUpstreamValue(
   options: UpstreamValueOptions,
   lookEveryMs = defaultLookEveryMs,
 ): ValueSource {
-  const { issuer, backend, upstream, label, scopes, tokens, urlFor, isKept, now, logger } = options;
-  const named = { backend, label: `your account at ${label}` };
+  const { issuer, backend, upstream, labelOf, scopes, tokens, urlFor, isKept, now, logger } = options;
   const listeners = new Set<(account: CredentialOwner) => void>();
   /** When the tokens end that processes were given, by account. */
   const kept = new Map<string, number | undefined>();
@@ -99,6 +99,8 @@ export function createUpstreamValue(
 
   return {
     async find(caller) {
+      const label = labelOf(upstream);
+      const named = { backend, label: `your account at ${label}` };
       if (!isPerson(caller, issuer)) return { error: noPerson(named) };
       const { subject } = caller;
       const ask = () => tokens.token(subject, upstream, { scopes });

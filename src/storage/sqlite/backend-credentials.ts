@@ -23,10 +23,6 @@ export function createBackendCredentialStore(db: Database.Database, writer: Writ
      WHERE account_id = ? ORDER BY route, name`,
   );
   const remove = db.prepare<[BackendCredentialKey]>(`DELETE FROM backend_credentials WHERE ${where}`);
-  const removeOfRoute = db.prepare<[string]>('DELETE FROM backend_credentials WHERE route = ?');
-  const removeOfAccount = db.prepare<[string, string]>(
-    'DELETE FROM backend_credentials WHERE route = ? AND account_id = ?',
-  );
   // Also where all were swept: positions are never given again.
   const lastChange = db
     .prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'backend_credential_changes'")
@@ -41,12 +37,6 @@ export function createBackendCredentialStore(db: Database.Database, writer: Writ
     find: async (key) => find.get(key),
     listOf: async (accountId) => listOf.all(accountId),
     remove: (key) => writer.write(() => remove.run(key).changes === 1),
-    removeAll: (route, accountId) =>
-      writer.write(() =>
-        accountId === undefined
-          ? removeOfRoute.run(route).changes
-          : removeOfAccount.run(route, accountId).changes,
-      ),
     lastChange: async () => lastChange.get() ?? 0,
     changesAfter: async (position, limit) => changesAfter.all(position, limit),
   };

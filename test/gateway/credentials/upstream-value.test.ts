@@ -27,7 +27,7 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
       issuer,
       backend: 'Repositories',
       upstream: 'github',
-      label: 'GitHub',
+      labelOf: () => 'GitHub',
       scopes: ['repo'],
       tokens: {
         async token(accountId, upstream, wishes) {

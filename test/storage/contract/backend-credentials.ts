@@ -39,17 +39,6 @@ export function describeBackendCredentials(open: OpenStorage): void {
       expect(await store.find(key('ada'))).toBeUndefined();
     });
 
-    it('are removed of a whole route, of everybody or one account', async () => {
-      const { backendCredentials: store } = await withPeople(open);
-      for (const id of ['ada', 'grace'])
-        for (const name of ['one', 'two']) await store.put(key(id, 'notion', name), payload(id), startOfTime);
-      await store.put(key('ada', 'files'), payload('other'), startOfTime);
-      expect(await store.removeAll('notion', 'grace')).toBe(2);
-      expect(await store.listOf('ada')).toHaveLength(3);
-      expect(await store.removeAll('notion')).toBe(2);
-      expect(await store.listOf('ada')).toEqual([{ ...key('ada', 'files'), enteredAt: startOfTime }]);
-    });
-
     it('go with their account, and are kept for nobody who is gone', async () => {
       const { backendCredentials: store, accounts } = await withPeople(open);
       await store.put(key('ada'), payload('of ada'), startOfTime);
