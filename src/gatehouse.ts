@@ -16,6 +16,7 @@ import {
 } from './authorization-server/index.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
+import { composeEnteredCredentials } from './composition/entered-credentials.ts';
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
@@ -25,6 +26,7 @@ import { viewMcp } from './composition/mcp-view.ts';
 import { readOperatorRules } from './composition/operator-rules.ts';
 import { composeResources } from './composition/resources.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
+import type { RouteCredentialsParts } from './composition/route-credentials.ts';
 import { watchRoutes } from './composition/route-metrics.ts';
 import { createServedRoutes, placeServer, type ServingOptions } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
@@ -52,6 +54,7 @@ import {
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
+import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
 import { createVault } from './upstream/vault.ts';
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
@@ -131,13 +134,27 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     given: backend ? () => makeBackend(backend, { issuer, logger }) : server && own(server),
     otherwise: own(notesServer(storage, now)),
   };
-  const wanted = wantServers(settings, brought, { issuer, logger });
+  const box = createSealedBox(keys.sealing);
+  const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
+  const credentialParts: RouteCredentialsParts = {
+    issuer,
+    environment: process.env,
+    entered,
+    upstreams: Object.keys(settings.upstreams),
+    labelOf: (name) => upstreams.find(name)?.label ?? name,
+    tokens: {
+      token: (...asked) => upstreamTokens.token(...asked),
+      holds: (...asked) => upstreamTokens.holds(...asked),
+    },
+    logger,
+    now,
+  };
+  const wanted = wantServers(settings, brought, credentialParts);
   const placed = wanted.map((each) => placeServer(each, issuer));
   const routes = createServedRoutes();
   const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
-  const box = createSealedBox(keys.sealing);
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
@@ -145,6 +162,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const upstreams = await composeUpstreams({ settings, publicUrl: issuer, resources, now });
   const vault = createVault(box, now);
   const bond = composeBond({ upstreams, storage, vault, auditTrail, metrics, logger, now });
+  const upstreamTokens = createCallerTokens({ links: storage.upstreams, standing: bond.standing, now });
   const authorizationServer = createAuthorizationServer({
     ...bond.options,
     upstreams: { upstreams, vault },
@@ -155,6 +173,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     resources,
     ownGrants,
     ...viewMcp(routes, { issuer, accessTokenSeconds: lifetimes.accessTokenSeconds, now }),
+    credentialForms: () =>
+      routes.all.flatMap(({ forms = [] }) => forms).filter(({ credentials }) => credentials.length > 0),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
@@ -286,7 +306,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     async replaceRoutes(others) {
       const next = parseSettings({ ...input, routes: others });
-      await routes.replace(wantServers(next, brought, { issuer, logger }), serving);
+      await routes.replace(wantServers(next, brought, credentialParts), serving);
     },
     async close(patienceMs) {
       isStopping = true;
@@ -294,6 +314,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       await keyCare?.close();
       await routes.close(patienceMs);
       accessWatch.close();
+      entered.close();
       await bond.close();
       await auditTrail.idle();
     },

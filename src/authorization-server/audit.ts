@@ -17,6 +17,8 @@ export type AuditEvent =
   | 'account.codes_on'
   | 'account.codes_off'
   | 'account.recovery_codes_made'
+  | 'account.credential_entered'
+  | 'account.credential_removed'
   | 'mcp_session.ended'
   | 'consent.granted'
   | 'consent.denied'

@@ -1,3 +1,4 @@
+export type { CredentialForms, RouteForms } from './account/credential-forms.ts';
 export { createAdministration } from './administration/administration.ts';
 export { AdministrationRefused } from './administration/administration-refused.ts';
 export { type AuditTrail, createAuditTrail } from './audit-trail.ts';

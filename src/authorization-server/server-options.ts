@@ -1,6 +1,7 @@
 import type { KeySet } from '../crypto/keys.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { CredentialForms } from './account/credential-forms.ts';
 import type { McpConnections } from './account/mcp-connections.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { LinkStanding } from './bonds/link-standing.ts';
@@ -57,6 +58,8 @@ export interface AuthorizationServerOptions {
   upstreams?: UpstreamParts;
   /** The MCP sessions in the same process, for the account pages. */
   mcpConnections: McpConnections;
+  /** What people may enter for MCP servers behind the gate; nothing where this is undefined. */
+  credentialForms?: CredentialForms;
   registration: {
     policy: RegistrationPolicy;
     /** Whether a client gets an id that is its registration, and is stored by its first consent only. */

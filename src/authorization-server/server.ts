@@ -228,6 +228,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ...upstreamParts,
     beginUpstream: upstreamLogin.beginUpstream,
     mcpConnections: options.mcpConnections,
+    credentialForms: options.credentialForms ?? (() => []),
     cookieKeys: keys.cookies,
     limits,
     audit,

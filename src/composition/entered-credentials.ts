@@ -1,5 +1,5 @@
 import type { SealedBox } from '../crypto/sealed-box.ts';
-import type { EnteredValues } from '../gateway/credentials/person-value.ts';
+import type { EnteredValues } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import { type BackendCredentialStore, credentialContext } from '../storage/backend-credentials.ts';
 

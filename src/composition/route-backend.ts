@@ -1,4 +1,5 @@
 import {
+  type CredentialSource,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
@@ -26,6 +27,8 @@ export interface RouteBackendParts {
   place: string;
   /** What people call it. */
   name: string;
+  /** What it is given on behalf of its callers; nothing without it. */
+  credentials?: CredentialSource | undefined;
   logger: Logger;
 }
 
@@ -35,12 +38,13 @@ export interface RouteBackendParts {
  */
 export function composeBackend(
   options: StdioBackendOptions | RemoteBackendOptions,
-  { place, name, logger }: RouteBackendParts,
+  { place, name, credentials, logger }: RouteBackendParts,
 ): GatewayBackend {
+  const given = credentials && { credentials };
   try {
     return 'url' in options
-      ? createRemoteBackend(name, options, { logger })
-      : createStdioBackend(name, options, { logger });
+      ? createRemoteBackend(name, options, { logger, ...given })
+      : createStdioBackend(name, { ...options, ...given }, { logger });
   } catch (error) {
     throw new SettingsRefused([`${place}: ${(error as Error).message}`]);
   }

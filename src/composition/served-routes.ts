@@ -4,6 +4,7 @@ import type { GatewayBackend } from '../gateway/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import { type OwnResource, ownResources } from './resources.ts';
+import type { RouteCredentials } from './route-credentials.ts';
 import type { WantedServer } from './wanted-servers.ts';
 
 /** An MCP server with its place. Nothing of it runs yet. */
@@ -14,6 +15,8 @@ export interface PlacedServer {
   own: Record<OwnResource, string>;
   /** Where it stands elsewhere. */
   backend?: GatewayBackend;
+  /** What people enter for it. */
+  forms?: RouteCredentials['forms'];
 }
 
 /** An MCP server that is served: its endpoint, and the checks in front of it. */

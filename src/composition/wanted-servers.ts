@@ -5,6 +5,11 @@ import { completeScopes, type NormalizedServer } from '../protected-server.ts';
 import { pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { type BackendOptions, composeBackend, composeRouteBackend } from './route-backend.ts';
+import {
+  composeRouteCredentials,
+  type RouteCredentials,
+  type RouteCredentialsParts,
+} from './route-credentials.ts';
 
 /** An MCP server that is to be served, and where. */
 export interface WantedServer {
@@ -18,7 +23,7 @@ export interface WantedServer {
    * Makes it. It starts nothing before it is needed.
    * @throws SettingsRefused naming what is wrong
    */
-  make(): { server: NormalizedServer; backend?: GatewayBackend };
+  make(): { server: NormalizedServer; backend?: GatewayBackend; forms?: RouteCredentials['forms'] };
 }
 
 /** The key of a server that code brought. */
@@ -46,8 +51,9 @@ export function makeBackend(
 export function wantServers(
   { routes }: Pick<Settings, 'routes'>,
   brought: { given: WantedServer['make'] | undefined; otherwise: WantedServer['make'] },
-  { issuer, logger }: { issuer: string; logger: Logger },
+  credentialParts: RouteCredentialsParts,
 ): WantedServer[] {
+  const { issuer, logger } = credentialParts;
   const ofRoutes = Object.entries(routes).map(([key, route]): WantedServer => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -56,8 +62,13 @@ export function wantServers(
       path,
       mark: JSON.stringify(route),
       make() {
-        const backend = composeRouteBackend(route, { place: `routes.${key}.backend`, name, logger });
-        return { server: { name, source: backend.source, ...completeScopes(route) }, backend };
+        const { source: credentials, forms } = composeRouteCredentials(
+          { route: key, name, credentials: route.credentials },
+          credentialParts,
+        );
+        const place = `routes.${key}.backend`;
+        const backend = composeRouteBackend(route, { place, name, credentials, logger });
+        return { server: { name, source: backend.source, ...completeScopes(route) }, backend, forms };
       },
     };
   });

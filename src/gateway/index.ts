@@ -1,6 +1,12 @@
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
+export { createCredentials, type PlacedValue } from './credentials/create-credentials.ts';
+export type { CredentialSource } from './credentials/credentials.ts';
+export { readOperatorValue } from './credentials/operator-value.ts';
+export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
+export { checkFits } from './credentials/placing.ts';
+export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
 export { createSteps, type Policy, type Steps, type StepsOptions } from './steps/index.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

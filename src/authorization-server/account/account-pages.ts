@@ -15,6 +15,13 @@ import {
   turnCodesOn,
 } from './codes-page.ts';
 import {
+  type CredentialsPageOptions,
+  enterCredential,
+  removeCredential,
+  showCredentials,
+  showRouteCredentials,
+} from './credentials-page.ts';
+import {
   type AccountLoginOptions,
   type LoginRequest,
   loginPage,
@@ -55,6 +62,7 @@ export interface AccountPagesOptions {
   passkeys: PasskeysPageOptions;
   codes: CodesPageOptions;
   upstreams: UpstreamsPageOptions;
+  credentials: CredentialsPageOptions;
   /** URL of the account pages, without a slash at its end. */
   url: string;
   /** Cookie keys of the installation. */
@@ -71,7 +79,7 @@ type Page =
   /** `recent`: somebody who has shown who they are within the last minutes. */
   | { for: 'person' | 'recent'; get?: Run<PersonalRequest>; post?: Run<PersonalRequest> };
 
-/** Every account page, by its path below `/account`; `:name` stands for the name of an upstream. */
+/** Every account page, by its path below `/account`; `:name` stands for the name of an upstream, or of an MCP server. */
 const pages: Readonly<Record<string, Page>> = {
   '': { for: 'person', get: (request, { overview }) => showOverview(request, overview) },
   login: {
@@ -115,6 +123,16 @@ const pages: Readonly<Record<string, Page>> = {
     get: (request, { upstreams }) => showUpstreamUnlink(request, upstreams),
     post: (request, { upstreams }) => unlinkUpstream(request, upstreams),
   },
+  credentials: { for: 'person', get: (request, { credentials }) => showCredentials(request, credentials) },
+  'credentials/:name': {
+    for: 'recent',
+    get: (request, { credentials }) => showRouteCredentials(request, credentials),
+    post: (request, { credentials }) => enterCredential(request, credentials),
+  },
+  'credentials/:name/remove': {
+    for: 'recent',
+    post: (request, { credentials }) => removeCredential(request, credentials),
+  },
   'codes/recovery': { for: 'recent', post: (request, { codes }) => renewRecoveryCodes(request, codes) },
   reset: {
     for: 'anybody',
@@ -126,13 +144,20 @@ const pages: Readonly<Record<string, Page>> = {
 /** What a path names. */
 type Named = Pick<PersonalRequest, 'name' | 'mark'>;
 
-/** A path that names an upstream, and the account it is meant for where a tool has asked for it. */
-const namedPath = /^upstreams\/([a-z0-9-]{1,32})\/(link|unlink)(?:(?<=\/link)\/([0-9a-f]{16}))?$/;
+/**
+ * Paths that name an upstream or an MCP server, and the account they are meant for where a call has asked for them: folder,
+ * name, step, mark.
+ */
+const namedPaths = [
+  /^(upstreams)\/([a-z0-9-]{1,32})\/(link|unlink)(?:(?<=\/link)\/([0-9a-f]{16}))?$/,
+  /^(credentials)\/([a-z0-9-]{1,32})(?:\/(remove)|\/([0-9a-f]{16}))?$/,
+];
 
 /** The page of a path, with what the path names. */
 function findPage(path: string): { page: Page; named: Named } | undefined {
-  const [, name, step, mark] = namedPath.exec(path) ?? [];
-  const key = name === undefined ? path : `upstreams/:name/${step}`;
+  const found = namedPaths.map((named) => named.exec(path)).find((match) => match !== null);
+  const [, folder, name, step, mark] = found ?? [];
+  const key = found ? [folder, ':name', step].filter(Boolean).join('/') : path;
   const page = Object.hasOwn(pages, key) ? pages[key] : undefined;
   return page && { page, named: { name, mark } };
 }

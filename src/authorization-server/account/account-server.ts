@@ -14,6 +14,7 @@ import { createAccountPages } from './account-pages.ts';
 import { createBrowserLogins } from './browser-logins.ts';
 import { createClientSummaries } from './client-summaries.ts';
 import { createConnectedApps } from './connected-apps.ts';
+import { type CredentialForms, createOwnCredentials } from './credential-forms.ts';
 import { createLinkedUpstreams } from './linked-upstreams.ts';
 import type { McpConnections } from './mcp-connections.ts';
 import type { OwnSessions } from './own-session.ts';
@@ -35,6 +36,8 @@ export interface AccountServerOptions {
   upstreams: Upstreams;
   vault: Vault;
   beginUpstream: BeginUpstream;
+  /** What people may enter for MCP servers behind the gate. */
+  credentialForms: CredentialForms;
   limits: { codes: Limit; resets: Limit };
   audit: AuditLog;
   /** Epoch seconds. */
@@ -58,6 +61,12 @@ export function createAccountServer(
   const browsers = createBrowserLogins(storage, box, now);
   const apps = createConnectedApps({ artifacts, box, resources, describeClient, mcpConnections, now });
   const linked = createLinkedUpstreams({ upstreams, vault, storage });
+  const credentials = createOwnCredentials({
+    forms: options.credentialForms,
+    store: storage.backendCredentials,
+    box,
+    now,
+  });
   const { codes, resets } = options.limits;
 
   return createAccountPages({
@@ -72,6 +81,7 @@ export function createAccountServer(
       passkeys: storage.passkeys,
       oneTimeCodes,
       linked,
+      credentials,
       audit,
     },
     password: { accounts, hasher, login, devices, sessions, audit },
@@ -79,6 +89,7 @@ export function createAccountServer(
     passkeys: { passkeys, store: storage.passkeys, audit },
     codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname },
     upstreams: { upstreams, vault, links: storage.upstreams, linked, beginUpstream, audit },
+    credentials: { credentials, audit },
     url: `${issuer}/account`,
     csrfKeys: options.cookieKeys,
     now,

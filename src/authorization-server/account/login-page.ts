@@ -34,7 +34,7 @@ export interface LoginRequest extends AccountRequest {
 
 /** Pages a login may lead to; any other leads to the overview, so that none leads away (T-112). */
 const destinations =
-  /^(?:password|passkeys|codes|upstreams(?:\/[a-z0-9-]{1,32}\/(?:link(?:\/[0-9a-f]{16})?|unlink))?)$/;
+  /^(?:password|passkeys|codes|upstreams(?:\/[a-z0-9-]{1,32}\/(?:link(?:\/[0-9a-f]{16})?|unlink))?|credentials(?:\/[a-z0-9-]{1,32}(?:\/[0-9a-f]{16})?)?)$/;
 
 function destination({ ctx }: AccountRequest): string {
   const { next } = ctx.query;

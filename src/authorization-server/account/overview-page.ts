@@ -7,6 +7,7 @@ import { goToPage, type PersonalRequest } from './account-request.ts';
 import type { BrowserLogins } from './browser-logins.ts';
 import type { ClientSummaries } from './client-summaries.ts';
 import type { ConnectedApps } from './connected-apps.ts';
+import type { OwnCredentials } from './credential-forms.ts';
 import type { LinkedUpstreams } from './linked-upstreams.ts';
 import type { McpConnections } from './mcp-connections.ts';
 import { PageMissing } from './page-missing.ts';
@@ -20,6 +21,7 @@ export interface OverviewOptions {
   passkeys: PasskeyStore;
   oneTimeCodes: OneTimeCodeStore;
   linked: LinkedUpstreams;
+  credentials: Pick<OwnCredentials, 'list'>;
   audit: AuditLog;
 }
 
@@ -30,6 +32,7 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
   const elsewhere = await options.linked.list(id);
   const labels = new Map(elsewhere.linked.map(({ name, label }) => [name, label]));
   const connections = await options.mcpConnections.list(id);
+  const fields = (await options.credentials.list(id)).flatMap((route) => route.fields);
   const browsers = await options.browsers.list(id, who.session.uid);
   const page = renderAccountOverview(texts, {
     url,
@@ -49,6 +52,13 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
     passkeys: (await options.passkeys.listOf(id)).length,
     hasOneTimeCodes: (await options.oneTimeCodes.find(id)) !== undefined,
     upstreams: elsewhere.linked.length + elsewhere.others.length === 0 ? undefined : elsewhere.linked.length,
+    credentials:
+      fields.length === 0
+        ? undefined
+        : {
+            entered: fields.filter(({ enteredAt }) => enteredAt !== undefined).length,
+            missing: fields.filter(({ enteredAt }) => enteredAt === undefined).length,
+          },
   });
   showPage(ctx, page);
 }

@@ -53,6 +53,10 @@ export const accountEn = {
     codesOn: 'One-time codes (on)',
     codesOff: 'One-time codes (off)',
     upstreams: (count: number) => `Accounts elsewhere (${count})`,
+    credentials: (entered: number, missing: number) =>
+      missing === 0
+        ? `Keys for MCP servers (${entered})`
+        : `Keys for MCP servers (${entered}, ${missing} not entered yet)`,
   },
 
   login: {
@@ -170,5 +174,33 @@ export const accountEn = {
     keep: 'Keep it',
     onlyWay: (service: string) =>
       `You can log in with ${service} alone. Add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password; then unlink ${service}.`,
+  },
+
+  credentials: {
+    heading: 'Keys for MCP servers',
+    explanation:
+      'Some MCP servers here need a key of yours to act for you. You enter it here; no app ever gets it.',
+    entered: (time: string) => `Entered ${time}`,
+    notEntered: 'Not entered yet.',
+    notAsked: 'It is not asked for any more.',
+    change: (server: string) => `Change for ${server}`,
+    routeHeading: (server: string) => `Keys for ${server}`,
+    routeExplanation: (server: string) =>
+      `${server} is given these when an app of yours calls it, and only then.`,
+    newValue: (label: string) => `${label}, new`,
+    enter: (label: string) => `Keep ${label}`,
+    replace: (label: string) => `Replace ${label}`,
+    remove: (label: string) => `Remove ${label}`,
+    kept: 'They are kept sealed, for your account alone, and are not shown again. Replacing or removing one ends what was started with it.',
+    enterDone: (label: string) => `${label} is kept. If an app sent you here, you can go back to it.`,
+    removeDone: 'It was removed. What was started with it has ended.',
+    ofAnother:
+      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was entered. Log out, open the link once more, and log in with the account that the app uses.',
+    refused: {
+      empty: 'There was nothing to keep. Please enter it.',
+      too_long: 'That is too long to be a key. Nothing was kept.',
+      control_characters: 'There is a line break or a control character in it. Nothing was kept.',
+      not_ascii: 'There are characters in it that cannot be sent. Nothing was kept.',
+    },
   },
 };

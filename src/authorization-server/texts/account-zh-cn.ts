@@ -53,6 +53,10 @@ export const accountZhCn: typeof accountEn = {
     codesOn: '一次性验证码（已启用）',
     codesOff: '一次性验证码（未启用）',
     upstreams: (count) => `其他服务的账号（${count} 个）`,
+    credentials: (entered, missing) =>
+      missing === 0
+        ? `MCP 服务器的密钥（${entered} 个）`
+        : `MCP 服务器的密钥（${entered} 个，另有 ${missing} 个未输入）`,
   },
 
   login: {
@@ -161,5 +165,31 @@ export const accountZhCn: typeof accountEn = {
     keep: '保留',
     onlyWay: (service) =>
       `您只能用 ${service} 登录。请先添加通行密钥、关联另一个可登录的服务，或向服务器管理员索取设置密码的链接，然后再取消关联 ${service}。`,
+  },
+
+  credentials: {
+    heading: 'MCP 服务器的密钥',
+    explanation: '此处的某些 MCP 服务器需要您的密钥才能代表您操作。请在此处输入，任何应用都不会得到它。',
+    entered: (time) => `输入时间：${time}`,
+    notEntered: '尚未输入。',
+    notAsked: '现在已不再需要它。',
+    change: (server) => `更改 ${server} 的密钥`,
+    routeHeading: (server) => `${server} 的密钥`,
+    routeExplanation: (server) => `仅当您的应用调用 ${server} 时，才会把这些密钥交给它。`,
+    newValue: (label) => `新的 ${label}`,
+    enter: (label) => `保存 ${label}`,
+    replace: (label) => `替换 ${label}`,
+    remove: (label) => `移除 ${label}`,
+    kept: '密钥会加密保存，仅供您的账号使用，之后不再显示。替换或移除密钥会结束用它启动的一切。',
+    enterDone: (label) => `${label} 已保存。如果是某个应用让您来到此处，您现在可以返回该应用。`,
+    removeDone: '已移除，用它启动的一切均已结束。',
+    ofAnother:
+      '某个应用以另一个账号的名义提出了此请求，而您在此处登录的不是该账号。没有输入任何内容。请退出登录，重新打开该链接，并使用该应用所用的账号登录。',
+    refused: {
+      empty: '没有可保存的内容，请输入密钥。',
+      too_long: '内容过长，不可能是密钥。没有保存任何内容。',
+      control_characters: '其中含有换行符或控制字符。没有保存任何内容。',
+      not_ascii: '其中含有无法发送的字符。没有保存任何内容。',
+    },
   },
 };

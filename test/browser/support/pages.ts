@@ -3,6 +3,7 @@ import { askForCode, registerDevice } from '../../flows/device/subject.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { redeem } from '../../support/oauth.ts';
 import { accountPages } from './account-pages.ts';
+import { credentialPages } from './credential-pages.ts';
 import { elsewherePages } from './elsewhere-pages.ts';
 import { logIn, type Scene } from './login.ts';
 import { passkeyPages } from './passkey-pages.ts';
@@ -118,4 +119,5 @@ export const everyPage: readonly KnownPage[] = [
   ...passkeyPages,
   ...upstreamPages,
   ...elsewherePages,
+  ...credentialPages,
 ];

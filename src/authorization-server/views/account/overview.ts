@@ -54,6 +54,8 @@ export interface AccountOverview {
   hasOneTimeCodes: boolean;
   /** How many accounts elsewhere are linked; undefined where there are none to link. */
   upstreams: number | undefined;
+  /** How many keys for MCP servers are entered, and how many are not; undefined where there are none to enter. */
+  credentials: { entered: number; missing: number } | undefined;
 }
 
 function endForm(page: AccountOverview, step: string, id: string, label: string): Markup {
@@ -159,6 +161,10 @@ ${
       page.upstreams !== undefined &&
       markup`
 <li class="item"><a href="${page.url}/upstreams">${words.security.upstreams(page.upstreams)}</a></li>`
+    }${
+      page.credentials !== undefined &&
+      markup`
+<li class="item"><a href="${page.url}/credentials">${words.security.credentials(page.credentials.entered, page.credentials.missing)}</a></li>`
     }
 </ul>`,
   );

@@ -1,0 +1,112 @@
+import { accountMark } from '../../crypto/account-mark.ts';
+import type { AuditLog } from '../audit.ts';
+import { showPage } from '../interactions/page.ts';
+import {
+  type EnteredRoute,
+  renderCredentials,
+  renderCredentialsOfAnother,
+  renderRouteCredentials,
+} from '../views/account/credentials.ts';
+import { goToPage, type PersonalRequest } from './account-request.ts';
+import type { OwnCredentials } from './credential-forms.ts';
+import { PageMissing } from './page-missing.ts';
+
+/** What the pages of credentials for MCP servers work with. */
+export interface CredentialsPageOptions {
+  credentials: OwnCredentials;
+  audit: AuditLog;
+}
+
+/** Shows what the person has entered, and may enter. @throws PageMissing where that is nothing */
+export async function showCredentials(
+  { ctx, texts, url, csrf, who }: PersonalRequest,
+  { credentials }: CredentialsPageOptions,
+): Promise<void> {
+  const routes = await credentials.list(who.account.id);
+  if (routes.length === 0) throw new PageMissing();
+  showPage(ctx, renderCredentials(texts, { url, csrf, routes }));
+}
+
+async function requireRoute(
+  { who, name }: PersonalRequest,
+  { credentials }: CredentialsPageOptions,
+): Promise<EnteredRoute> {
+  const route = (await credentials.list(who.account.id)).find((one) => one.route === name);
+  if (!route) throw new PageMissing();
+  return route;
+}
+
+/** Whether the page was asked for an account, and the person is not that one. */
+function isForAnother({ mark, who }: PersonalRequest): boolean {
+  return mark !== undefined && mark !== accountMark(who.account.id);
+}
+
+/** What the form before did, where it names a credential that is there. */
+function noticeOf({ ctx, texts }: PersonalRequest, { fields }: EnteredRoute): string | undefined {
+  const words = texts.account.credentials;
+  const labelOf = (value: unknown): string | undefined => fields.find(({ name }) => name === value)?.label;
+  const entered = labelOf(ctx.query.entered);
+  if (entered !== undefined) return words.enterDone(entered);
+  return ctx.query.removed === undefined ? undefined : words.removeDone;
+}
+
+/**
+ * Shows what is entered for one MCP server, never its value, with forms to enter, replace and remove it. Whoever is not the
+ * account that a call was made by gets nothing but that word: it would wait for them in vain (C7-04).
+ * @throws PageMissing
+ */
+export async function showRouteCredentials(
+  request: PersonalRequest,
+  options: CredentialsPageOptions,
+  problem?: string,
+): Promise<void> {
+  const { ctx, texts, url, csrf } = request;
+  const route = await requireRoute(request, options);
+  if (isForAnother(request)) {
+    ctx.status = 403;
+    return showPage(ctx, renderCredentialsOfAnother(texts, { url, csrf, label: route.label }));
+  }
+  const notice = problem === undefined ? noticeOf(request, route) : undefined;
+  showPage(ctx, renderRouteCredentials(texts, { url, csrf, problem, notice, route }));
+}
+
+/**
+ * Keeps what somebody who has logged in of late entered.
+ * @throws PageMissing where there is no such thing to enter
+ */
+export async function enterCredential(
+  request: PersonalRequest,
+  options: CredentialsPageOptions,
+): Promise<void> {
+  const { ctx, texts, form, who } = request;
+  const accountId = who.account.id;
+  const { route } = await requireRoute(request, options);
+  if (isForAnother(request)) return showRouteCredentials(request, options);
+  const name = form.get('credential') ?? '';
+  // White space around it was copied along.
+  const refused = await options.credentials.enter(
+    { accountId, route, name },
+    (form.get('value') ?? '').trim(),
+  );
+  if (refused === 'unknown') throw new PageMissing();
+  if (refused) {
+    ctx.status = 400;
+    return showRouteCredentials(request, options, texts.account.credentials.refused[refused]);
+  }
+  options.audit('account.credential_entered', ctx, { accountId, route, credential: name });
+  goToPage(request, `credentials/${route}?entered=${name}`);
+}
+
+/** Removes one: what was made with it ends. @throws PageMissing where nothing was entered */
+export async function removeCredential(
+  request: PersonalRequest,
+  { credentials, audit }: CredentialsPageOptions,
+): Promise<void> {
+  const { ctx, form, who, name: route = '' } = request;
+  const accountId = who.account.id;
+  const name = form.get('credential') ?? '';
+  if (!(await credentials.remove({ accountId, route, name }))) throw new PageMissing();
+  audit('account.credential_removed', ctx, { accountId, route, credential: name });
+  const isLeft = (await credentials.list(accountId)).some((one) => one.route === route);
+  goToPage(request, isLeft ? `credentials/${route}?removed=1` : '');
+}
