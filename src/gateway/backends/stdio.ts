@@ -1,11 +1,13 @@
 import type { ServerSource } from '../../mcp/server-source.ts';
-import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
+import { createModernSource } from '../modern/modern-source.ts';
+import { createStdioLink } from '../modern/stdio-link.ts';
 import { backendEnvironment } from './environment.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
-import { createLauncher } from './launcher.ts';
+import { createLauncher, type Launcher } from './launcher.ts';
 import { Places } from './places.ts';
 import { Restarts } from './restarts.ts';
 import { StdioServer } from './stdio-server.ts';
@@ -56,6 +58,9 @@ const accountShare = 5;
 
 const longestLookMs = 30_000;
 
+/** How long a caller of 2026-07-28 waits until it is known whether the program speaks it, in milliseconds. */
+const mostProbeMs = 20_000;
+
 /**
  * Creates a backend whose processes are started as they are needed.
  * @param name what it is called in errors and in the log
@@ -90,31 +95,50 @@ export function createStdioBackend(
   const look = setInterval(() => places.endIdle(idleMs), Math.min(idleMs / 2, longestLookMs)).unref();
   const stopWatching = credentials?.onChange((owner) => {
     const account = accountKeyPrefix(owner);
+    link.renew(owner);
     for (const server of servers) if (server.account === account) server.startAnew();
   });
 
-  return {
-    source: {
-      sharing: sharings[sharing],
-      create({ authInfo }) {
-        const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
-          ...{ name, startMs, places, restarts, failures, logger, nowMs },
-          launch: () => launcher.launch(authInfo),
-          onClose: () => servers.delete(server),
-        });
-        servers.add(server);
-        return server;
-      },
+  const older: ServerSource = {
+    sharing: sharings[sharing],
+    create({ authInfo }) {
+      const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
+        ...{ name, startMs, places, restarts, failures, logger, nowMs },
+        launch: () => launcher.launch(authInfo),
+        onClose: () => servers.delete(server),
+      });
+      servers.add(server);
+      return server;
     },
+  };
+  const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
+  const link = createStdioLink({ name, sharing, startMs, places, restarts, launch, nowMs });
+  const source = createModernSource({
+    legacy: older,
+    link,
+    worked: () => failures.mended(),
+    noteFailure: ({ reason }) => failures.note(reason),
+    probeMs: startMs,
+    patienceMs: mostProbeMs,
+    // A program is another one when it is started anew by an operator.
+    believedMs: Number.POSITIVE_INFINITY,
+    // One that is shared by sessions is to be one process, whoever speaks with it.
+    prefersLegacy: sharing !== 'session',
+    nowMs,
+  });
+
+  return {
+    source,
     status: () => ({
       kind: 'stdio',
       state: failures.isFailing ? 'failing' : places.taken > 0 ? 'running' : 'idle',
       processes: places.taken,
       failures: failures.count(),
     }),
-    close() {
+    async close() {
       clearInterval(look);
       stopWatching?.();
+      await link.close();
       watchdog.close();
     },
   };

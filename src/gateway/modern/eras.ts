@@ -4,8 +4,8 @@ import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
 
-/** How long it is believed that a server does not speak 2026-07-28, in milliseconds. */
-const believedMs = 600_000;
+/** How long it is believed that a server does not speak 2026-07-28, in milliseconds, where nothing else is said. */
+const defaultBelievedMs = 600_000;
 
 /** How long it is where the server did not say so, but nothing or something else. */
 const doubtedMs = 60_000;
@@ -28,6 +28,10 @@ export interface ErasOptions {
   discoveries: Discoveries;
   /** How long a server may take to answer what it may not understand, in milliseconds. */
   probeMs: number;
+  /** How long a caller waits for that, in milliseconds; no shorter by default. */
+  patienceMs?: number;
+  /** How long it is believed that it does not speak 2026-07-28, in milliseconds; ten minutes by default. */
+  believedMs?: number;
   nowMs: () => number;
 }
 
@@ -43,6 +47,8 @@ export class Eras {
   #verdict: { speaksModern: boolean; until: number } | undefined;
   #asking: Promise<boolean> | undefined;
   #doubtFrom = 0;
+  /** Requests of our own have ids that no call has. */
+  #lastId = 0;
 
   constructor(options: ErasOptions) {
     this.#options = options;
@@ -55,7 +61,8 @@ export class Eras {
     this.#asking ??= this.#ask(caller).finally(() => {
       this.#asking = undefined;
     });
-    return this.#asking;
+    const { patienceMs } = this.#options;
+    return patienceMs === undefined ? this.#asking : within(patienceMs, this.#asking);
   }
 
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
@@ -64,7 +71,7 @@ export class Eras {
     this.#doubtFrom = this.#options.nowMs() + doubtEveryMs;
     void this.#probe(caller).then(({ speaksModern, forMs }) => {
       // Where it cannot be asked now, what is known still counts.
-      if (speaksModern || forMs < believedMs) return;
+      if (speaksModern || forMs < this.#believedMs) return;
       this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
       this.speaksLegacy = undefined;
       this.#options.discoveries.clear();
@@ -78,6 +85,10 @@ export class Eras {
     return () => this.#changed.delete(tell);
   }
 
+  get #believedMs(): number {
+    return this.#options.believedMs ?? defaultBelievedMs;
+  }
+
   async #ask(caller: Caller): Promise<boolean> {
     const { speaksModern, forMs } = await this.#probe(caller);
     this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
@@ -88,18 +99,18 @@ export class Eras {
     const { link, discoveries, probeMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Verdict>();
     const cancel = link.send(
-      internalRequest('server/discover', {}),
+      { ...internalRequest('server/discover', {}), id: --this.#lastId },
       { caller, parameters: [] },
       {
         notified: () => undefined,
         answered: (answer) => {
           const speaksModern = isOfModern(answer);
           if (speaksModern && answer.result) discoveries.keep(caller, answer.result);
-          resolve({ speaksModern, forMs: speaksModern ? Number.POSITIVE_INFINITY : believedMs });
+          resolve({ speaksModern, forMs: speaksModern ? Number.POSITIVE_INFINITY : this.#believedMs });
         },
         // Where it could not be asked, the next one asks.
         failed: ({ isOther, isBroken }) =>
-          resolve({ speaksModern: false, forMs: isOther ? believedMs : isBroken ? 0 : doubtedMs }),
+          resolve({ speaksModern: false, forMs: isOther ? this.#believedMs : isBroken ? 0 : doubtedMs }),
       },
     );
     const timer = setTimeout(() => {
@@ -117,4 +128,12 @@ function isOfModern({ result, error }: Answer): boolean {
   const { supported } = Object(error.data) as { supported?: unknown };
   const isModernError = error.code >= firstModernError && error.code <= lastModernError;
   return isModernError && (!Array.isArray(supported) || supported.includes(modernRevision));
+}
+
+/** Waits for an answer, and takes none in time for a no. */
+function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  answer.then(resolve, () => resolve(false));
+  return promise.finally(() => clearTimeout(timer));
 }

@@ -17,6 +17,11 @@ export interface ModernSourceOptions {
   noteFailure(detail: FailureDetail): void;
   /** How long it may take to answer whether it speaks 2026-07-28, in milliseconds; ten seconds by default. */
   probeMs?: number;
+  /** See `ErasOptions`. */
+  patienceMs?: number;
+  believedMs?: number;
+  /** Whether callers of 2026-07-28 are served in the older revisions, where the server speaks both. */
+  prefersLegacy?: boolean;
   nowMs?: () => number;
 }
 
@@ -27,8 +32,13 @@ export interface ModernSourceOptions {
  */
 export function createModernSource(options: ModernSourceOptions): ServerSource {
   const { legacy, link, worked, noteFailure, probeMs = 10_000, nowMs = () => performance.now() } = options;
+  const { patienceMs, believedMs, prefersLegacy = false } = options;
   const discoveries = new Discoveries(nowMs);
-  const eras = new Eras({ link, discoveries, probeMs, nowMs });
+  const eras = new Eras({
+    ...{ link, discoveries, probeMs, nowMs },
+    ...(patienceMs !== undefined && { patienceMs }),
+    ...(believedMs !== undefined && { believedMs }),
+  });
   const modern = createModernBackend({
     link,
     discoveries,
@@ -43,6 +53,7 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
       return new EraServer({ eras, makeLegacy: () => legacy.create(context), modern, authInfo });
     },
     async modern(caller) {
+      if (prefersLegacy && eras.speaksLegacy !== false) return undefined;
       return (await eras.speaksModern(caller)) ? modern : undefined;
     },
   };

@@ -1,0 +1,370 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { Answer } from '../../mcp/modern/backend.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { isRefusal } from '../../mcp/refusal.ts';
+import { readLine } from '../../mcp/stdio/read-line.ts';
+import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
+import { Flood } from '../backends/flood.ts';
+import type { Occupant, Places } from '../backends/places.ts';
+import type { Restarts } from '../backends/restarts.ts';
+import type { StdioProcess } from '../backends/stdio-process.ts';
+import type { ModernFailure, ModernHearing } from './modern-link.ts';
+
+/** What processes that speak 2026-07-28 are made of. */
+export interface ModernProcessOptions {
+  /** What the backend is called. */
+  name: string;
+  /** How long a process may take to answer `server/discover`, in milliseconds. */
+  startMs: number;
+  /** How long one is kept that nobody asks or listens to, in milliseconds. */
+  idleMs: number;
+  places: Places;
+  restarts: Restarts;
+  /** Starts a process; or says why this account gets none. */
+  launch(): Promise<StdioProcess | { error: JsonRpcError }>;
+  /** Whether it is known that the program speaks 2026-07-28. */
+  isKnown(): boolean;
+  /** Called when there is no process any more, and nothing waits for one. */
+  ended(): void;
+  nowMs: () => number;
+}
+
+/** How long a program is left alone with a question it may not know, before it is asked whether it is there. */
+const patienceMs = 2_000;
+
+/** How long after it said that it is there the question counts as not understood. */
+const graceMs = 500;
+
+/** Most that waits for a process to be ready, in characters. */
+const maxQueued = 16 * 1024 * 1024;
+
+/** Ids of what we ask ourselves; those on the link are numbers. */
+const discoverId = 'gatehouse-discover';
+const pingId = 'gatehouse-ping';
+
+const listenMethod = 'subscriptions/listen';
+const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
+const logLevelKey = 'io.modelcontextprotocol/logLevel';
+
+/** Statuses of errors that are about the request, as over HTTP. */
+const statuses = new Map([
+  [-32601, 404],
+  [-32020, 400],
+  [-32021, 400],
+  [-32022, 400],
+]);
+
+interface Waiting {
+  request: RequestMessage;
+  hearing: ModernHearing;
+}
+
+/**
+ * The processes of one owner that speak 2026-07-28, one at a time: started when there is something to ask, asked
+ * `server/discover` first, and again when it is asked after one ended. A program of an older revision is not kept.
+ * @see MCP 2026-07-28 transports "stdio" (B1-06, B1-07, B1-08, B1-09)
+ */
+export class ModernProcess implements Occupant {
+  readonly account: string;
+  readonly #options: ModernProcessOptions;
+  readonly #flood: Flood;
+  readonly #waiting = new Map<RequestId, Waiting>();
+  #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
+  #process: StdioProcess | undefined;
+  /** Tells apart what is started from what was started before. */
+  #starts = 0;
+  #queue: RequestMessage[] = [];
+  #queued = 0;
+  #timers: NodeJS.Timeout[] = [];
+  #idleTimer: NodeJS.Timeout | undefined;
+  #usedAtMs: number;
+  #readySinceMs = 0;
+  #ending: Promise<void> | undefined;
+
+  /** @param account whose processes they are */
+  constructor(account: string, options: ModernProcessOptions) {
+    this.account = account;
+    this.#options = options;
+    this.#usedAtMs = options.nowMs();
+    this.#flood = new Flood(options.nowMs);
+  }
+
+  get idleSinceMs(): number | undefined {
+    const isAsked = [...this.#waiting.values()].some(({ request }) => request.method !== listenMethod);
+    return isAsked ? undefined : this.#usedAtMs;
+  }
+
+  get isListenedTo(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  giveWay(): void {
+    this.#fail('backend_ended');
+  }
+
+  /**
+   * Sends a request.
+   * @returns cancels it
+   */
+  send(request: RequestMessage, hearing: ModernHearing): () => void {
+    const { id } = request;
+    this.#usedAtMs = this.#options.nowMs();
+    clearTimeout(this.#idleTimer);
+    this.#waiting.set(id, { request, hearing });
+    const refusal = this.#checkReady() ?? this.#hand(request);
+    // Who asks hears nothing before it has asked.
+    if (refusal) queueMicrotask(() => this.#failOne(id, { error: refusal, isBroken: false, isOther: false }));
+    return () => this.#cancel(id);
+  }
+
+  /** Ends it; what runs is answered with an error. */
+  async close(): Promise<void> {
+    this.#fail('backend_ended');
+    this.#state = 'closed';
+    await this.#ending;
+  }
+
+  /** @returns why there will be no process */
+  #checkReady(): JsonRpcError | undefined {
+    const { name, restarts, places } = this.#options;
+    if (this.#state === 'closed') return backendError('backend_ended', name);
+    if (this.#state !== 'asleep') return undefined;
+    const waiting = restarts.waiting(this.account);
+    if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
+    const refusal = places.take(this);
+    if (!refusal) this.#start();
+    return refusal;
+  }
+
+  #hand(request: RequestMessage): JsonRpcError | undefined {
+    const { name } = this.#options;
+    if (this.#state === 'ready') {
+      if (this.#process?.isStuck) return backendError('backend_not_reading', name);
+      this.#process?.write(request);
+      return undefined;
+    }
+    const { length } = JSON.stringify(request);
+    if (this.#queued + length > maxQueued) return backendError('backend_not_reading', name);
+    this.#queue.push(request);
+    this.#queued += length;
+    return undefined;
+  }
+
+  #cancel(id: RequestId): void {
+    if (!this.#waiting.delete(id)) return;
+    const queued = this.#queue.findIndex((one) => one.id === id);
+    if (queued >= 0) this.#queue.splice(queued, 1);
+    else if (this.#state === 'ready')
+      this.#process?.write({
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: id },
+      });
+    this.#rest();
+  }
+
+  #start(): void {
+    const start = ++this.#starts;
+    this.#state = 'starting';
+    this.#after(this.#options.startMs, () => this.#fail('backend_start_timed_out'));
+    this.#options.launch().then(
+      (launched) => {
+        const isWanted = this.#state === 'starting' && this.#starts === start;
+        if ('error' in launched) {
+          if (isWanted) this.#end({ error: launched.error, isBroken: false, isOther: false });
+        } else if (isWanted) this.#begin(launched);
+        else void launched.end();
+      },
+      () => {
+        if (this.#state === 'starting' && this.#starts === start) this.#fail('backend_not_started');
+      },
+    );
+  }
+
+  #begin(process: StdioProcess): void {
+    this.#process = process;
+    process.listener = {
+      line: (bytes) => this.#hear(bytes),
+      tooLong: () => this.#heardTooMuch(),
+      gone: () => this.#gone(),
+    };
+    process.write({ ...internalRequest('server/discover', {}), id: discoverId });
+    // A program that drops what it does not know answers this one, which is of all older revisions.
+    if (!this.#options.isKnown())
+      this.#after(patienceMs, () => process.write({ jsonrpc: '2.0', id: pingId, method: 'ping' }));
+  }
+
+  #gone(): void {
+    if (this.#state !== 'starting') this.#fail('backend_ended');
+    // Some programs end at a first message that is not `initialize`.
+    else if (this.#options.isKnown()) this.#fail('backend_not_started');
+    else this.#isOther();
+  }
+
+  #discovered({ result, error }: { result?: Record<string, unknown>; error?: JsonRpcError }): void {
+    const versions = result?.supportedVersions ?? Object(error?.data).supported;
+    if (!Array.isArray(versions) || !versions.includes(modernRevision)) {
+      this.#isOther();
+      return;
+    }
+    this.#clearTimers();
+    this.#state = 'ready';
+    this.#readySinceMs = this.#options.nowMs();
+    for (const request of this.#takeQueue()) this.#process?.write(request);
+  }
+
+  /** It does not speak 2026-07-28: what speaks the older revisions is started by others. */
+  #isOther(): void {
+    const error = backendError('backend_not_started', this.#options.name);
+    this.#end({ error, isBroken: false, isOther: true });
+  }
+
+  #fail(reason: BackendFailure): void {
+    const { name, restarts, nowMs } = this.#options;
+    if (this.#state === 'closed' || this.#state === 'asleep') return;
+    const wasReady = this.#state === 'ready';
+    if (reason !== 'backend_ended' || this.#process?.isGone)
+      restarts.failed(this.account, { reason, ...(wasReady && { stoodMs: nowMs() - this.#readySinceMs }) });
+    this.#end({
+      error: backendError(reason, name),
+      isBroken: wasReady,
+      isOther: false,
+      detail: { reason },
+    });
+  }
+
+  /** Ends the process, and answers all that waits. */
+  #end(failure: ModernFailure): void {
+    this.#state = 'asleep';
+    this.#clearTimers();
+    clearTimeout(this.#idleTimer);
+    this.#takeQueue();
+    this.#options.places.leave(this);
+    if (this.#process) this.#ending = this.#process.end();
+    this.#process = undefined;
+    for (const id of [...this.#waiting.keys()]) this.#failOne(id, failure);
+    if (this.#waiting.size === 0) this.#options.ended();
+  }
+
+  #failOne(id: RequestId, failure: ModernFailure): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.hearing.failed(failure);
+  }
+
+  #after(ms: number, act: () => void): void {
+    this.#timers.push(setTimeout(act, ms).unref());
+  }
+
+  #clearTimers(): void {
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+  }
+
+  #takeQueue(): RequestMessage[] {
+    this.#queued = 0;
+    return this.#queue.splice(0);
+  }
+
+  /** Where nobody asks or listens, it ends after a while. */
+  #rest(): void {
+    if (this.#waiting.size > 0 || this.#state !== 'ready') return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#waiting.size === 0) this.giveWay();
+    }, this.#options.idleMs).unref();
+  }
+
+  #hear(bytes: Uint8Array): void {
+    const messages = readLine(bytes);
+    if (messages === undefined) return;
+    this.#usedAtMs = this.#options.nowMs();
+    if (isRefusal(messages)) {
+      const { id } = messages;
+      if (this.#mayPass() && id !== undefined && this.#waiting.has(id)) this.#heardGarbage(id);
+    } else for (const message of messages.list) this.#take(message);
+  }
+
+  #heardGarbage(id: RequestId): void {
+    const reason = 'backend_answer_unreadable';
+    const error = backendError(reason, this.#options.name);
+    this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
+  }
+
+  #take(message: Message & { result?: Record<string, unknown>; error?: JsonRpcError }): void {
+    const { id, method } = message;
+    if (method === undefined) this.#takeAnswer(message);
+    // This revision has no requests of servers (B1-07).
+    else if (id === undefined && this.#mayPass()) this.#takeNotification(message);
+  }
+
+  #takeAnswer({
+    id,
+    result,
+    error,
+  }: Message & { result?: Record<string, unknown>; error?: JsonRpcError }): void {
+    if (this.#state === 'starting') {
+      if (id === discoverId) this.#discovered({ ...(result && { result }), ...(error && { error }) });
+      else if (id === pingId) this.#after(graceMs, () => this.#isOther());
+      return;
+    }
+    const waiting = id === undefined ? undefined : this.#waiting.get(id);
+    if (id === undefined || !waiting) return;
+    this.#waiting.delete(id);
+    this.#flood.answer();
+    const answer: Answer = error
+      ? { status: statuses.get(error.code) ?? 200, error }
+      : { status: 200, result: Object(result) };
+    waiting.hearing.answered(answer);
+    this.#rest();
+  }
+
+  #takeNotification(notification: Message): void {
+    const { method, params = {} } = notification;
+    const { _meta: meta, progressToken, requestId } = params;
+    const subscription = (Object(meta) as Record<string, unknown>)[subscriptionIdKey];
+    // With this a server may end a subscription (C5-02).
+    if (method === 'notifications/cancelled') {
+      const waiting = this.#waiting.get(requestId as RequestId);
+      if (waiting?.request.method === listenMethod)
+        this.#failOne(requestId as RequestId, {
+          error: backendError('backend_ended', this.#options.name),
+          isBroken: true,
+          isOther: false,
+        });
+      return;
+    }
+    const about =
+      method === 'notifications/progress'
+        ? this.#waiting.get(progressToken as RequestId)
+        : method === 'notifications/message'
+          ? this.#onlyOneWithLog()
+          : this.#waiting.get(subscription as RequestId);
+    about?.hearing.notified(notification);
+  }
+
+  /** A log message does not say for which request it is: where several want theirs, it is for none (T-127). */
+  #onlyOneWithLog(): Waiting | undefined {
+    const [one, another] = [...this.#waiting.values()].filter(
+      ({ request }) => Object(request.params?._meta)[logLevelKey] !== undefined,
+    );
+    return another ? undefined : one;
+  }
+
+  #mayPass(): boolean {
+    const { passes, pauseMs } = this.#flood.take();
+    if (pauseMs > 0) this.#process?.pauseReading(pauseMs);
+    return passes;
+  }
+
+  /** It cannot be known whose answer the line was, so nobody waits for one any more; the process goes on. */
+  #heardTooMuch(): void {
+    const reason = 'backend_answer_too_large';
+    const error = backendError(reason, this.#options.name);
+    for (const [id, { request }] of this.#waiting)
+      if (request.method !== listenMethod)
+        this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
+  }
+}

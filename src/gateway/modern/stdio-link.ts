@@ -1,0 +1,77 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
+import type { Places } from '../backends/places.ts';
+import type { Restarts } from '../backends/restarts.ts';
+import type { StdioProcess } from '../backends/stdio-process.ts';
+import type { ModernLink } from './modern-link.ts';
+import { ModernProcess } from './modern-process.ts';
+
+/** What the way to a program is made of. */
+export interface StdioLinkOptions {
+  /** What the backend is called. */
+  name: string;
+  /** Who shares a process; with `session` the requests of one account with one client do. */
+  sharing: 'session' | 'account' | 'shared';
+  startMs: number;
+  places: Places;
+  restarts: Restarts;
+  /** Starts a process for a caller, or for everybody; or says why this caller gets none. */
+  launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
+  nowMs: () => number;
+}
+
+/** How long a process is kept that nobody asks or listens to, in milliseconds. */
+const idleMs = 300_000;
+
+/**
+ * Creates the way to a program that speaks 2026-07-28 over its standard input and output.
+ * @see MCP 2026-07-28 transports "stdio" (B1-08)
+ */
+export function createStdioLink(options: StdioLinkOptions): ModernLink {
+  const { sharing, launch } = options;
+  const processes = new Map<string, ModernProcess>();
+  let isKnown = false;
+
+  const ownerOf = (caller: AuthInfo): { key: string; account: string; launchedFor: AuthInfo | undefined } => {
+    if (sharing === 'shared') return { key: '', account: '', launchedFor: undefined };
+    const account = accountKeyPrefix(caller);
+    return { key: sharing === 'account' ? account : principalKey(caller), account, launchedFor: caller };
+  };
+  const processFor = (caller: AuthInfo): ModernProcess => {
+    const { key, account, launchedFor } = ownerOf(caller);
+    const known = processes.get(key);
+    if (known) return known;
+    const made = new ModernProcess(account, {
+      ...options,
+      idleMs,
+      launch: () => launch(launchedFor),
+      isKnown: () => isKnown,
+      ended: () => {
+        if (processes.get(key) === made) processes.delete(key);
+      },
+    });
+    processes.set(key, made);
+    return made;
+  };
+
+  return {
+    mirrorsParameters: false,
+    send(request, { caller }, hearing) {
+      return processFor(caller.authInfo).send(request, {
+        notified: (notification) => hearing.notified(notification),
+        answered(answer) {
+          isKnown = true;
+          hearing.answered(answer);
+        },
+        failed: (failure) => hearing.failed(failure),
+      });
+    },
+    renew(owner) {
+      const account = accountKeyPrefix(owner);
+      for (const process of [...processes.values()]) if (process.account === account) process.giveWay();
+    },
+    async close() {
+      await Promise.all([...processes.values()].map((process) => process.close()));
+    },
+  };
+}

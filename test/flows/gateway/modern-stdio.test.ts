@@ -1,0 +1,164 @@
+// Flows through src/gateway/modern/stdio-link.ts and src/gateway/modern/modern-process.ts: real programs of SDK v2, and
+// some that know nothing of 2026-07-28, behind real logins and the real clients of both SDKs.
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { processesWith } from '../../support/processes.ts';
+import { repository } from '../../support/program.ts';
+import { grace } from '../../support/served.ts';
+import { capableClients, connectCapable } from './support/capable-clients.ts';
+
+const scopes = ['mcp'];
+const program = (name: string, ...args: string[]) => ({
+  command: process.execPath,
+  args: [join(repository, `test/support/backend/${name}.ts`), ...args],
+});
+
+/** A gate before a program whose processes can be found by a mark. */
+async function start(backend: ReturnType<typeof program> & { process?: 'account' }) {
+  const mark = randomUUID();
+  const gate = await startGatehouse({
+    backend: { ...backend, env: { BACKEND_MARK: mark }, name: 'Program' },
+  });
+  await gate.administration.accounts.add(grace.email, grace.password);
+  return { gate, processes: () => processesWith('BACKEND_MARK', mark) };
+}
+type Started = Awaited<ReturnType<typeof start>>;
+
+const modernClient = 'SDK v2, 2026-07-28';
+const pidOf = (said: unknown): unknown => (said as { pid: unknown }).pid;
+
+describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {
+  let gate: RunningGatehouse;
+  let processes: Started['processes'];
+  beforeAll(async () => {
+    ({ gate, processes } = await start(program('asking-program', speaks)));
+  });
+  afterAll(async () => {
+    await gate.stop();
+    await vi.waitFor(() => expect(processes()).toEqual([]));
+  });
+
+  it.each(capableClients)(
+    'serves the client of %s: calls, progress, logs, and what is asked resumes the very call (B1-08, B5-16, C4-06)',
+    async (kind) => {
+      const client = await connectCapable(kind, gate.mcpUrl, { scopes });
+      expect(client.serverName()).toBe('asking');
+      expect(await client.listTools()).toContain('twice');
+      expect(await client.call('ask', { whom: 'ada' })).toMatchObject({ name: 'Ada' });
+      expect(await client.call('sample')).toEqual({ type: 'text', text: 'Ada' });
+      expect(await client.call('roots')).toEqual(['file:///Ada']);
+      const progress: number[] = [];
+      await client.setLevel('info');
+      client.heard.length = 0;
+      await client.call('steps', {}, (step) => progress.push(step));
+      expect([progress, client.heard]).toEqual([
+        [1, 2, 3],
+        ['step 1', 'step 2', 'step 3'],
+      ]);
+      await client.close();
+    },
+  );
+
+  it('tells what changed, also after the program ended by itself and was started again (B1-06, C5-03)', async () => {
+    const client = await connectCapable(modernClient, gate.mcpUrl, { scopes });
+    await client.follow('test://a');
+    const pid = pidOf(await client.call('echo', { text: 'x' }));
+    await client.call('change', { uri: 'test://a' });
+    await vi.waitFor(() => expect(client.heard.sort()).toEqual(['test://a', 'tools']));
+    client.heard.length = 0;
+    process.kill(Number(pid), 'SIGKILL');
+    // Everything may have changed meanwhile.
+    await vi.waitFor(() => expect(client.heard.sort()).toEqual(['test://a', 'tools']), 8000);
+    expect(pidOf(await client.call('echo', { text: 'x' }))).not.toBe(pid);
+    await client.close();
+  });
+
+  it('is one process for each account and client, and no answer crosses (T-127, T-158)', async () => {
+    const people = await Promise.all([
+      connectCapable(modernClient, gate.mcpUrl, { scopes }, 'Ada'),
+      connectCapable(modernClient, gate.mcpUrl, { scopes, person: grace }, 'Grace'),
+    ]);
+    const pids = await Promise.all(
+      people.map(async (client, person) => {
+        const own = await Promise.all(
+          Array.from({ length: 30 }, async (_, turn) => {
+            const text = `${person}-${turn}`;
+            const said = await client.call('echo', { text, delayMs: String((turn * 7) % 30) });
+            expect(said).toMatchObject({ said: text });
+            return pidOf(said);
+          }),
+        );
+        return new Set(own);
+      }),
+    );
+    expect(pids.map(({ size }) => size)).toEqual([1, 1]);
+    expect(pids[0]).not.toEqual(pids[1]);
+    await Promise.all(people.map((client) => client.close()));
+  });
+
+  it('answers a call during which it ends at once, and sends what changes nothing again (B1-06, T-155)', async () => {
+    const client = await connectCapable(modernClient, gate.mcpUrl, { scopes });
+    const pid = Number(pidOf(await client.call('echo', { text: 'x' })));
+    const hanging = client.call('hang');
+    hanging.catch(() => undefined);
+    process.kill(pid, 'SIGSTOP');
+    const listing = client.listTools();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    process.kill(pid, 'SIGKILL');
+    await expect(hanging).rejects.toThrow(/Program ended while the call ran/);
+    expect(await listing).toContain('twice');
+    await client.close();
+  });
+});
+
+describe('a program that speaks both, one process an account', () => {
+  it('is one process for clients of all eras', async () => {
+    const { gate } = await start({ ...program('asking-program', 'both'), process: 'account' });
+    const pids = new Set<unknown>();
+    for (const kind of capableClients) {
+      const client = await connectCapable(kind, gate.mcpUrl, { scopes });
+      pids.add(pidOf(await client.call('echo', { text: 'x' })));
+      await client.close();
+    }
+    expect(pids.size).toBe(1);
+    await gate.stop();
+  });
+});
+
+describe('a program that speaks 2026-07-28 alone, one process an account', () => {
+  it('is one process for clients of all eras', async () => {
+    const { gate } = await start({ ...program('asking-program', 'modern'), process: 'account' });
+    const pids = new Set<unknown>();
+    for (const kind of capableClients) {
+      const client = await connectCapable(kind, gate.mcpUrl, { scopes });
+      pids.add(pidOf(await client.call('echo', { text: 'x' })));
+      await client.close();
+    }
+    expect(pids.size).toBe(1);
+    await gate.stop();
+  });
+});
+
+describe.each(['mute', 'hasty', 'confused'])(
+  'an older program that is %s when it is asked what it speaks',
+  (manner) => {
+    it('serves clients of all eras, and is asked once (B1-09)', async () => {
+      const { gate, processes } = await start(program('older-program', manner));
+      for (const kind of capableClients) {
+        const client = await connectCapable(kind, gate.mcpUrl, { scopes });
+        const begun = performance.now();
+        expect(await client.listTools()).toEqual(['echo']);
+        expect(await client.call('echo', { text: 'x' })).toMatchObject({ arguments: { text: 'x' } });
+        expect(performance.now() - begun).toBeLessThan(8000);
+        await client.close();
+      }
+      expect(gate.log.filter((line) => line.includes('its first message is server/discover'))).toHaveLength(
+        1,
+      );
+      await gate.stop();
+      await vi.waitFor(() => expect(processes()).toEqual([]));
+    });
+  },
+);
