@@ -54,19 +54,23 @@ export function createAuditStore(
     return isLast && isSealedEnd(keys.audit, 'head', head);
   }
 
+  /** The end of the log, checked once in a transaction: within one nobody else can write. */
+  let known: { stand: number; end: { seq: number; hash: string } } | undefined;
+
   function appendWithin(entry: AuditEntry): void {
+    const before = known?.stand === writer.stand ? known.end : checkedEnd(entry.at);
+    const end = add(entry, before);
+    putEnd.run({ name: 'head', ...sealEnd(keys.audit, 'head', end.seq, end.hash) });
+    known = { stand: writer.stand, end };
+  }
+
+  /** The end of the log, behind a row that says so where it is not as it was left. */
+  function checkedEnd(at: number): { seq: number; hash: string } {
     const head = findEnd.get('head');
     const last = newest.get();
-    let end: { seq: number; hash: string } = head ?? { seq: 0, hash: '' };
-    if (!endsAsLeft(head, last)) {
-      const farther = Math.max(head?.seq ?? 0, last?.seq ?? 0, findEnd.get('start')?.seq ?? 0);
-      end = add(
-        { at: entry.at, event: tamperingEvent, details: {} },
-        { seq: farther, hash: last?.hash ?? '' },
-      );
-    }
-    end = add(entry, end);
-    putEnd.run({ name: 'head', ...sealEnd(keys.audit, 'head', end.seq, end.hash) });
+    if (endsAsLeft(head, last)) return head ?? { seq: 0, hash: '' };
+    const farther = Math.max(head?.seq ?? 0, last?.seq ?? 0, findEnd.get('start')?.seq ?? 0);
+    return add({ at, event: tamperingEvent, details: {} }, { seq: farther, hash: last?.hash ?? '' });
   }
 
   function conditions(query: AuditQuery): { where: string; values: unknown[] } {

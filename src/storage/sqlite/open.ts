@@ -4,6 +4,12 @@ import { KeyFileFault } from '../../crypto/key-file.ts';
 import { StorageFault } from '../storage.ts';
 import { migrate } from './migrate.ts';
 
+/**
+ * Pages of 4 KB the log holds before they are carried into the database. A refresh writes nine, many of them again and
+ * again: four times SQLite's own number has most of them carried over once.
+ */
+const logPages = 4_000;
+
 /** SQLite before this version can corrupt a WAL database that two connections use (F5). */
 const oldestSafeSqlite = '3.51.3';
 
@@ -79,6 +85,7 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     db.pragma('foreign_keys = ON');
     // What a savepoint would restore is needed by this process alone: otherwise much of it goes through a file.
     db.pragma('temp_store = MEMORY');
+    db.pragma(`wal_autocheckpoint = ${logPages}`);
     const damage = db.pragma('quick_check(1)', { simple: true });
     if (damage !== 'ok')
       throw new StorageFault('The database is damaged. Put a backup in its place; nothing was changed.');

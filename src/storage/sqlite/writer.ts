@@ -10,6 +10,11 @@ export interface Writer {
    * @throws StorageUnavailable where the database stays locked or cannot be written
    */
   write<T>(work: () => T): Promise<T>;
+  /**
+   * Changes when a transaction begins, and when changes of one are undone: what was read or written within a transaction
+   * is true as long as this stays the same.
+   */
+  readonly stand: number;
   /** Resolves when no write is left. */
   idle(): Promise<void>;
 }
@@ -51,6 +56,7 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   const undo = db.prepare('ROLLBACK TO job');
   const queue: Job[] = [];
   let flushing: Promise<void> | undefined;
+  let stand = 0;
 
   /** Some failures end the whole transaction; a savepoint would then begin one of its own and commit it. */
   function checkInTransaction(): void {
@@ -66,6 +72,7 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
       return () => job.settle({ value });
     } catch (error) {
       if (db.inTransaction) {
+        stand++;
         undo.run();
         release.run();
       }
@@ -79,6 +86,7 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
       try {
         checkUsable();
         begin.run();
+        stand++;
         return;
       } catch (error) {
         if (!isLocked(error) || performance.now() > deadline) throw error;
@@ -125,6 +133,9 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
         });
         flushing ??= flush();
       });
+    },
+    get stand() {
+      return stand;
     },
     async idle() {
       while (flushing) await flushing;

@@ -26,7 +26,7 @@ async function startLog() {
     for (const row of await storage.audit.read({ limit: 100 })) checking.add(row);
     return checking.finish(head).map(({ fault }) => fault);
   };
-  return { folder, append, tamper, verify };
+  return { folder, storage, append, tamper, verify };
 }
 
 describe('SQLite', () => describeAudit(openNewDatabase));
@@ -52,6 +52,21 @@ describe('an audit log in SQLite', () => {
     expect(await verify()).not.toEqual([]);
     await append('later');
     expect(await verify()).toContain('tampering_noticed');
+  });
+
+  it('is one chain where a change that shares the commit is undone with its row', async () => {
+    const { storage, append, verify } = await startLog();
+    const undone = storage.artifacts.commit([
+      { type: 'audit', entry: { at: 1, event: 'undone', details: {} } },
+      { type: 'consume', kind: 'RefreshToken', id: 'nobody has it', at: 1 },
+    ]);
+    await Promise.all([append('one'), undone, append('two')]);
+    expect(await undone).toMatchObject({ committed: false });
+    expect((await storage.audit.read({ limit: 100 })).map(({ event }) => event).slice(5)).toEqual([
+      'one',
+      'two',
+    ]);
+    expect(await verify()).toEqual([]);
   });
 
   it('is one chain over several processes and restarts', async () => {

@@ -43,6 +43,20 @@ describe('the writer', () => {
     expect(numbers()).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('has another stand in each transaction, and after changes were undone', async () => {
+    const { writer } = startWriter();
+    const stand = () => writer.write(() => writer.stand);
+    const [first, second] = await Promise.all([stand(), stand()]);
+    expect(second).toBe(first);
+    const throws = (): Promise<never> =>
+      writer.write(() => {
+        throw new RangeError('changed my mind');
+      });
+    const [third, , fourth] = await Promise.allSettled([stand(), throws(), stand()]);
+    expect(third).not.toEqual({ status: 'fulfilled', value: first });
+    expect(fourth).not.toEqual(third);
+  });
+
   it('carries out a write that begins in the very turn in which the last one ended', async () => {
     const { insert, numbers } = startWriter();
     for (let value = 0; value < 20; value++) await insert(value);
