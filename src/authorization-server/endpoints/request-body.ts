@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 
@@ -34,13 +33,19 @@ export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
  * @param body what the engine is to read
  */
 export function replayBody(ctx: Context, body: Buffer): void {
-  const stream = Readable.from([body], { objectMode: false });
-  const fromBody = new Set<string | symbol>(['readable', 'iterator', 'readableEncoding']);
+  // What the engine looks at: no stream, whose every step would cost the request a turn.
+  const stream: Record<string | symbol, unknown> = {
+    readable: true,
+    readableEncoding: null,
+    async *iterator() {
+      yield body;
+    },
+  };
   ctx.req.headers['content-length'] = String(body.length);
   delete ctx.req.headers['transfer-encoding'];
   const replayed = new Proxy(ctx.req, {
     get(request, property) {
-      const source: object = fromBody.has(property) ? stream : request;
+      const source = Object.hasOwn(stream, property) ? stream : request;
       const value: unknown = Reflect.get(source, property);
       return typeof value === 'function' ? value.bind(source) : value;
     },
