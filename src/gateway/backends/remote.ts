@@ -7,6 +7,7 @@ import type { FailureDetail } from '../modern/modern-link.ts';
 import { createModernSource } from '../modern/modern-source.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
+import { createBoundedWarnings } from './remote/bounded-warnings.ts';
 import { EventStreamLink } from './remote/event-stream-link.ts';
 import { Lanes } from './remote/lanes.ts';
 import type { Link, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
@@ -85,9 +86,10 @@ export function createRemoteBackend(
   const servers = new Map<string, Set<RemoteServer>>();
   let known: LinkKind | undefined;
 
+  const warn = createBoundedWarnings(name, logger);
   const noteFailure = ({ reason, status, code }: FailureDetail): void => {
     failures.note(reason);
-    logger.warn({ backend: name, reason, status, code }, 'a backend did not answer');
+    warn({ reason, status, code }, 'a backend did not answer');
   };
   const makeLink = (kind: LinkKind, account: string, given: Credentials, listener: LinkListener): Link => {
     const parts: LinkParts = {
@@ -101,8 +103,7 @@ export function createRemoteBackend(
       maxHeld,
       maxAnswerBytes,
       noteFailure,
-      noteUnreadable: (bytes) =>
-        logger.warn({ backend: name, bytes }, 'a backend sent something that is no MCP message'),
+      noteUnreadable: (bytes) => warn({ bytes }, 'a backend sent something that is no MCP message'),
     };
     return new links[kind](parts, listener);
   };
@@ -133,6 +134,8 @@ export function createRemoteBackend(
           failures.mended();
         },
         noteFailure,
+        noteFlood: () =>
+          warn({}, 'a backend says too much unasked; what is beyond its share of this second is dropped'),
         closed() {
           own.delete(server);
           if (own.size === 0) servers.delete(account);

@@ -139,6 +139,33 @@ describe('a server by URL', () => {
     expect(waiting).toHaveLength(12);
   });
 
+  it('that says thirty thousand things unasked is heard in part, keeps nobody waiting and is answered (T-156)', async () => {
+    const note = event({ method: 'notifications/message', params: { level: 'info', data: 'x' } });
+    const { url } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response) && request.body.method === 'ping')
+        json(response, { id: request.body.id, result: {} });
+      else if (request.body.method === 'tools/call') {
+        response.writeHead(200, eventStream);
+        for (let part = 0; part < 30; part++) response.write(note.repeat(1000));
+        response.end(event({ id: request.body.id, result: { done: true } }));
+      }
+    });
+    const backend = backendAt({ url, transport: 'http' });
+    const [ada, grace] = [await begin(backend), await begin(backend, 'grace')];
+    const call = ada.ask('tools/call');
+    const begun = performance.now();
+    for (let count = 0; count < 20; count++) {
+      expect((await grace.ask('ping')).result).toEqual({});
+      await pause(10);
+    }
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect((await call).result).toEqual({ done: true });
+    // A thousand a second, over the three seconds it takes to read them.
+    expect(ada.heard.length).toBeGreaterThanOrEqual(1000);
+    expect(ada.heard.length).toBeLessThanOrEqual(6000);
+  });
+
   it('tells how it stands', async () => {
     let isWell = false;
     const { url } = await serve((request, response) => {

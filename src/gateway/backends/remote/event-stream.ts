@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Flood } from '../flood.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 
 /** How far a stream was read, for who opens it again (B3-09, B4-03). */
@@ -17,7 +18,8 @@ export interface StreamTaker {
 }
 
 /**
- * Reads an event stream to its end. Its events are bounded, it is not (T-157).
+ * Reads an event stream to its end. Its events are bounded, it is not (T-157); of more than ten thousand in a second the
+ * rest is left to wait for the next, so that others are served (T-156).
  * @param position is kept up to date
  * @returns stops reading; nothing is handed on afterwards
  */
@@ -28,6 +30,12 @@ export function readEventStream(
   taker: StreamTaker,
 ): () => void {
   let isOver = false;
+  const flood = new Flood(() => performance.now());
+  const rest = (pauseMs: number): void => {
+    if (answer.isPaused()) return;
+    answer.pause();
+    setTimeout(() => answer.resume(), pauseMs).unref();
+  };
   const end = (because: 'backend_ended' | 'backend_answer_too_large'): void => {
     if (isOver) return;
     isOver = true;
@@ -37,6 +45,8 @@ export function readEventStream(
   const reader = new EventReader(maxEventBytes, {
     event(event) {
       if (isOver) return;
+      const { pauseMs } = flood.take();
+      if (pauseMs > 0) rest(pauseMs);
       if (event.data.length > 0) taker.event(event);
     },
     retry(waitMs) {

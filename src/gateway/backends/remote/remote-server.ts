@@ -6,6 +6,7 @@ import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError } from '../backend-errors.ts';
+import { Flood } from '../flood.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 
@@ -25,6 +26,8 @@ export interface RemoteServerOptions {
   /** Takes note of a kind of link over which it answered. */
   worked: (kind: LinkKind) => void;
   noteFailure: (failure: LinkFailure) => void;
+  /** Takes note that it says more unasked than is passed on. */
+  noteFlood: () => void;
   /** It takes nothing any more. */
   closed: () => void;
 }
@@ -45,6 +48,7 @@ type Outcome = { answer: Message } | { failure: LinkFailure };
 export class RemoteServer implements McpLike {
   readonly #options: RemoteServerOptions;
   readonly #memory = new SessionMemory();
+  readonly #flood = new Flood(() => performance.now());
   /** Requests of the front without an answer. */
   readonly #waiting = new Set<RequestId>();
   /** Requests of our own, by their ids. */
@@ -198,12 +202,16 @@ export class RemoteServer implements McpLike {
   }
 
   #say(message: Message, relatedTo: RequestId | undefined): void {
+    const { passes, isFirstDropped } = this.#flood.take();
+    if (isFirstDropped) this.#options.noteFlood();
+    if (!passes) return;
     const isRelated = relatedTo !== undefined && this.#waiting.has(relatedTo);
     void this.#transport?.send(message as JSONRPCMessage, isRelated ? { relatedRequestId: relatedTo } : {});
   }
 
   #answer(message: Message): void {
     if (message.id === undefined || !this.#waiting.delete(message.id)) return;
+    this.#flood.answer();
     void this.#transport?.send(message as JSONRPCMessage);
   }
 
