@@ -33,6 +33,12 @@ export const policySettings = z
       .describe(
         'what is done when a tool is defined otherwise than it was: warn tells the log and the audit log, block takes it out as well until it is accepted with gatehouse pins',
       ),
+    checkArguments: z
+      .boolean()
+      .default(false)
+      .describe(
+        'whether arguments are checked by the input schemas of their tools before the backend sees them',
+      ),
     limits: z
       .array(
         z.strictObject({
@@ -71,6 +77,30 @@ export type PolicySettings = z.output<typeof policySettings>;
 
 /** What is kept of the answers of a backend. */
 export const cacheSettings = z
-  .strictObject({})
+  .strictObject({
+    keep: z
+      .boolean()
+      .default(true)
+      .describe(
+        'whether answers of 2026-07-28 are kept as long as they say (ttlMs): public ones for everybody, others for the access token they were given for',
+      ),
+    listSeconds: z
+      .int()
+      .min(1)
+      .max(day)
+      .optional()
+      .describe(
+        'how long lists of a backend of older revisions are kept, for the access token they were given for; not at all where left out',
+      ),
+    maxEntries: z.int().min(1).default(1000).describe('most answers that are kept'),
+    maxBytes: z
+      .int()
+      .min(1024)
+      .default(16 * 1024 * 1024)
+      .describe('most of them together; one may have a tenth of it'),
+  })
   .prefault({})
   .describe('What of its answers is kept, and how long.');
+
+/** What is kept of the answers of a backend, as it was set. */
+export type CacheSettings = z.output<typeof cacheSettings>;

@@ -14,9 +14,15 @@ it('everything may be used, in time, where nothing is set', () => {
     resources: all,
     readOnly: false,
     onToolChange: 'warn',
+    checkArguments: false,
     limits: [],
     timeLimitSeconds: 600,
     longestSeconds: 3600,
     breaker: { failures: 5, windowSeconds: 60, openSeconds: 30 },
   });
+});
+
+it('answers are kept as long as they say where nothing is set, and lists of older revisions are not', () => {
+  expect(cacheSettings.parse(undefined)).toEqual({ keep: true, maxEntries: 1000, maxBytes: 16_777_216 });
+  expect(cacheSettings.safeParse({ listSeconds: 0 }).success).toBe(false);
 });

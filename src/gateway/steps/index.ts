@@ -1,7 +1,10 @@
 import type { Logger } from '../../observability/logger.ts';
 import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
+import { ArgumentChecks } from './argument-checks.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
+import { createCache } from './cache.ts';
 import { type CallLimitRule, createCallLimits } from './call-limits.ts';
+import { createCheckedArguments } from './checked-arguments.ts';
 import { createCleaning } from './cleaning.ts';
 import { createPinning, type OnToolChange } from './pinning.ts';
 import { createReadOnly } from './read-only.ts';
@@ -15,11 +18,23 @@ export interface Policy extends AllowedNames {
   /** Whether only tools may be called that the backend says change nothing. */
   readOnly: boolean;
   onToolChange: OnToolChange;
+  /** Whether arguments are checked by the schemas of their tools. */
+  checkArguments: boolean;
   limits: readonly CallLimitRule[];
   /** How long it may take to answer without a sign of work, and in all. */
   timeLimitSeconds: number;
   longestSeconds: number;
   breaker: { failures: number; windowSeconds: number; openSeconds: number };
+}
+
+/** What is kept of the answers of a backend; times in seconds. */
+export interface Keeping {
+  /** Whether anything is. */
+  keep: boolean;
+  maxEntries: number;
+  maxBytes: number;
+  /** How long lists of servers of older revisions are kept; not at all where left out. */
+  listSeconds?: number | undefined;
 }
 
 /** Where the tools of a route are remembered, and who hears of changes. */
@@ -37,6 +52,7 @@ export interface StepsOptions {
   /** What people call the backend. */
   name: string;
   policy: Policy;
+  cache: Keeping;
   /** Where the definitions of its tools are remembered; nowhere where it is left out. */
   pins?: Memory;
   logger: Logger;
@@ -47,11 +63,13 @@ export interface StepsOptions {
 export interface Steps {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;
+  /** Lets go of what they hold. */
+  close(): void;
 }
 
 /** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */
 export function createSteps(options: StepsOptions): Steps {
-  const { name, policy, pins, logger, nowMs = () => performance.now() } = options;
+  const { name, policy, cache, pins, logger, nowMs = () => performance.now() } = options;
   const { failures, windowSeconds, openSeconds } = policy.breaker;
   const breaker = createBreaker({
     name,
@@ -66,10 +84,13 @@ export function createSteps(options: StepsOptions): Steps {
     definitions,
     logger,
   };
+  const checks = new ArgumentChecks();
   const list = [
     createAllowedNames(policy),
     ...(policy.readOnly ? [createReadOnly(definitions)] : []),
     createCallLimits(policy.limits, nowMs),
+    ...(policy.checkArguments ? [createCheckedArguments({ name, definitions, checks, logger })] : []),
+    ...(cache.keep ? [createCache({ ...cache, listMs: secondsToMs(cache.listSeconds) }, nowMs)] : []),
     breaker,
     createTimeLimit(name, {
       quietMs: policy.timeLimitSeconds * 1000,
@@ -79,7 +100,11 @@ export function createSteps(options: StepsOptions): Steps {
     ...(pinning ? [createPinning(pinning)] : []),
     forgetting(definitions),
   ];
-  return { list, breaker };
+  return { list, breaker, close: () => checks.close() };
+}
+
+function secondsToMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** Has what is known of tools forgotten when the server says that they changed. */

@@ -1,12 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSteps } from '../../../src/gateway/steps/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { policySettings } from '../../../src/settings/policy.ts';
+import { cacheSettings, policySettings } from '../../../src/settings/policy.ts';
 import { stepped } from './support/stepped.ts';
 
-function steps(policy: unknown) {
+function steps(policy: unknown, cache: unknown = {}) {
   const logger = createLogger('silent');
-  return createSteps({ name: 'Notes', policy: policySettings.parse(policy), logger, nowMs: () => 0 });
+  const made = createSteps({
+    name: 'Notes',
+    policy: policySettings.parse(policy),
+    cache: cacheSettings.parse(cache),
+    logger,
+    nowMs: () => 0,
+  });
+  onTestFinished(() => made.close());
+  return made;
 }
 
 const failing = {
@@ -39,5 +47,17 @@ describe('the steps before a backend', () => {
     expect(await reasonOf('c')).toBe('backend_ended');
     expect(await reasonOf('d')).toBe('backend_resting');
     expect(server.requests('tools/call')).toHaveLength(2);
+  });
+
+  it('show each caller what policy leaves of answers that are kept, and check arguments before they ask', async () => {
+    const { list } = steps({ tools: { deny: ['b'] }, checkArguments: true }, { listSeconds: 60 });
+    const tools = [{ name: 'a', inputSchema: { required: ['x'] } }, { name: 'b' }];
+    const { talk, server } = stepped(list, { ...failing, 'tools/list': () => ({ result: { tools } }) });
+    const { ask } = await talk();
+    for (let count = 0; count < 2; count++)
+      expect((await ask('tools/list')).result?.tools).toMatchObject([{ name: 'a' }]);
+    expect(server.requests('tools/list')).toHaveLength(1);
+    expect((await ask('tools/call', { name: 'a', arguments: {} })).result?.isError).toBe(true);
+    expect(server.requests('tools/call')).toHaveLength(0);
   });
 });

@@ -1,0 +1,146 @@
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import { principalKey } from '../../oauth/auth-info.ts';
+import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
+import { lists } from './listed.ts';
+import type { Answer, Next, Passing, Step } from './step.ts';
+
+/** What is kept, and for how long. */
+export interface CacheLimits extends KeepingLimits {
+  /** How long lists of servers of older revisions are good, which do not say it themselves; not at all where left out. */
+  listMs?: number | undefined;
+}
+
+/** Methods whose results may be kept (C6-07). */
+const cacheable = new Set([...lists.keys(), 'server/discover', 'resources/read']);
+
+/** Longest that an answer is kept, in milliseconds, whatever its server says. */
+const longestMs = 86_400_000;
+
+/** Most questions of which is known how their answers may be kept. */
+const maxKnown = 1000;
+
+/** How a question that somebody else asked came out. */
+type Outcome = KeptAnswer | 'not kept' | 'not answered';
+
+/**
+ * Creates the cache of a server's answers: as long as they say they are good (`ttlMs`), the public ones for everybody,
+ * all others for the access token they were given for (T-158, C6-08). Who asks what is being asked waits for that
+ * answer. Nothing is asked that nobody asked for.
+ * @see MCP 2026-07-28 "Caching" (C6-07)
+ */
+export function createCache(limits: CacheLimits, nowMs: () => number): Step {
+  const kept = new KeptAnswers(limits);
+  const running = new Map<string, Promise<Outcome>>();
+  const knownPublic = new Set<string>();
+  const notKept = new Set<string>();
+  /** Changes that were heard of: an answer that was asked for before one of them is not kept. */
+  let changes = 0;
+
+  const fresh = ({ result, untilMs }: KeptAnswer): Answer => {
+    const left = Math.max(0, Math.floor(untilMs - nowMs()));
+    return { result: result.ttlMs === undefined ? { ...result } : { ...result, ttlMs: left } };
+  };
+  const goodForMs = (
+    { method }: RequestMessage,
+    { ttlMs, resultType }: Record<string, unknown>,
+    era: string,
+  ): number => {
+    if (era === 'legacy') return lists.has(method) ? (limits.listMs ?? 0) : 0;
+    if (resultType !== undefined && resultType !== 'complete') return 0;
+    return typeof ttlMs === 'number' && ttlMs > 0 ? Math.min(ttlMs, longestMs) : 0;
+  };
+  const keep = (request: RequestMessage, { result }: Answer, era: string, keys: Keys): Outcome => {
+    const forMs = result ? goodForMs(request, result, era) : 0;
+    if (!result || forMs === 0) {
+      note(notKept, keys.shared);
+      return 'not kept';
+    }
+    const isPublic = era === 'modern' && result.cacheScope === 'public';
+    notKept.delete(keys.shared);
+    if (isPublic) note(knownPublic, keys.shared);
+    else knownPublic.delete(keys.shared);
+    const answer = { method: request.method, uri: request.params?.uri, result, untilMs: nowMs() + forMs };
+    kept.keep(isPublic ? keys.shared : keys.own, answer);
+    return answer;
+  };
+  /** Asks the server, for all who wait with the same key. */
+  const lead = async (request: RequestMessage, passing: Passing, next: Next, keys: Keys): Promise<Answer> => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const key = knownPublic.has(keys.shared) ? keys.shared : keys.own;
+    const isLeading = !running.has(key) && !notKept.has(keys.shared);
+    if (isLeading) running.set(key, promise);
+    const before = changes;
+    try {
+      const answer = await next(request);
+      if (passing.signal.aborted) return answer;
+      const outcome = before === changes ? keep(request, answer, passing.era, keys) : 'not kept';
+      const isForAllWaiting = key === keys.own || knownPublic.has(keys.shared);
+      resolve(isForAllWaiting ? outcome : 'not kept');
+      return answer;
+    } finally {
+      resolve('not answered');
+      if (running.get(key) === promise) running.delete(key);
+    }
+  };
+
+  return {
+    cares: (method) => cacheable.has(method),
+    async answer(request, passing, next) {
+      const keys = keysOf(request, passing);
+      if (!keys || (passing.era === 'legacy' && limits.listMs === undefined)) return next(request);
+      for (;;) {
+        const found = kept.find(keys.own, nowMs()) ?? kept.find(keys.shared, nowMs());
+        if (found) return fresh(found);
+        const other = running.get(knownPublic.has(keys.shared) ? keys.shared : keys.own);
+        const outcome = other && (await Promise.race([other, cancelled(passing.signal)]));
+        if (typeof outcome === 'object') return fresh(outcome);
+        if (outcome !== 'not answered' || passing.signal.aborted) return lead(request, passing, next, keys);
+      }
+    },
+    hear(notification) {
+      const isMeant = meantBy(notification);
+      if (!isMeant) return;
+      changes++;
+      kept.forget(isMeant);
+    },
+  };
+}
+
+/** Under what an answer is kept: for everybody, and for one token. */
+interface Keys {
+  shared: string;
+  own: string;
+}
+
+/** What of a call's `params` is not part of its question. */
+function keysOf({ method, params = {} }: RequestMessage, { caller, era }: Passing): Keys | undefined {
+  const { _meta, ...question } = params;
+  // A call that goes on with the input of its client is no question anybody else asks.
+  if (question.requestState !== undefined || question.inputResponses !== undefined) return undefined;
+  const asked = JSON.stringify([era, method, Object.entries(question).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  const whose = caller ? [principalKey(caller), caller.tokenId ?? caller.scopes] : [];
+  return { shared: asked, own: JSON.stringify([asked, whose]) };
+}
+
+/** Which answers a change makes old. */
+function meantBy({ method, params }: Message): ((answer: KeptAnswer) => boolean) | undefined {
+  if (method === 'notifications/tools/list_changed') return (answer) => answer.method === 'tools/list';
+  if (method === 'notifications/prompts/list_changed') return (answer) => answer.method === 'prompts/list';
+  if (method === 'notifications/resources/list_changed')
+    return (answer) => answer.method === 'resources/list' || answer.method === 'resources/templates/list';
+  if (method === 'notifications/resources/updated')
+    return (answer) => answer.method === 'resources/read' && answer.uri === params?.uri;
+  return undefined;
+}
+
+function note(known: Set<string>, key: string): void {
+  known.add(key);
+  const [oldest] = known;
+  if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
+}
+
+function cancelled(signal: AbortSignal): Promise<'not kept'> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve('not kept'), { once: true });
+  });
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { checkBySchema } from '../../../src/gateway/steps/schema-check.ts';
+
+const schema = {
+  type: 'object',
+  properties: { text: { type: 'string', minLength: 2 }, list: { type: 'array', items: { type: 'number' } } },
+  required: ['text'],
+  additionalProperties: false,
+};
+
+describe('arguments', () => {
+  it.each([
+    [{ text: 'abc', list: [1] }, undefined],
+    [{}, 'Instance does not have required property "text".'],
+    [{ text: 5 }, 'text: Instance type "number" is invalid. Expected "string".'],
+    [{ text: 'ab', list: [1, 'b'] }, 'list/1: Instance type "string" is invalid. Expected "number".'],
+    [{ text: 'ab', more: 1 }, 'more: There is nothing of that name.'],
+  ])('%j: %s', (value, problem) => {
+    expect(checkBySchema(schema, value)).toBe(problem);
+  });
+
+  it.each([
+    [
+      { $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: { type: 'number' } } },
+      '#/definitions/a',
+    ],
+    [
+      { $schema: 'https://json-schema.org/draft/2019-09/schema', $defs: { a: { type: 'number' } } },
+      '#/$defs/a',
+    ],
+    [
+      { $defs: { a: { type: 'number' } }, $schema: 'https://json-schema.org/draft/2020-12/schema' },
+      '#/$defs/a',
+    ],
+  ])('are checked by the dialect the schema says: %j', (dialect, $ref) => {
+    const whole = { ...dialect, type: 'object', properties: { x: { $ref } } };
+    expect([checkBySchema(whole, { x: 1 }), typeof checkBySchema(whole, { x: 'a' })]).toEqual([
+      undefined,
+      'string',
+    ]);
+  });
+
+  it('cannot be checked by a dialect that is not known, nor by a schema that refers to nothing', () => {
+    expect(() => checkBySchema({ $schema: 'http://json-schema.org/draft-03/schema' }, {})).toThrow();
+    expect(() => checkBySchema({ $ref: 'https://evil.example/schema' }, {})).toThrow();
+  });
+
+  it('are told what does not fit in no more than a thousand characters', () => {
+    expect(checkBySchema({ enum: ['x'.repeat(5000)] }, {})?.length).toBeLessThan(1010);
+  });
+});
