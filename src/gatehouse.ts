@@ -30,8 +30,9 @@ import type { RouteCredentialsParts } from './composition/route-credentials.ts';
 import { watchRoutes } from './composition/route-metrics.ts';
 import { createServedRoutes, placeServer, type ServingOptions } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
+import { composeToolMemory } from './composition/tool-memory.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
-import { makeBackend, wantServers } from './composition/wanted-servers.ts';
+import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
 import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
@@ -128,16 +129,19 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   if (metadataDocuments.enabled) checkNoProxyDemanded();
 
   const metrics = createMetrics(packageVersion());
+  const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
+  const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
+  const parts: BackendParts = { issuer, rememberTools, logger };
   if (server && backend) throw new SettingsRefused(['backend: goes with no server: give one of them']);
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
-    given: backend ? () => makeBackend(backend, { issuer, logger }) : server && own(server),
+    given: backend ? () => makeBackend(backend, parts) : server && own(server),
     otherwise: own(notesServer(storage, now)),
   };
   const box = createSealedBox(keys.sealing);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
-  const credentialParts: RouteCredentialsParts = {
-    issuer,
+  const backendParts: BackendParts & RouteCredentialsParts = {
+    ...parts,
     environment: process.env,
     entered,
     upstreams: Object.keys(settings.upstreams),
@@ -146,16 +150,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       token: (...asked) => upstreamTokens.token(...asked),
       holds: (...asked) => upstreamTokens.holds(...asked),
     },
-    logger,
     now,
   };
-  const wanted = wantServers(settings, brought, credentialParts);
+  const wanted = wantServers(settings, brought, backendParts);
   const placed = wanted.map((each) => placeServer(each, issuer));
   const routes = createServedRoutes();
   const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);
   const tolerances = createTolerances(settings.clients.tolerances, logger);
-  const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
@@ -306,7 +308,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     async replaceRoutes(others) {
       const next = parseSettings({ ...input, routes: others });
-      await routes.replace(wantServers(next, brought, credentialParts), serving);
+      await routes.replace(wantServers(next, brought, backendParts), serving);
     },
     async close(patienceMs) {
       isStopping = true;

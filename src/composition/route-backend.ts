@@ -4,6 +4,7 @@ import {
   createStdioBackend,
   createSteps,
   type GatewayBackend,
+  type Memory,
   type RemoteBackendOptions,
   type StdioBackendOptions,
   withSteps,
@@ -29,6 +30,8 @@ export interface RouteBackendParts {
   name: string;
   /** What it is given on behalf of its callers; nothing without it. */
   credentials?: CredentialSource | undefined;
+  /** Where the definitions of its tools are remembered. */
+  pins: Memory;
   logger: Logger;
 }
 
@@ -38,7 +41,7 @@ export interface RouteBackendParts {
  */
 export function composeBackend(
   options: StdioBackendOptions | RemoteBackendOptions,
-  { place, name, credentials, logger }: RouteBackendParts,
+  { place, name, credentials, logger }: Omit<RouteBackendParts, 'pins'>,
 ): GatewayBackend {
   const given = credentials && { credentials };
   try {
@@ -55,15 +58,22 @@ export function composeBackend(
  * @throws SettingsRefused naming what is wrong
  */
 export function composeRouteBackend(
-  { backend: options, policy }: RouteSettings,
+  {
+    backend: options,
+    policy,
+    cache,
+  }: { backend: StdioBackendOptions | RemoteBackendOptions } & Pick<RouteSettings, 'policy' | 'cache'>,
   parts: RouteBackendParts,
 ): GatewayBackend {
-  const { name, logger } = parts;
+  const { name, pins, logger } = parts;
   const backend = composeBackend(options, parts);
-  const { list } = createSteps({ name, policy, logger });
+  const { list, breaker, close } = createSteps({ name, policy, cache, pins, logger });
   return {
     source: withSteps(backend.source, list, logger),
-    status: () => backend.status(),
-    close: () => backend.close(),
+    status: () => ({ ...backend.status(), circuits: breaker.status() }),
+    async close() {
+      close();
+      await backend.close();
+    },
   };
 }

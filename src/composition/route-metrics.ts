@@ -33,4 +33,12 @@ export function watchRoutes(routes: LiveRoutes<CountedRoute>, metrics: Pick<Metr
     'Connections to backends that are reached by URL.',
     sum(({ backend }) => backend?.status().connections ?? 0),
   );
+  watch(
+    'gatehouse_backend_circuits_open',
+    'Backends that nobody is let through to because they fail, and accounts that are kept from one.',
+    sum(({ backend }) => {
+      const { isOpenForAll = false, accounts = 0 } = backend?.status().circuits ?? {};
+      return Number(isOpenForAll) + accounts;
+    }),
+  );
 }

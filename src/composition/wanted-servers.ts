@@ -1,10 +1,11 @@
-import type { GatewayBackend } from '../gateway/index.ts';
+import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, type NormalizedServer } from '../protected-server.ts';
+import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
-import { type BackendOptions, composeBackend, composeRouteBackend } from './route-backend.ts';
+import { type BackendOptions, composeRouteBackend } from './route-backend.ts';
 import {
   composeRouteCredentials,
   type RouteCredentials,
@@ -29,16 +30,33 @@ export interface WantedServer {
 /** The key of a server that code brought. */
 const broughtKey = 'server';
 
+/** What a backend that code brought is remembered as; no route has this name. */
+const broughtRoute = '/';
+
+/** What backends are made with. */
+export interface BackendParts {
+  /** The public URL. */
+  issuer: string;
+  /** Gives where the tools of a route are remembered. */
+  rememberTools: (route: string) => Memory;
+  logger: Logger;
+}
+
 /**
  * Makes a server that is a backend which code brought.
  * @throws SettingsRefused naming what is wrong
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, logger }: { issuer: string; logger: Logger },
+  { issuer, rememberTools, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
-  const backend = composeBackend(options, { place: 'backend', name, logger });
+  const policy = policySettings.parse(undefined);
+  const cache = cacheSettings.parse(undefined);
+  const backend = composeRouteBackend(
+    { backend: options, policy, cache },
+    { place: 'backend', name, pins: rememberTools(broughtRoute), logger },
+  );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
 
@@ -51,9 +69,9 @@ export function makeBackend(
 export function wantServers(
   { routes }: Pick<Settings, 'routes'>,
   brought: { given: WantedServer['make'] | undefined; otherwise: WantedServer['make'] },
-  credentialParts: RouteCredentialsParts,
+  parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, logger } = credentialParts;
+  const { issuer, rememberTools, logger } = parts;
   const ofRoutes = Object.entries(routes).map(([key, route]): WantedServer => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -64,10 +82,11 @@ export function wantServers(
       make() {
         const { source: credentials, forms } = composeRouteCredentials(
           { route: key, name, credentials: route.credentials },
-          credentialParts,
+          parts,
         );
         const place = `routes.${key}.backend`;
-        const backend = composeRouteBackend(route, { place, name, credentials, logger });
+        const pins = rememberTools(key);
+        const backend = composeRouteBackend(route, { place, name, credentials, pins, logger });
         return { server: { name, source: backend.source, ...completeScopes(route) }, backend, forms };
       },
     };

@@ -9,6 +9,8 @@ export interface BackendStatus {
   processes?: number;
   /** To a server reached by URL. */
   connections?: number;
+  /** How many accounts are kept from it for a while because it fails for them, and whether all are. */
+  circuits?: { isOpenForAll: boolean; accounts: number };
   /** Failures since the start, and the last: its reason (a BackendFailure) and when, in epoch seconds. */
   failures: { count: number; last?: { reason: string; at: number } };
 }

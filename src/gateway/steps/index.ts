@@ -79,7 +79,7 @@ export function createSteps(options: StepsOptions): Steps {
   });
   const definitions = new ToolDefinitions(nowMs);
   const pinning = pins && {
-    pins: new ToolPins({ ...pins, logger }),
+    pins: new ToolPins(pins),
     onChange: policy.onToolChange,
     definitions,
     logger,

@@ -35,7 +35,7 @@ export class SteppedLine implements Transport {
   readonly #asked = new Map<RequestId, Asked>();
   #lastOwnId = 0;
 
-  /** @param caller whom the server was made for; where it serves many, each message says who sent it */
+  /** @param caller whom the server was made for; a message that says who sent it counts more */
   constructor(front: Transport, chain: Chain, caller: AuthInfo | undefined) {
     this.#front = front;
     this.#chain = chain;
@@ -109,7 +109,7 @@ export class SteppedLine implements Transport {
   async #guide(way: Way, request: RequestMessage, extra: MessageExtraInfo | undefined): Promise<void> {
     const { id } = request;
     const stepped = new SteppedRequest({
-      caller: this.#caller ?? callerIn(extra),
+      caller: callerIn(extra) ?? this.#caller,
       era: 'legacy',
       behind: this,
       ask: (method, params) => this.#ask(method, params, extra),

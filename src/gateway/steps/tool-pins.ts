@@ -1,4 +1,4 @@
-import { type Logger, loggable } from '../../observability/logger.ts';
+import { loggable } from '../../observability/logger.ts';
 import { hashDefinition } from './definition-hash.ts';
 import type { Entry } from './listed.ts';
 
@@ -26,9 +26,8 @@ export interface ToolPinsOptions {
   /** The name of the route, by which its tools are remembered. */
   route: string;
   store: PinStore;
-  /** Takes note, in the audit log, of a tool whose definition changed. */
+  /** Takes note, in the log and the audit log, of a tool whose definition changed. */
   noteChanged(details: { route: string; tool: string; hash: string }): void;
-  logger: Pick<Logger, 'warn'>;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -78,15 +77,11 @@ export class ToolPins {
   }
 
   async #note(changed: { tool: string; hash: string; definition?: string }): Promise<void> {
-    const { route, store, logger, noteChanged, now } = this.#options;
+    const { route, store, noteChanged, now } = this.#options;
     const isNew = await store.noteChange(route, changed, now());
     if (!isNew) return;
     const { tool, hash } = changed;
     const details = { route, tool: String(loggable(tool.replace(/\p{C}/gu, '\u{fffd}'))), hash };
     noteChanged(details);
-    logger.warn(
-      details,
-      'a tool of a backend is defined otherwise than it was: gatehouse pins list shows how',
-    );
   }
 }

@@ -7,13 +7,11 @@ import { openNewDatabase } from '../../../storage/sqlite/subject.ts';
 export async function rememberTools(storage?: Storage) {
   const opened = storage ?? (await openForTest(openNewDatabase));
   const told: { route: string; tool: string; hash: string }[] = [];
-  const warned: unknown[] = [];
   const pins = new ToolPins({
     route: 'notes',
     store: opened.toolPins,
     noteChanged: (details) => told.push(details),
-    logger: { warn: (fields: unknown) => void warned.push(fields) },
     now: () => 1000,
   });
-  return { storage: opened, pins, told, warned };
+  return { storage: opened, pins, told };
 }
