@@ -4,14 +4,22 @@ import { Readable } from 'node:stream';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { createAskingServer, type Memory } from '../../../support/backend/asking-server.ts';
 
+/** What a request brought. */
+export interface Received {
+  method: string;
+  id: unknown;
+  params: Record<string, unknown>;
+  headers: IncomingHttpHeaders;
+}
+
 /** A real server of SDK v2 on loopback, reached over Streamable HTTP. */
 export interface ModernElsewhere {
   url: string;
   memory: Memory;
   /** Method of the message, or of HTTP where there is none, and headers of every request. */
-  received: { method: string; id: unknown; params: Record<string, unknown>; headers: IncomingHttpHeaders }[];
+  received: Received[];
   /** Has the server answer each POST in another way, until it is called without one. */
-  instead(answer?: (method: string) => Response | undefined): void;
+  instead(answer?: (received: Received) => Response | 'cut' | undefined): void;
   /** Changes what a legacy message is answered with. */
   serve(legacy: 'reject' | 'stateless'): void;
   /** Ends every connection. */
@@ -26,8 +34,8 @@ export interface ModernElsewhere {
  */
 export async function serveModern(legacy: 'reject' | 'stateless' = 'reject'): Promise<ModernElsewhere> {
   const memory: Memory = { ran: [], aborted: [] };
-  const received: ModernElsewhere['received'] = [];
-  let instead: ((method: string) => Response | undefined) | undefined;
+  const received: Received[] = [];
+  let instead: Parameters<ModernElsewhere['instead']>[0];
   const make = (mode: typeof legacy) => {
     const made = createMcpHandler(
       () =>
@@ -48,11 +56,17 @@ export async function serveModern(legacy: 'reject' | 'stateless' = 'reject'): Pr
     let body = '';
     for await (const chunk of incoming) body += String(chunk);
     const { method = String(incoming.method), id, params = {} } = body === '' ? {} : JSON.parse(body);
-    received.push({ method, id, params, headers: incoming.headers });
+    const one = { method, id, params, headers: incoming.headers };
+    received.push(one);
+    const other = instead?.(one);
+    if (other === 'cut') {
+      outgoing.destroy();
+      return;
+    }
     const gone = new AbortController();
     outgoing.on('close', () => gone.abort());
     const response =
-      instead?.(method) ??
+      other ??
       (await handler.fetch(
         new Request(`http://127.0.0.1${incoming.url}`, {
           method: incoming.method ?? 'GET',
