@@ -1,4 +1,4 @@
-import type { Conversations } from './conversations/conversation.ts';
+import type { Conversations, InitializeResult } from './conversations/conversation.ts';
 
 /** Adds what the front can do to the capabilities in the answer to `initialize` or `server/discover`. */
 export type DeclareExtensions = <Result extends { capabilities?: unknown }>(result: Result) => Result;
@@ -21,10 +21,16 @@ export function createExtensions(names: readonly string[]): DeclareExtensions {
 
 /** Has conversations say in their answer to `initialize` which extensions stand in front of the server. */
 export function declaringExtensions(conversations: Conversations, declare: DeclareExtensions): Conversations {
+  /** A server of all gives every conversation the same answer, and most of them look at none. */
+  const declared = new WeakMap<InitializeResult, InitializeResult>();
   return {
     async open(initialize, sender, listener) {
       const opening = await conversations.open(initialize, sender, listener);
-      return 'error' in opening ? opening : { ...opening, result: declare(opening.result) };
+      if ('error' in opening) return opening;
+      const { conversation, result } = opening;
+      const told = declared.get(result) ?? declare(result);
+      declared.set(result, told);
+      return { conversation, result: told };
     },
     close: () => conversations.close(),
   };

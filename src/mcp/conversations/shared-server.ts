@@ -49,6 +49,8 @@ export class SharedServer {
   readonly #logger: Logger;
   readonly #capabilities: InitializeParams['capabilities'];
   #result: InitializeResult | undefined;
+  /** What clients are answered, by the revision that was agreed on: one that is served here. */
+  readonly #results = new Map<string, InitializeResult>();
 
   constructor(server: McpLike, { capabilities, source, logger }: SharedServerOptions) {
     this.server = server;
@@ -83,12 +85,16 @@ export class SharedServer {
     return undefined;
   }
 
-  /** The server's answer to `initialize`, in the revision of one client. */
+  /** The server's answer to `initialize`, in the revision of one client: the same object for all of that revision. */
   resultFor(requested: string): InitializeResult {
     const result = this.#result as InitializeResult;
     const { supportedVersions } = this.line;
     const protocolVersion = negotiateRevision(requested, result.protocolVersion, supportedVersions);
-    return { ...result, protocolVersion };
+    const known = this.#results.get(protocolVersion);
+    if (known) return known;
+    const made = { ...result, protocolVersion };
+    this.#results.set(protocolVersion, made);
+    return made;
   }
 
   /** Whether the server declares a capability. */

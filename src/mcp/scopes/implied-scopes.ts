@@ -7,6 +7,7 @@ export function createScopeHierarchy(
   implies: Readonly<Record<string, readonly string[]>>,
 ): (granted: readonly string[]) => readonly string[] {
   const included = new Map(Object.entries(implies));
+  if (included.size === 0) return (granted) => granted;
   return (granted) => {
     const held = new Set(granted);
     // A set that grows while it is walked is walked to its end, circles included.

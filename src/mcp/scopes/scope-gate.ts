@@ -69,12 +69,14 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
       return scopes === authInfo.scopes ? authInfo : { ...authInfo, scopes };
     },
     check(messages, authInfo, server) {
-      const operations = messages.list.flatMap(operationsOf);
+      const [first] = messages.list;
+      const operations =
+        first && messages.list.length === 1 ? operationsOf(first) : messages.list.flatMap(operationsOf);
       if (operations.length === 0) return undefined;
       const scopes = lacking(operations, authInfo, server);
       const conclude = (answers: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
+        if (scopes.length === 0 && answers.every((answer) => answer === undefined)) return undefined;
         const challenges = answers.filter((answer) => answer !== undefined);
-        if (scopes.length === 0 && challenges.length === 0) return undefined;
         const all = scopeUnion(scopes, ...challenges.map((challenge) => challenge.scopes));
         const description = challenges.find(({ errorDescription }) => errorDescription)?.errorDescription;
         const isBound = authInfo.keyThumbprint !== undefined;
