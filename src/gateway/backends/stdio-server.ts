@@ -111,7 +111,8 @@ export class StdioServer implements McpLike, Occupant {
 
   /** Ends its process because what it was started with holds no more; the next request starts another. */
   startAnew(): void {
-    if (this.#process) this.#lose('backend_ended');
+    if (this.#state === 'starting' || this.#state === 'ready')
+      this.#refuse(backendError('backend_ended', this.#options.name));
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@ import type { ValueSource } from './create-credentials.ts';
 import { credentialMissing, credentialUnavailable, noPerson } from './credential-errors.ts';
 import type { CredentialOwner } from './credentials.ts';
 import type { CredentialPlace } from './definition.ts';
+import { GivenValues } from './given-values.ts';
 import { checkFits } from './placing.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -40,6 +41,7 @@ export function isPerson({ issuer, subject, clientId }: AuthInfo, ownIssuer: str
 export function createPersonValue(options: PersonValueOptions): ValueSource {
   const { issuer, route, name, as, backend, label, urlFor, entered, logger } = options;
   const named = { backend, label };
+  const given = new GivenValues();
 
   /** A value that would not fit its place, because the operator moved it, is as none. */
   async function read(accountId: string): Promise<string | undefined> {
@@ -53,7 +55,10 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
       const { subject } = caller;
       try {
         const value = await waitFor(() => read(subject), patienceOf(caller));
-        if (value !== undefined) return { value };
+        if (value !== undefined) {
+          given.note(subject, value);
+          return { value };
+        }
       } catch (error) {
         logger.error({ err: error, backend: route, credential: name }, 'a credential cannot be read');
         return { error: credentialUnavailable(named) };
@@ -69,6 +74,10 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
       };
     },
     onChange: (tell: (account: CredentialOwner) => void) =>
-      entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
+      entered.onChange(route, async (accountId) => {
+        // What cannot be read holds no more.
+        const value = await read(accountId).catch(() => undefined);
+        if (given.hasOutdated(accountId, value)) tell({ issuer, subject: accountId });
+      }),
   };
 }

@@ -104,13 +104,27 @@ describe('a credential that each person enters', () => {
     expect(await source.find(withPatience(caller('ada'), 5_000))).toEqual({ value: 'late key' });
   });
 
-  it('tells whose has changed', () => {
-    const { source, change } = start({});
+  it('tells whose has changed that was given before, and of no other', async () => {
+    const entered: Record<string, string> = { 'ada notion apiKey': 'first' };
+    const { source, change } = start(entered);
     const tell = vi.fn();
     const stop = source.onChange(tell);
-    change('ada');
-    stop();
-    change('grace');
+    const changed = async (accountId: string): Promise<void> => {
+      change(accountId);
+      await new Promise(setImmediate);
+    };
+    await changed('ada');
+    await source.find(caller('ada'));
+    await changed('ada');
+    await changed('grace');
+    expect(tell).not.toHaveBeenCalled();
+    entered['ada notion apiKey'] = 'second';
+    await changed('ada');
     expect(tell.mock.calls).toEqual([[{ issuer, subject: 'ada' }]]);
+    await source.find(caller('ada'));
+    stop();
+    delete entered['ada notion apiKey'];
+    await changed('ada');
+    expect(tell).toHaveBeenCalledOnce();
   });
 });

@@ -1,0 +1,215 @@
+// What backends are given on behalf of each person, through src/composition/route-credentials.ts,
+// src/composition/entered-credentials.ts and src/gateway/credentials/create-credentials.ts: real programs and servers,
+// real logins, keys entered on the account page.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  Client as ClientV2,
+  StreamableHTTPClientTransport as TransportV2,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { grace } from '../../support/served.ts';
+import { openAccount } from '../account/support/account.ts';
+import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
+import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
+import { type Elsewhere, serveStreamable } from './support/elsewhere.ts';
+import { serveRest } from './support/rest-elsewhere.ts';
+
+const scopes = ['mcp'];
+const modern = { pin: '2026-07-28' } as const;
+const program = {
+  command: process.execPath,
+  args: [`${import.meta.dirname}/../../support/backend/server.ts`, 'sound'],
+};
+const inProgram = { apiKey: { label: 'Notion key', as: { env: 'NOTION_TOKEN' } } };
+
+let http: Elsewhere;
+let rest: Awaited<ReturnType<typeof serveRest>>;
+let gate: RunningGatehouse;
+beforeAll(async () => {
+  [http, rest] = await Promise.all([serveStreamable(), serveRest()]);
+  gate = await startGatehouse({
+    routes: {
+      alone: { backend: program, credentials: inProgram },
+      joint: { backend: { ...program, process: 'account' }, credentials: inProgram },
+      http: {
+        backend: { url: http.url, transport: 'http' },
+        credentials: { apiKey: { as: { header: 'Authorization', prefix: 'Bearer ' } } },
+      },
+      rest: {
+        backend: { url: rest.url, transport: 'rest' },
+        credentials: { apiKey: { as: { auth: 'NOTION_TOKEN' } } },
+      },
+      later: { name: 'Later', backend: program, credentials: inProgram },
+    },
+  });
+  await gate.administration.accounts.add(grace.email, grace.password);
+});
+afterAll(async () => {
+  await gate.stop();
+  await Promise.all([http.stop(), rest.stop()]);
+});
+
+type Person = typeof ada;
+const urlOf = (route: string) => `${gate.url}/${route}/mcp`;
+
+/** Enters a key on the account page. */
+async function enter(route: string, value: string, person: Person, page = `/credentials/${route}`) {
+  const { visitor, html } = await openAccount(gate, { page, person });
+  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
+  const { response } = await visitor.open(`${gate.url}/account/credentials/${route}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ csrf, credential: 'apiKey', value }),
+  });
+  expect(response.status).toBe(200);
+}
+
+function said(result: unknown): Record<string, unknown> {
+  const { content } = result as { content: { text: string }[] };
+  return JSON.parse(content[0]?.text ?? '');
+}
+
+interface Caller {
+  callTool(call: { name: string; arguments: object; _meta?: object }): Promise<unknown>;
+}
+
+/** What the backend of a route was given for a call, by the way it is given there. */
+const givenTo: Readonly<Record<string, (client: Caller) => Promise<unknown>>> = {
+  alone: async (client) => (await seenBy(client, 'surroundings')).env.NOTION_TOKEN,
+  joint: async (client) => (await seenBy(client, 'surroundings')).env.NOTION_TOKEN,
+  http: async (client) => (await seenBy(client, 'seen')).headers.authorization,
+  rest: async (client) => (await seenBy(client, 'seen')).meta.auth,
+};
+
+async function seenBy(client: Caller, name: string) {
+  const _meta = { auth: { NOTION_TOKEN: 'of-the-caller' } };
+  const seen = said(await client.callTool({ name, arguments: {}, _meta }));
+  expect(JSON.stringify(seen)).not.toContain('of-the-caller');
+  return seen as Record<'env' | 'headers' | 'meta', Record<string, unknown>>;
+}
+
+const asGiven: Readonly<Record<string, (key: string) => unknown>> = {
+  alone: (key) => key,
+  joint: (key) => key,
+  http: (key) => `Bearer ${key}`,
+  rest: (key) => ({ NOTION_TOKEN: key }),
+};
+
+/** Connects as somebody, with a client that has sessions and one that has none. */
+async function connectAs(route: string, person: Person) {
+  const { client: inSession } = await connectSdkV1(urlOf(route), { scopes, person });
+  const { client: without, provider } = await connectSdkV2(urlOf(route), modern, { scopes, person });
+  const token = provider.tokens()?.access_token ?? '';
+  return {
+    clients: [inSession, without] as unknown as Caller[],
+    token,
+    close: () => Promise.all([inSession.close(), without.close()]),
+  };
+}
+
+describe.each(Object.keys(givenTo))('a backend of each person’s own: %s', (route) => {
+  it('is given the key of who calls in every call, and nothing of the call’s own (T-158, T-159, A7-04, B7-16, B7-17)', async () => {
+    const keys = new Map([
+      [ada, `$HOME-of-ada-at-${route}`],
+      [grace, `key-of-grace-at-${route}`],
+    ]);
+    for (const [person, key] of keys) await enter(route, key, person);
+    const people = await Promise.all(
+      [...keys].map(async ([person, key]) => ({ key, ...(await connectAs(route, person)) })),
+    );
+    const calls = people.flatMap(({ clients, key }) =>
+      clients.flatMap((client) =>
+        Array.from({ length: 10 }, async () => ({ key, given: await givenTo[route]?.(client) })),
+      ),
+    );
+    for (const { key, given } of await Promise.all(calls)) expect(given).toEqual(asGiven[route]?.(key));
+    const received = JSON.stringify([...http.received, ...rest.received]);
+    for (const { token, close } of people) {
+      expect(token.length).toBeGreaterThan(20);
+      expect(received).not.toContain(token);
+      await close();
+    }
+  });
+});
+
+describe('a key that is missing', () => {
+  it('is said with the page to enter it, at once, to a client that cannot open URLs', async () => {
+    const refused = await connectSdkV1(urlOf('later'), { scopes, person: ada }).catch(
+      (error: Error) => error,
+    );
+    expect(String(refused)).toContain('The MCP server Later cannot be used yet. It needs your Notion key.');
+    expect(String(refused)).toMatch(
+      new RegExp(`Open ${gate.url}/account/credentials/later/[0-9a-f]{16} in a browser`),
+    );
+  });
+});
+
+describe('a key that changes', () => {
+  const echo = { name: 'echo', arguments: { text: 'x' } };
+
+  it('ends what was started with the old one, in the same session, and nobody else’s', async () => {
+    await enter('alone', 'first-of-ada', ada);
+    await enter('alone', 'key-of-grace', grace);
+    const [mine, other] = await Promise.all([connectAs('alone', ada), connectAs('alone', grace)]);
+    const [client] = mine.clients as [Caller];
+    const [theirs] = other.clients as [Caller];
+    const pids = async () =>
+      Promise.all([client, theirs].map(async (one) => said(await one.callTool(echo)).pid));
+    const before = await pids();
+    await enter('alone', 'second-of-ada', ada);
+    await vi.waitFor(async () => expect(await givenTo.alone?.(client)).toBe('second-of-ada'), 5_000);
+    const after = await pids();
+    expect(after[0]).not.toBe(before[0]);
+    expect(after[1]).toBe(before[1]);
+    await Promise.all([mine.close(), other.close()]);
+  });
+
+  it('and is removed by the operator is missing within a second; who can open URLs is asked for it', async () => {
+    await enter('alone', 'of-ada', ada);
+    const { client: plain, provider } = await connectSdkV2(urlOf('alone'), 'legacy', {
+      scopes,
+      person: ada,
+    });
+    await plain.close();
+    const token = provider.tokens()?.access_token ?? '';
+    const client = new ClientV2(
+      { name: 'test', version: '1' },
+      { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: 'legacy' } },
+    );
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    await client.connect(new TransportV2(new URL(urlOf('alone')), { requestInit }));
+    expect(await givenTo.alone?.(client as unknown as Caller)).toBe('of-ada');
+    await gate.administration.credentials.remove({ route: 'alone', email: ada.email });
+    const refused = await vi.waitFor(async () => {
+      const error = await client.callTool(echo).catch((failure: unknown) => failure);
+      if (!(error instanceof UrlElicitationRequiredError)) throw error;
+      return error;
+    }, 5_000);
+    expect(refused.elicitations).toEqual([
+      expect.objectContaining({ mode: 'url', url: expect.stringContaining('/account/credentials/alone/') }),
+    ]);
+    await enter('alone', 'again-of-ada', ada);
+    expect(await givenTo.alone?.(client as unknown as Caller)).toBe('again-of-ada');
+    await client.close();
+  });
+});
+
+it('a key stands in no database file, log line or error, not even where the program writes it to standard error (T-094, T-154, T-194)', async () => {
+  const key = 'planted-key-4711';
+  await enter('alone', key, ada);
+  const { client } = await connectSdkV1(urlOf('alone'), { scopes, person: ada });
+  await client.callTool({ name: 'mutter', arguments: { text: `my key is ${key}` } });
+  await vi.waitFor(() => expect(gate.log.join('')).toContain('my key is [redacted]'));
+  await client.callTool({ name: 'crash', arguments: {} }).catch(() => undefined);
+  await client.close();
+  const files = await Promise.all(
+    ['gatehouse.db', 'gatehouse.db-wal'].map((file) => readFile(join(gate.folder, file), 'latin1')),
+  );
+  const audit = JSON.stringify(await gate.administration.audit.list({ limit: 1_000 }));
+  for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(key);
+  for (const value of ['of-ada-at', 'key-of-grace', 'second-of-ada'])
+    for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(value);
+});
