@@ -16,6 +16,7 @@ describe('the setting for routes', () => {
         maxProcesses: 50,
         process: 'session',
         idleSeconds: 3600,
+        spare: 0,
       },
       policy: policySettings.parse(undefined),
       cache: cacheSettings.parse(undefined),

@@ -5,15 +5,32 @@ export function runs(pid: number): boolean {
   return running().some((one) => one.pid === pid);
 }
 
-/** All processes that run, by /proc. */
-function running(): { pid: number; group: number }[] {
+/** A process, as /proc shows it. */
+export interface Shown {
+  pid: number;
+  /** `Z` for one that has ended and waits to be reaped. */
+  state: string;
+  parent: number;
+}
+
+/** What a process has started and did not reap. */
+export function childrenOf(pid: number): Shown[] {
+  return all().filter(({ parent }) => parent === pid);
+}
+
+/** All processes that run. */
+function running(): Shown[] {
+  return all().filter(({ state }) => state !== 'Z' && state !== 'X');
+}
+
+function all(): Shown[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        return state === 'Z' || state === 'X' ? [] : [{ pid: Number(name), group: Number(group) }];
+        const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return [{ pid: Number(name), state, parent: Number(parent) }];
       } catch {
         return [];
       }

@@ -1,37 +1,72 @@
+import { join } from 'node:path';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
-import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
+import type { AccountFolders } from './account-folders.ts';
 import { secretsOf } from './environment.ts';
+import { type ProcessLimits, withLimits } from './limits.ts';
+import { inSandbox, type SandboxOptions } from './sandbox.ts';
+import { createSpare } from './spare.ts';
 import { StdioProcess, type StdioProcessOptions } from './stdio-process.ts';
 
 /** What processes of a backend are started with. */
-export interface LauncherOptions extends StdioProcessOptions {
+export interface LauncherOptions extends Omit<StdioProcessOptions, 'folder'> {
   /** What each account's processes get beside `env`; nothing without it. */
   credentials?: CredentialSource;
+  /** Where each account's processes work; in our folder without it. */
+  folders?: AccountFolders;
+  limits?: ProcessLimits;
+  /** Whether they are put into a sandbox, and which. */
+  sandbox?: SandboxOptions;
+  /** Whether one is always started before it is needed. Not where processes differ by account. */
+  hasSpare?: boolean;
 }
 
 /** Starts processes. */
 export interface Launcher {
   /**
-   * Starts a process.
+   * Starts a process, or gives one that was started before and that nobody had.
    * @param caller whose it is; absent where it serves everybody
    * @returns why this caller gets none
    */
   launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
+  /** Processes that wait for somebody. */
+  readonly spares: number;
+  /** Ends those that wait. */
+  close(): void;
 }
 
 /** Creates what starts the processes of a backend. */
-export function createLauncher({ credentials, ...options }: LauncherOptions): Launcher {
+export function createLauncher(options: LauncherOptions): Launcher {
+  const { credentials, folders, limits = {}, sandbox, hasSpare = false, command, args } = options;
+  const limited = withLimits({ command, args }, limits, sandbox !== undefined);
+
+  const start = (env: Readonly<Record<string, string>>, folder?: string): StdioProcess => {
+    const home = folder ?? (sandbox && '/tmp');
+    return new StdioProcess({
+      ...options,
+      ...(sandbox ? inSandbox(limited, sandbox, folder) : limited),
+      ...(folder === undefined ? {} : { folder }),
+      env: { ...options.env, ...(home === undefined ? {} : homeOf(home)), ...env },
+      secrets: [...options.secrets, ...secretsOf(env)],
+    });
+  };
+  const spare = hasSpare ? createSpare(() => start({})) : undefined;
+
   return {
     async launch(caller) {
       const found = caller && credentials ? await credentials.find(caller) : {};
       if ('error' in found) return found;
-      const { env = {} } = found;
-      return new StdioProcess({
-        ...options,
-        env: { ...options.env, ...env },
-        secrets: [...options.secrets, ...secretsOf(env)],
-      });
+      const folder = caller && folders?.of(accountKeyPrefix(caller));
+      return spare?.take() ?? start(found.env ?? {}, folder);
     },
+    get spares() {
+      return spare?.count ?? 0;
+    },
+    close: () => spare?.close(),
   };
+}
+
+function homeOf(folder: string): Record<string, string> {
+  return { HOME: folder, TMPDIR: folder === '/tmp' ? folder : join(folder, 'tmp') };
 }

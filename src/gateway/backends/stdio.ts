@@ -4,14 +4,18 @@ import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
 import { createModernSource } from '../modern/modern-source.ts';
 import { createStdioLink } from '../modern/stdio-link.ts';
+import { createAccountFolders } from './account-folders.ts';
 import { backendEnvironment } from './environment.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
+import { createGroupWatch } from './group-watch.ts';
 import { createLauncher, type Launcher } from './launcher.ts';
+import { checkLimits, type ProcessLimits } from './limits.ts';
 import { Places } from './places.ts';
 import { Restarts } from './restarts.ts';
+import { checkSandbox, type SandboxOptions } from './sandbox.ts';
 import { StdioServer } from './stdio-server.ts';
-import { createWatchdog } from './watchdog.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** An MCP server that is a program, and speaks over its standard input and output. */
 export interface StdioBackendOptions {
@@ -35,6 +39,17 @@ export interface StdioBackendOptions {
   startMs?: number;
   /** What each account's processes get as environment; not with processes that everybody shares. */
   credentials?: CredentialSource;
+  /**
+   * A folder in which each account has a private one: its processes work there, and have it as HOME and TMPDIR. Without
+   * it all work in our folder. Not with processes that everybody shares.
+   */
+  accountFolders?: string;
+  /** What each process may use; nothing is limited by default. */
+  limits?: ProcessLimits;
+  /** The sandbox of bubblewrap its processes run in; none by default. */
+  sandbox?: SandboxOptions;
+  /** How many processes are started before anybody needs them; none by default. Not where processes differ by account. */
+  spare?: 0 | 1;
 }
 
 /**
@@ -73,24 +88,29 @@ export function createStdioBackend(
   { logger, nowMs = () => performance.now() }: { logger: Logger; nowMs?: () => number },
 ): GatewayBackend {
   const { command, args = [], process: sharing = 'session', credentials } = options;
-  const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000 } = options;
+  const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
   const idleMs = (options.idleSeconds ?? 3600) * 1000;
-  if (!Number.isInteger(maxProcesses) || maxProcesses < 1)
-    throw new RangeError('maxProcesses: must be a whole number from 1');
-  if (sharing === 'shared' && credentials)
-    throw new Error('process: "shared" is for programs without personal credentials; use "account".');
+  checkOptions(options);
   const { env, secrets, missing } = backendEnvironment(options.env ?? [], process.env);
   if (missing.length > 0)
     throw new Error(
       `The environment has no ${missing.join(', ')}: set it, or do not name it for the backend.`,
     );
-  const watchdog = createWatchdog(logger);
-  const perAccount = sharing === 'session' ? Math.ceil(maxProcesses / accountShare) : 1;
-  const places = new Places(name, { total: maxProcesses, perAccount }, nowMs);
+  const { limits, sandbox, accountFolders } = options;
+  const watchdog = watchGroups(name, createWatchdog(logger), limits?.processes, logger);
+  const total = maxProcesses - spare;
+  const perAccount = sharing === 'session' ? Math.ceil(total / accountShare) : 1;
+  const places = new Places(name, { total, perAccount }, nowMs);
   const restarts = new Restarts(nowMs);
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
-  const started = { name, command, args, env, secrets, maxLineBytes, patience, watchdog, logger, nowMs };
-  const launcher = createLauncher({ ...started, ...(credentials && { credentials }) });
+  const launcher = createLauncher({
+    ...{ name, command, args, env, secrets, maxLineBytes, patience, watchdog, logger, nowMs },
+    ...(credentials && { credentials }),
+    ...(accountFolders !== undefined && { folders: createAccountFolders(accountFolders) }),
+    ...(limits && { limits }),
+    ...(sandbox && { sandbox }),
+    hasSpare: spare > 0,
+  });
   const servers = new Set<StdioServer>();
   const look = setInterval(() => places.endIdle(idleMs), Math.min(idleMs / 2, longestLookMs)).unref();
   const stopWatching = credentials?.onChange((owner) => {
@@ -132,14 +152,58 @@ export function createStdioBackend(
     status: () => ({
       kind: 'stdio',
       state: failures.isFailing ? 'failing' : places.taken > 0 ? 'running' : 'idle',
-      processes: places.taken,
+      processes: places.taken + launcher.spares,
       failures: failures.count(),
     }),
     async close() {
       clearInterval(look);
       stopWatching?.();
       await link.close();
+      launcher.close();
       watchdog.close();
     },
+  };
+}
+
+function checkOptions(options: StdioBackendOptions): void {
+  const {
+    maxProcesses = 50,
+    process: sharing,
+    credentials,
+    accountFolders,
+    limits,
+    sandbox,
+    spare = 0,
+  } = options;
+  const least = 1 + spare;
+  if (!Number.isInteger(maxProcesses) || maxProcesses < least)
+    throw new RangeError(`maxProcesses: must be a whole number from ${least}`);
+  const isPersonal = credentials !== undefined || accountFolders !== undefined;
+  if (sharing === 'shared' && isPersonal)
+    throw new Error(
+      'process: "shared" is for programs without personal credentials and folders; use "account".',
+    );
+  if (spare > 0 && isPersonal)
+    throw new Error('spare: a process with personal credentials or a folder cannot be started for nobody.');
+  if (limits) checkLimits(limits);
+  if (sandbox) checkSandbox(sandbox);
+}
+
+/** Has groups counted, too, where they may not grow beyond a number of processes. */
+function watchGroups(name: string, watchdog: Watchdog, most: number | undefined, logger: Logger): Watchdog {
+  if (most === undefined) return watchdog;
+  const { watch } = createGroupWatch(name, most, logger);
+  const watched = new Map<number, () => void>();
+  return {
+    begun(group) {
+      watchdog.begun(group);
+      watched.set(group, watch(group));
+    },
+    ended(group) {
+      watchdog.ended(group);
+      watched.get(group)?.();
+      watched.delete(group);
+    },
+    close: () => watchdog.close(),
   };
 }

@@ -22,6 +22,7 @@ export interface Breaker extends Step {
 /** What is no failure of the server: what it refuses to this caller, and bounds that the caller has reached. */
 const noFailures = new Set([
   'backend_processes_exhausted',
+  'backend_restarting',
   'backend_busy',
   'backend_wants_login',
   'backend_forbids',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { startProgram } from './support/program.ts';
@@ -26,7 +26,7 @@ describe('a backend', () => {
     const credentials = { find: () => Promise.resolve({}), onChange: () => () => undefined };
     expect(() =>
       createStdioBackend('a', { command: 'true', process: 'shared', credentials }, { logger }),
-    ).toThrow('process: "shared" is for programs without personal credentials');
+    ).toThrow('process: "shared" is for programs without personal credentials and folders');
   });
 });
 
@@ -89,4 +89,40 @@ describe('a process', () => {
         error: { code: -32601 },
       });
   });
+});
+
+describe('a spare process', () => {
+  it('is there before anybody comes, is one’s own, and counts among the most there may be', async () => {
+    const { open, backend } = startProgram({ spare: 1, maxProcesses: 3 });
+    expect(backend.status().processes).toBe(1);
+    const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
+    const pids = [(await ann.tool('echo')).pid, (await bob.tool('echo')).pid];
+    expect(new Set(pids).size).toBe(2);
+    await vi.waitFor(() => expect(backend.status().processes).toBe(3), { timeout: 5000 });
+    await expect(open({ subject: 'cy' })).rejects.toThrow('All 2 processes');
+  });
+
+  it('is refused where processes differ by account, or there is no place for it', () => {
+    const credentials = { find: () => Promise.resolve({}), onChange: () => () => undefined };
+    const logger = createLogger('silent');
+    expect(() => createStdioBackend('a', { command: 'true', spare: 1, credentials }, { logger })).toThrow(
+      'spare:',
+    );
+    expect(() => createStdioBackend('a', { command: 'true', spare: 1, maxProcesses: 1 }, { logger })).toThrow(
+      'maxProcesses: must be a whole number from 2',
+    );
+  });
+});
+
+describe('a program that takes too much', () => {
+  it('of the processor, of memory or of processes is ended, its caller hears so, and others go on (T-155)', async () => {
+    const limits = { cpuSeconds: 1, memoryMegabytes: 1500, processes: 30 };
+    const { open } = startProgram({ limits });
+    const bob = await open({ subject: 'bob' });
+    for (const greed of ['spin', 'grow', 'fork']) {
+      const ann = await open({ subject: `ann ${greed}` });
+      expect(await ann.tool(greed)).toMatchObject({ data: { reason: 'backend_ended' } });
+      expect(await bob.tool('echo', { text: greed })).toHaveProperty('said', greed);
+    }
+  }, 60_000);
 });

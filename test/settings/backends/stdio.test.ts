@@ -9,6 +9,7 @@ it('a program gets arguments and variables only as they are set, and fifty proce
     env: [],
     process: 'session',
     idleSeconds: 3600,
+    spare: 0,
     maxProcesses: 50,
   });
   for (const env of [['TOKEN'], { TOKEN: 'secret' }])
@@ -24,6 +25,9 @@ it.each([
   { command: 'a', maxProcesses: 0 },
   { command: 'a', process: 'principal' },
   { command: 'a', idleSeconds: 0 },
+  { command: 'a', spare: 2 },
+  { command: 'a', limits: { memory: 5 } },
+  { command: 'a', sandbox: { readable: ['relative'] } },
 ])('a program is no %j', (value) => {
   expect(stdioBackendSettings.safeParse(value).success).toBe(false);
 });

@@ -1,12 +1,13 @@
 // An MCP server over standard input and output, written without an SDK so that many can be started, and so that it can
 // say what no SDK lets it say. Its first argument is how it starts: "sound", or "slow" (waits two seconds), or the path
 // of a file whose content it obeys: "ending" there has it end at once.
+import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-const [, , start = 'sound', journal] = process.argv;
+const [, , start = 'sound', journal = ''] = process.argv;
 if (start.startsWith('/') && existsSync(start) && readFileSync(start, 'utf8').includes('ending'))
   process.exit(3);
-if (journal) appendFileSync(journal, `${process.pid}\n`);
+if (journal.startsWith('/')) appendFileSync(journal, `${process.pid}\n`);
 
 type Json = Record<string, unknown>;
 interface Said {
@@ -33,7 +34,13 @@ function callTool(id: string | number, name: string, args: Json, progressToken: 
     echo: () => later(args.delayMs, () => text({ said: args.text, pid: process.pid })),
     told: () => text({ ...told, pid: process.pid }),
     surroundings: () =>
-      text({ env: process.env, folder: process.cwd(), uid: process.getuid?.(), pid: process.pid }),
+      text({
+        env: process.env,
+        environ: readFileSync('/proc/self/environ', 'latin1'),
+        args: process.argv.slice(2),
+        folder: process.cwd(),
+        pid: process.pid,
+      }),
     crash: () => process.exit(7),
     /** Answers of others: with a wrong id, to nobody, and an error to nobody. */
     astray: () => {
@@ -84,6 +91,9 @@ function callTool(id: string | number, name: string, args: Json, progressToken: 
     grow: () => {
       const held: Buffer[] = [];
       for (;;) held.push(Buffer.alloc(10_000_000, held.length));
+    },
+    fork: () => {
+      for (let count = 0; count < 100; count++) spawn('sleep', ['60'], { stdio: 'ignore' });
     },
     spin: () => {
       for (;;);

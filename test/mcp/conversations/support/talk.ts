@@ -78,7 +78,7 @@ export async function openTalk(conversations: Conversations, options: TalkOption
   say({ method: 'notifications/initialized' });
 
   const hears: Talk['hears'] = async (fits) => {
-    await vi.waitUntil(() => heard.some(fits), { timeout: 3000, interval: 1 });
+    await vi.waitUntil(() => heard.some(fits), { timeout: 10_000, interval: 1 });
     return heard.find(fits) as Heard;
   };
   const ask: Talk['ask'] = (method, params = {}, id = ++lastId) => {

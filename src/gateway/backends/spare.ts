@@ -1,0 +1,54 @@
+import type { StdioProcess } from './stdio-process.ts';
+
+/** How long after one was taken the next is started: whoever took it is served first. */
+const restMs = 1000;
+
+/** A process that was started before anybody needs it. */
+export interface Spare {
+  /** Gives it to one who needs it, and to nobody else; undefined where there is none. */
+  take(): StdioProcess | undefined;
+  /** How many wait: one or none. */
+  readonly count: number;
+  close(): void;
+}
+
+/**
+ * Creates a spare, started at once and again after each that was taken. One that ends by itself is not started again
+ * before somebody asks, so that a program that fails is not started without end.
+ */
+export function createSpare(start: () => StdioProcess): Spare {
+  let waiting: StdioProcess | undefined;
+  let isClosed = false;
+
+  const prepare = (): void => {
+    if (isClosed || waiting) return;
+    const started = start();
+    waiting = started;
+    started.listener = {
+      line() {},
+      tooLong() {},
+      gone() {
+        if (waiting === started) waiting = undefined;
+        void started.end();
+      },
+    };
+  };
+  prepare();
+
+  return {
+    take() {
+      const taken = waiting;
+      waiting = undefined;
+      setTimeout(prepare, restMs).unref();
+      return taken?.isGone ? undefined : taken;
+    },
+    get count() {
+      return waiting ? 1 : 0;
+    },
+    close() {
+      isClosed = true;
+      void waiting?.end();
+      waiting = undefined;
+    },
+  };
+}

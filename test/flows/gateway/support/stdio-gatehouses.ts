@@ -1,0 +1,59 @@
+// Started as a process of its own: gatehouses over one data folder before the same program, one for each way to share
+// its processes. Prints where they listen as JSON. Arguments: the data folder, and how many processes each may have.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createGatehouse, type GatehouseOptions, type OwnServer } from '../../../../src/index.ts';
+import { createLogger } from '../../../../src/observability/logger.ts';
+import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { makeEchoV2 } from '../../crosstalk/support/echo-server.ts';
+
+type BackendOptions = NonNullable<GatehouseOptions['backend']>;
+
+const many = { times: 100_000 };
+const [folder = '', maxProcesses] = process.argv.slice(2);
+const data = await openDataFolder(folder);
+const program = join(import.meta.dirname, '../../../support/backend/plain.ts');
+
+async function listen(): Promise<{ server: Server; port: number }> {
+  const server = createServer();
+  const at = { port: 0, host: '127.0.0.1', backlog: 4096 };
+  await new Promise<void>((resolve) => server.listen(at, resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+/**
+ * Tokens are of one issuer, so all are named by the address of the first, at which people log in; each is reached at its
+ * own port. The first has no program, so that the list of tools on its consent page starts none.
+ */
+let publicUrl: string | undefined;
+
+async function start(served: { server: OwnServer } | { backend: BackendOptions }): Promise<number> {
+  const { server, port } = await listen();
+  publicUrl ??= `http://localhost:${port}`;
+  const gatehouse = await createGatehouse({
+    ...data,
+    ...served,
+    publicUrl,
+    limits: { registrations: many, authorizations: many, loginsPerAddress: many },
+    logger: createLogger('warn'),
+  });
+  gatehouse.attach(server);
+  return port;
+}
+
+await start({ server: { name: 'Door', create: ({ era }) => makeEchoV2(era), sharing: 'shared' } });
+const ports: Record<string, number> = {};
+for (const sharing of ['session', 'account', 'shared'] as const)
+  ports[sharing] = await start({
+    backend: {
+      name: 'Plain',
+      command: process.execPath,
+      args: [program, 'sound', '$HOME; echo `id` "\'&|'],
+      env: ['BACKEND_MARK'],
+      process: sharing,
+      maxProcesses: Number(maxProcesses),
+      idleSeconds: sharing === 'session' ? 3600 : 3,
+    },
+  });
+process.stdout.write(`${JSON.stringify({ publicUrl, ports })}\n`);
