@@ -14,14 +14,15 @@ if (start === 'ending') {
 }
 if (start === 'deaf') {
   // It reads initialize, and nothing after it.
-  process.stdin.once('data', () => {
+  process.stdin.once('data', (data) => {
+    const { id } = JSON.parse(String(data)) as { id: unknown };
     process.stdin.pause();
     const result = {
       protocolVersion: '2025-11-25',
       capabilities: {},
       serverInfo: { name: 'deaf', version: '1' },
     };
-    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, result })}\n`);
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
   });
   await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
