@@ -6,6 +6,7 @@ import { knownNames, nearest } from './settings/known-names.ts';
 import { limitSettings } from './settings/limits.ts';
 import { loginSettings } from './settings/login.ts';
 import { mcpSettings } from './settings/mcp.ts';
+import { mcpServerSettings, readMcpServers } from './settings/mcp-servers.ts';
 import {
   auditSettings,
   dangerousSettings,
@@ -44,6 +45,7 @@ const settings = z.strictObject({
     ),
   tokens: tokenSettings,
   routes: routeSettings,
+  mcpServers: mcpServerSettings,
   resources: resourceSettings,
   trustedIssuers: trustedIssuerSettings,
   tokenExchange: tokenExchangeSettings,
@@ -119,13 +121,16 @@ function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidU
 }
 
 /**
- * Checks settings and fills in the defaults.
+ * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then.
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
 export function parseSettings(input: unknown): Settings {
   const parsed = settingsSchema.safeParse(input);
   if (!parsed.success) throw new SettingsRefused(parsed.error.issues.flatMap(describeIssue));
-  const problems = findRouteProblems(parsed.data.routes);
+  const { data } = parsed;
+  const imported = readMcpServers(data.mcpServers, Object.keys(data.routes));
+  const routes = { ...data.routes, ...routeSettings.parse(imported.routes) };
+  const problems = [...imported.problems, ...findRouteProblems(routes)];
   if (problems.length > 0) throw new SettingsRefused(problems);
-  return parsed.data;
+  return { ...data, routes, mcpServers: {} };
 }

@@ -2,7 +2,10 @@ import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
 
 /** What advice looks at. */
-export type AdvisedSettings = Pick<Settings, 'publicUrl' | 'listen' | 'trustedProxies' | 'dangerously'>;
+export type AdvisedSettings = Pick<
+  Settings,
+  'publicUrl' | 'listen' | 'trustedProxies' | 'dangerously' | 'routes'
+>;
 
 /** Each piece of advice: when it is due, and what it says. */
 const advice: readonly { isDue: (settings: AdvisedSettings) => boolean; says: string }[] = [
@@ -27,6 +30,33 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
   const dangers = Object.entries(settings.dangerously).filter(([, isOn]) => isOn);
   return [
     ...advice.filter(({ isDue }) => isDue(settings)).map(({ says }) => says),
+    ...placeholdersOf(settings.routes).map(
+      (place) =>
+        `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
+    ),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
   ];
+}
+
+/** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */
+const placeholder = /\$\{[\w:.-]+\}/;
+
+/** Names the settings of backends that hold one. The values are secrets: they are not shown. */
+function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, { backend }]) => {
+    const given =
+      'url' in backend
+        ? { url: backend.url, ...prefixed('headers', backend.headers) }
+        : {
+            ...prefixed('args', backend.args),
+            ...(Array.isArray(backend.env) ? {} : prefixed('env', backend.env)),
+          };
+    return Object.entries(given)
+      .filter(([, value]) => typeof value === 'string' && placeholder.test(value))
+      .map(([place]) => `routes.${name}.backend.${place}`);
+  });
+}
+
+function prefixed(place: string, values: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${place}.${name}`, value]));
 }

@@ -28,3 +28,21 @@ describe('advice on settings', () => {
     for (const [index, sentence] of expected.entries()) expect(given[index]).toMatch(sentence);
   });
 });
+
+it('settings of backends that hold a placeholder are named, without their value (T-153)', () => {
+  const secret = ['canary-$', '{input:token}'].join('');
+  const given = adviseOnSettings(
+    parseSettings({
+      mcpServers: {
+        a: { command: 'a', args: ['--token', secret], env: { TOKEN: secret, MODE: '$HOME' } },
+        b: { url: 'https://b.example/mcp', headers: { Authorization: secret } },
+      },
+    }),
+  );
+  expect(given.map((sentence) => sentence.split(' ')[0])).toEqual([
+    'routes.a.backend.args.1',
+    'routes.a.backend.env.TOKEN',
+    'routes.b.backend.headers.Authorization',
+  ]);
+  expect(given.join()).not.toContain('canary');
+});

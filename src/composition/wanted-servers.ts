@@ -60,19 +60,13 @@ export function makeBackend(
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
 
-/**
- * The servers an installation is to serve: one that code brought, and those of its routes. The first is the one for
- * clients that name none: that at the public URL itself, where there is one.
- * @param brought makes the server that code brought; or what is served where there is no route
- * @throws SettingsRefused where two are at one path
- */
-export function wantServers(
+/** The servers of routes, in the order they were written. */
+export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
-  brought: { given: WantedServer['make'] | undefined; otherwise: WantedServer['make'] },
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
   const { issuer, rememberTools, logger } = parts;
-  const ofRoutes = Object.entries(routes).map(([key, route]): WantedServer => {
+  return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
     return {
@@ -91,10 +85,23 @@ export function wantServers(
       },
     };
   });
-  const { given, otherwise } = brought;
-  const make = given ?? (ofRoutes.length === 0 ? otherwise : undefined);
-  if (!make) return ofRoutes.sort((one, other) => Number(one.path !== '') - Number(other.path !== ''));
+}
+
+/**
+ * The servers an installation is to serve: one that code brought, and those of its routes. The first is the one for
+ * clients that name none: that at the public URL itself, where there is one.
+ * @param brought makes the server that code brought; or what is served where there is no route
+ * @throws SettingsRefused where two are at one path
+ */
+export function wantServers(
+  settings: Pick<Settings, 'routes'>,
+  brought: { given: WantedServer['make'] | undefined; otherwise: WantedServer['make'] },
+  parts: BackendParts & RouteCredentialsParts,
+): WantedServer[] {
+  const ofRoutes = wantRoutes(settings, parts);
+  const make = brought.given ?? (ofRoutes.length === 0 ? brought.otherwise : undefined);
   const atRoot = ofRoutes.find(({ path }) => path === '');
+  if (!make) return atRoot ? [atRoot, ...ofRoutes.filter((each) => each !== atRoot)] : ofRoutes;
   if (atRoot)
     throw new SettingsRefused([`routes.${atRoot.key}.path: / is the path of the server that was brought`]);
   return [{ key: broughtKey, path: '', mark: broughtKey, make }, ...ofRoutes];

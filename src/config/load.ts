@@ -10,6 +10,8 @@ export interface Overrides {
   publicUrl?: string | undefined;
   /** Routes beside those of the file. */
   routes?: SettingsInput['routes'];
+  /** MCP servers beside those of the file, as a desktop host writes them down; not checked yet. */
+  mcpServers?: object | undefined;
 }
 
 function readFile(file: string): Record<string, unknown> {
@@ -59,13 +61,16 @@ function mayHold(value: unknown): value is object {
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
   const fromFile = file === undefined ? {} : readFile(file);
-  const { listen = {}, routes = {} } = fromFile;
+  const { listen = {}, routes = {}, mcpServers = {} } = fromFile;
   const settings = parseSettings({
     ...fromFile,
     ...(overrides.port !== undefined && mayHold(listen)
       ? { listen: { ...listen, port: overrides.port } }
       : undefined),
     ...(overrides.routes && mayHold(routes) ? { routes: { ...routes, ...overrides.routes } } : undefined),
+    ...(overrides.mcpServers && mayHold(mcpServers)
+      ? { mcpServers: { ...mcpServers, ...overrides.mcpServers } }
+      : undefined),
     ...(overrides.data === undefined ? undefined : { data: overrides.data }),
     ...(overrides.publicUrl === undefined ? undefined : { publicUrl: overrides.publicUrl }),
   });

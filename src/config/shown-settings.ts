@@ -9,5 +9,25 @@ export function showSettings(settings: Settings): Settings {
     name,
     upstream.clientSecret === undefined ? upstream : { ...upstream, clientSecret: hidden },
   ]);
-  return { ...settings, upstreams: Object.fromEntries(upstreams) };
+  const routes = Object.entries(settings.routes).map(([name, route]) => [
+    name,
+    { ...route, backend: withoutValues(route.backend) },
+  ]);
+  return { ...settings, upstreams: Object.fromEntries(upstreams), routes: Object.fromEntries(routes) };
+}
+
+type Backend = Settings['routes'][string]['backend'];
+
+function withoutValues(backend: Backend): Backend {
+  if ('url' in backend) return { ...backend, headers: hideTexts(backend.headers) };
+  return Array.isArray(backend.env) ? backend : { ...backend, env: hideTexts(backend.env) };
+}
+
+/** Hides values; where one is only said to stand somewhere, that is shown. */
+function hideTexts<Values extends Record<string, unknown>>(values: Values): Values {
+  const shown = Object.entries(values).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? hidden : value,
+  ]);
+  return Object.fromEntries(shown) as Values;
 }

@@ -82,6 +82,9 @@ export const takenSegments: readonly string[] = [
   'upstream',
 ];
 
+/** Routes, as they are written: everything that has a default may be left out. */
+export type RoutesInput = NonNullable<z.input<typeof routeSettings>>;
+
 /** Routes, as they were set. */
 export type RoutesSettings = z.output<typeof routeSettings>;
 

@@ -16,3 +16,19 @@ it('settings are shown without secrets, and with everything else (T-194)', () =>
   expect(shown.upstreams.other).toEqual(settings.upstreams.other);
   expect({ ...shown, upstreams: {} }).toEqual({ ...settings, upstreams: {} });
 });
+
+it('values of variables and headers of backends are not shown, their names are (T-153, T-194)', () => {
+  const { routes } = showSettings(
+    parseSettings({
+      routes: {
+        by: { backend: { command: 'a', env: { TOKEN: 'canary' } } },
+        named: { backend: { command: 'a', env: ['TOKEN'] } },
+        remote: { backend: { url: 'https://a.example/mcp', headers: { 'X-Key': 'canary' } } },
+      },
+    }),
+  );
+  expect(JSON.stringify(routes)).not.toContain('canary');
+  expect(routes.by?.backend).toMatchObject({ command: 'a', env: { TOKEN: '(set)' } });
+  expect(routes.named?.backend).toMatchObject({ env: ['TOKEN'] });
+  expect(routes.remote?.backend).toMatchObject({ headers: { 'X-Key': '(set)' } });
+});

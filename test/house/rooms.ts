@@ -187,6 +187,11 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'composition/unusable-routes.ts',
+    may: ['composition', 'observability', 'options.ts', 'settings'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'cli',
     may: [
       'index.ts',
@@ -200,6 +205,7 @@ export const rooms: readonly Room[] = [
       'client/node',
       'doctor',
       'upstream/examination',
+      'composition/unusable-routes.ts',
     ],
     neverPackages: [engine, ...nativePackages],
   },

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
 import { SettingsRefused } from '../../index.ts';
@@ -30,7 +31,10 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
     .option('--json', 'print JSON')
     .action(async (options: CheckConfigOptions) => {
       const settings = loadSettings(options.config, { data: options.data });
-      const unusable = await findUnusable(upstreamsOf(settings), io.now);
+      const unusable = [
+        ...(await findUnusable(upstreamsOf(settings), io.now)),
+        ...(await findUnusableRoutes(settings, io.env)),
+      ];
       if (unusable.length > 0) throw new SettingsRefused(unusable);
       const warnings = adviseOnSettings(settings);
       const data = await inspectDataFolder(settings.data);

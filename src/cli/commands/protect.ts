@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { loadSettings } from '../../config/load.ts';
+import { loadSettings, type Overrides } from '../../config/load.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { readHostFile } from '../host-file.ts';
 import { programName } from '../program-name.ts';
 import { parseWhole } from '../whole-number.ts';
 import { parsePort, runServer } from './serve.ts';
@@ -15,6 +16,7 @@ interface ProtectOptions {
   env?: string[];
   process?: 'session' | 'account' | 'shared';
   maxProcesses?: number;
+  import?: string;
   json?: boolean;
 }
 
@@ -29,24 +31,50 @@ function collectName(name: string, names: readonly string[] = []): string[] {
   return [...names, name];
 }
 
+/** What is to be protected: routes and servers for the settings. */
+function readTarget(
+  words: readonly string[],
+  { name, env, maxProcesses, process: sharing, import: file }: ProtectOptions,
+): Pick<Overrides, 'routes' | 'mcpServers'> {
+  const [command, ...args] = words;
+  if ((command === undefined) === (file === undefined))
+    throw new CliError(
+      'Say what to protect: a command, a URL, or --import with a file.',
+      exitCodes.usage,
+      `${programName} protect -- npx -y @modelcontextprotocol/server-filesystem /srv/files`,
+    );
+  const isUrl = command !== undefined && args.length === 0 && /^https?:\/\//i.test(command);
+  const ofPrograms = { env, maxProcesses, process: sharing };
+  const misplaced = Object.entries(ofPrograms).find(([, value]) => value !== undefined);
+  if (misplaced && (isUrl || file !== undefined))
+    throw new CliError('--env, --process and --max-processes are for a command.', exitCodes.usage);
+  if (file !== undefined) {
+    if (name !== undefined)
+      throw new CliError('--name is for one server; those of a file have names.', exitCodes.usage);
+    return { mcpServers: readHostFile(file) };
+  }
+  const backend = isUrl
+    ? { url: command }
+    : {
+        command: command ?? '',
+        args,
+        ...(env && { env }),
+        ...(sharing && { process: sharing }),
+        ...(maxProcesses !== undefined && { maxProcesses }),
+      };
+  return { routes: { [routeName]: { path: '/', backend, ...(name !== undefined && { name }) } } };
+}
+
 async function protect(words: readonly string[], options: ProtectOptions): Promise<void> {
-  if (process.platform === 'win32')
+  const settings = loadSettings(options.config, { ...options, ...readTarget(words, options) });
+  const hasPrograms = Object.values(settings.routes).some(({ backend }) => 'command' in backend);
+  if (process.platform === 'win32' && hasPrograms)
     throw new CliError(
       'A program cannot be protected on Windows: it has no process groups to end it with.',
       exitCodes.cannotServe,
       'Run it in WSL or in a Linux container.',
     );
-  const [command = '', ...args] = words;
-  const { name, env, maxProcesses, process: sharing } = options;
-  const backend = {
-    command,
-    args,
-    ...(env && { env }),
-    ...(sharing && { process: sharing }),
-    ...(maxProcesses !== undefined && { maxProcesses }),
-  };
-  const route = { path: '/', backend, ...(name !== undefined && { name }) };
-  await runServer(loadSettings(options.config, { ...options, routes: { [routeName]: route } }), options);
+  await runServer(settings, options);
 }
 
 /**
@@ -56,9 +84,15 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
 export function registerProtect(program: Command): void {
   program
     .command('protect')
-    .description('put an MCP server that is a program (stdio) behind login, at /mcp')
-    .usage('[options] -- <command> [arguments...]')
-    .argument('<command...>', 'the program and its arguments, as they are: no shell reads them')
+    .description('put an MCP server behind login, at /mcp: a program (stdio), or one by its URL')
+    .usage(
+      '[options] -- <command> [arguments...]\n       gatehouse protect [options] <url>\n       gatehouse protect [options] --import <file>',
+    )
+    .argument('[command...]', 'the program and its arguments, as they are: no shell reads them; or a URL')
+    .option(
+      '--import <file>',
+      'serve all MCP servers of a desktop host’s file, such as .mcp.json, each at /<name>/mcp',
+    )
     .option('--name <name>', 'what people call it (default: the host of the public URL)')
     .option('--env <variable>', 'hand over a variable of the environment; repeatable', collectName)
     .addOption(

@@ -38,6 +38,18 @@ describe('gatehouse check-config', () => {
     expect(String(error)).toMatch(/listen\.port/);
   });
 
+  it('refuses routes that the server would not start with, and starts none of their programs', async () => {
+    const backend = { command: '/there/is/no/such/program' };
+    const missing = { a: { backend: { ...backend, env: ['NOT_SET_ANYWHERE'] } } };
+    expect(String((await check({ routes: missing }).ran).error)).toMatch(
+      /routes\.a\.backend: .*NOT_SET_ANYWHERE/,
+    );
+    const { stdout } = await check({ mcpServers: { a: { ...backend, env: { TOKEN: 'canary' } } } }, '--print')
+      .ran;
+    expect(stdout).toContain('The settings can be used.');
+    expect(stdout).not.toContain('canary');
+  });
+
   it('refuses upstreams that the server would not start with, and asks none of them (T-088)', async () => {
     const upstreams = {
       work: { issuer: 'https://no-such-host.invalid', clientId: 'c', clientSecretFile: 'missing' },

@@ -1,0 +1,133 @@
+// Flows through src/cli/commands/protect.ts and src/cli/host-file.ts: the file of a desktop host, served as it is.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ada } from '../../support/gatehouse.ts';
+import { obtainTokens, tryAccess } from '../../support/oauth.ts';
+import { type Program, repository, runProgram } from '../../support/program.ts';
+import { commandLine, runGatehouse } from '../../support/served.ts';
+import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
+import { serveStreamable } from './support/elsewhere.ts';
+
+const backend = join(repository, 'test/support/backend/server.ts');
+const placeholder = ['$', '{HOME}/$USER/%PATH%'].join('');
+
+function said(result: unknown): Record<string, unknown> {
+  return JSON.parse((result as { content: { text: string }[] }).content[0]?.text ?? '');
+}
+
+/** Runs `gatehouse protect` on a free port; gives the program, and where its servers are. */
+async function protect(...args: string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-import-'));
+  const program: Program = runProgram(
+    commandLine,
+    ['protect', '--port', '0', '--json', '--data', folder, ...args],
+    {
+      input: '',
+      env: {
+        GATEHOUSE_ACCOUNT_EMAIL: ada.email,
+        GATEHOUSE_ACCOUNT_PASSWORD: ada.password,
+      },
+    },
+  );
+  const [json] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
+  const { servers } = JSON.parse(json) as { servers: { name: string; mcpUrl: string }[] };
+  return {
+    program,
+    servers,
+    async stop() {
+      await program.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('gatehouse protect --import', () => {
+  let folder: string;
+  let gate: Awaited<ReturnType<typeof protect>>;
+  const secret = 'canary-4711-of-the-host';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gatehouse-host-'));
+    const file = join(folder, 'mcp.json');
+    const server = (mark: string) => ({
+      command: process.execPath,
+      args: [backend, 'sound', mark],
+      env: { API_TOKEN: secret, MODE: placeholder },
+    });
+    await writeFile(
+      file,
+      JSON.stringify({ mcpServers: { 'My Files': server(placeholder), other: server('o') } }),
+    );
+    gate = await protect('--import', file);
+  });
+  afterAll(async () => {
+    await gate.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('serves every server of the file at a path of its own, each with its own login', async () => {
+    expect(gate.servers.map(({ name, mcpUrl }) => [name, new URL(mcpUrl).pathname])).toEqual([
+      ['My Files', '/my-files/mcp'],
+      ['other', '/other/mcp'],
+    ]);
+    const [files, other] = gate.servers.map(({ mcpUrl }) => mcpUrl) as [string, string];
+    const url = new URL(files).origin;
+    const { tokens } = await obtainTokens({ url, mcpUrl: files }, { scope: 'mcp', scopes: ['mcp'] });
+    expect(await tryAccess(files, tokens.access_token)).toBe(200);
+    expect(await tryAccess(other, tokens.access_token)).toBe(401);
+  });
+
+  it('gives programs arguments and variables as they stand there, expands nothing, and logs no value (T-152, T-153, T-194)', async () => {
+    const mcpUrl = gate.servers[0]?.mcpUrl ?? '';
+    const { client } = await connectSdkV2(mcpUrl, 'auto', { scopes: ['mcp'] });
+    const { env, args } = said(await client.callTool({ name: 'surroundings', arguments: {} })) as {
+      env: Record<string, string>;
+      args: string[];
+    };
+    expect(args).toEqual(['sound', placeholder]);
+    expect(env).toMatchObject({ API_TOKEN: secret, MODE: placeholder });
+    await client.callTool({ name: 'mutter', arguments: { text: `my token is ${secret}` } });
+    await gate.program.waitFor('stderr', /my token is/);
+    const { stderr, stdout } = gate.program.written;
+    expect(stderr + stdout).not.toContain(secret);
+    expect(stderr).toContain('routes.my-files.backend.env.MODE has a placeholder');
+    await client.close();
+  });
+
+  it('is examined by gatehouse doctor at each path without a finding', async () => {
+    for (const { mcpUrl } of gate.servers) {
+      const { code, stdout } = await runGatehouse(['doctor', '--json', mcpUrl]);
+      const { findings } = JSON.parse(stdout) as { findings: { id: string; verdict: string }[] };
+      expect(findings.length).toBeGreaterThan(20);
+      expect(findings.filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')).toEqual([]);
+      expect(code).toBe(0);
+    }
+  }, 120_000);
+});
+
+describe('gatehouse protect', () => {
+  it('with a URL puts the server there behind login, at /mcp', async () => {
+    const elsewhere = await serveStreamable();
+    onTestFinished(() => elsewhere.stop());
+    const gate = await protect('--name', 'Far away', elsewhere.url);
+    onTestFinished(() => gate.stop());
+    const [server] = gate.servers;
+    expect(server).toMatchObject({ name: 'Far away' });
+    expect(new URL(server?.mcpUrl ?? '').pathname).toBe('/mcp');
+    const { client } = await connectSdkV2(server?.mcpUrl ?? '', 'auto', { scopes: ['mcp'] });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+    await client.close();
+  });
+
+  it.each([
+    [[], 'Say what to protect'],
+    [['--import', '/nowhere.json', '--', 'program'], 'Say what to protect'],
+    [['--import', '/nowhere.json'], '/nowhere.json: there is no such file'],
+    [['--env', 'HOME', 'https://a.example/mcp'], 'are for a command'],
+  ])('says what is missing for %j', async (args, sentence) => {
+    const { code, stderr } = await runGatehouse(['protect', ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
+  });
+});
