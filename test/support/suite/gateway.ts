@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { GatehouseOptions } from '../../../src/index.ts';
-import { type HostedServer, hostStreamableHttp } from '../conformance-backends/http.ts';
+import { type HostedServer, hostSse, hostStreamableHttp } from '../conformance-backends/http.ts';
 import { createOlderServer } from '../conformance-backends/older-server.ts';
 import { repository } from '../program.ts';
 import type { CheckedScenario } from './checks.ts';
+import { serveOpen } from './open-endpoint.ts';
 import type { SuiteOutcome } from './outcome.ts';
-import { examineServer, type Revision, revisions, serveGated } from './server.ts';
+import { about, examineServer, type Revision, revisions, serveGated } from './server.ts';
 
 /** The suite's server, where it stands behind the gate. */
 interface Standing {
@@ -20,6 +21,12 @@ async function byUrl(transport: 'http' | 'sse' | 'rest', hosted: Promise<HostedS
   return { backend: { url, transport }, stop };
 }
 
+/** Nobody else's server speaks Rest: it is Gatehouse's own front, without its gate. */
+async function hostRest(): Promise<HostedServer> {
+  const open = await serveOpen({ ...about, create: createOlderServer });
+  return { url: open.restUrl, stop: open.stop };
+}
+
 /** The kinds of backends, and how the suite's server is started as one. */
 export const backends = {
   stdio: async () => ({
@@ -27,6 +34,8 @@ export const backends = {
     stop: async () => undefined,
   }),
   http: () => byUrl('http', hostStreamableHttp(createOlderServer)),
+  sse: () => byUrl('sse', hostSse(createOlderServer)),
+  rest: () => byUrl('rest', hostRest()),
 } as const satisfies Record<string, () => Promise<Standing>>;
 
 /** A kind of backend. */

@@ -18,6 +18,8 @@ import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 /** An MCP endpoint without a gate. */
 export interface OpenEndpoint {
   url: string;
+  /** The same server over Rest. */
+  restUrl: string;
   stop(): Promise<void>;
 }
 
@@ -78,10 +80,11 @@ export async function serveOpen(protectedServer: ProtectedServer): Promise<OpenE
     ctx.state.authInfo = everybody;
     return next();
   });
-  app.use(endpoint.middleware);
+  app.use((ctx, next) => (ctx.path === '/rest' ? endpoint.rest(ctx, next) : endpoint.middleware(ctx, next)));
   http.on('request', app.callback());
   return {
     url: url.href,
+    restUrl: new URL('/rest', origin).href,
     async stop() {
       await endpoint.close();
       http.closeAllConnections();

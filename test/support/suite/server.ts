@@ -19,7 +19,11 @@ export const revisions = ['2025-11-25', '2026-07-28'] as const;
 /** A revision the suite has a list of requirements for. */
 export type Revision = (typeof revisions)[number];
 
-const about = { name: 'Conformance test server', scopes: { 'suite:run': 'Run the conformance suite.' } };
+/** What the suite’s server is called, and its scope. */
+export const about = {
+  name: 'Conformance test server',
+  scopes: { 'suite:run': 'Run the conformance suite.' },
+};
 
 /** The suite's server in every form it can be brought in, and the revisions each form is for. */
 export const servers = {
