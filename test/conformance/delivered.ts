@@ -30,6 +30,11 @@ export const deliveredSections: readonly DeliveredSection[] = [
     roles: ['CL'],
     revisions: ['24', '03', '06', '11', '26', 'ext'],
   },
+  {
+    sections: ['A7', 'A11', 'A12', 'B1', 'B5', 'B7', 'C4', 'C6', 'C8'],
+    roles: ['GW'],
+    revisions: ['24', '03', '06', '11', '26', 'ext'],
+  },
 ];
 
 /** Groups of threats that are withstood today. */
@@ -43,6 +48,7 @@ export const deliveredThreatGroups: readonly string[] = [
   'G',
   'H',
   'I',
+  'J',
   'K',
   'L',
   'M',
@@ -54,6 +60,15 @@ export const exceptions: readonly { id: string; reason: string }[] = [
     id: 'A12-06',
     reason:
       'nothing installs a local server: a program is started only where its whole command line was typed with --transport stdio',
+  },
+  {
+    id: 'A12-07',
+    reason:
+      'processes get an allow-list of variables and a group of their own, and each start is in the log; there is no sandbox yet',
+  },
+  {
+    id: 'C8-07',
+    reason: 'each path has one backend: nothing is aggregated, so that no names can collide',
   },
   {
     id: 'C2-05',
