@@ -19,11 +19,12 @@ export interface Breaker extends Step {
   status(): { isOpenForAll: boolean; accounts: number };
 }
 
-/** What is no failure of the server: what it refuses to this caller, and bounds that the caller has reached. */
+/** What is no failure of the server: what it refuses to this caller, bounds that the caller has reached, and waits of another kind. */
 const noFailures = new Set([
   'backend_processes_exhausted',
   'backend_restarting',
   'backend_busy',
+  'backend_restarting',
   'backend_wants_login',
   'backend_forbids',
   'backend_refused',
