@@ -65,9 +65,9 @@ export function composeRouteBackend(
   }: { backend: StdioBackendOptions | RemoteBackendOptions } & Pick<RouteSettings, 'policy' | 'cache'>,
   parts: RouteBackendParts,
 ): GatewayBackend {
-  const { name, pins, logger } = parts;
+  const { name, pins, credentials, logger } = parts;
   const backend = composeBackend(options, parts);
-  const { list, breaker, close } = createSteps({ name, policy, cache, pins, logger });
+  const { list, breaker, close } = createSteps({ name, policy, cache, pins, credentials, logger });
   return {
     source: withSteps(backend.source, list, logger),
     status: () => ({ ...backend.status(), circuits: breaker.status() }),

@@ -19,18 +19,17 @@ export interface Breaker extends Step {
   status(): { isOpenForAll: boolean; accounts: number };
 }
 
-/** What is no failure of the server: what it refuses to this caller, bounds that the caller has reached, and waits of another kind. */
-const noFailures = new Set([
-  'backend_processes_exhausted',
-  'backend_restarting',
-  'backend_busy',
-  'backend_restarting',
+/** Answers of a server that works: what it refuses to this caller. */
+const refusals = new Set([
   'backend_wants_login',
   'backend_forbids',
   'backend_refused',
   'backend_session_lost',
   'backend_answer_too_large',
 ]);
+
+/** What says nothing of the server: it was not asked. */
+const unasked = new Set(['backend_processes_exhausted', 'backend_busy', 'backend_restarting']);
 
 /** Accounts whose failures are known, at most; beyond, the oldest is forgotten. */
 const maxAccounts = 10_000;
@@ -78,16 +77,16 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
         circuit?.gaveUp();
         return resting(waitMs);
       }
-      let verdict: boolean | undefined;
+      let verdict: Verdict = 'none';
       try {
         const answer = await next(request);
-        if (!signal.aborted) verdict = isFailure(answer);
+        if (!signal.aborted) verdict = judge(answer);
         return answer;
       } finally {
-        if (verdict === undefined) {
+        if (verdict === 'none') {
           circuit?.gaveUp();
           ofAll.gaveUp();
-        } else if (verdict) noteFailure(account);
+        } else if (verdict === 'failed') noteFailure(account);
         else noteSuccess(account);
       }
     },
@@ -101,7 +100,11 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
   };
 }
 
-function isFailure({ error }: Answer): boolean {
+type Verdict = 'answered' | 'failed' | 'none';
+
+function judge({ error }: Answer): Verdict {
   const reason = (error?.data as { reason?: unknown } | undefined)?.reason;
-  return typeof reason === 'string' && reason.startsWith('backend_') && !noFailures.has(reason);
+  if (typeof reason !== 'string' || refusals.has(reason)) return 'answered';
+  if (unasked.has(reason) || reason.startsWith('credential_')) return 'none';
+  return reason.startsWith('backend_') ? 'failed' : 'answered';
 }

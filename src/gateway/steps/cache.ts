@@ -1,5 +1,5 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { principalKey } from '../../oauth/auth-info.ts';
+import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
 import { lists } from './listed.ts';
 import type { Answer, Next, Passing, Step } from './step.ts';
@@ -19,6 +19,12 @@ const longestMs = 86_400_000;
 /** Most questions of which is known how their answers may be kept. */
 const maxKnown = 1000;
 
+/** A step that keeps answers. */
+export interface Cache extends Step {
+  /** Lets go of what is kept for an account: what it is to the server has changed. @param account see `accountKeyPrefix` */
+  forgetAccount(account: string): void;
+}
+
 /** How a question that somebody else asked came out. */
 type Outcome = KeptAnswer | 'not kept' | 'not answered';
 
@@ -28,7 +34,7 @@ type Outcome = KeptAnswer | 'not kept' | 'not answered';
  * answer. Nothing is asked that nobody asked for.
  * @see MCP 2026-07-28 "Caching" (C6-07)
  */
-export function createCache(limits: CacheLimits, nowMs: () => number): Step {
+export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
   const kept = new KeptAnswers(limits);
   const running = new Map<string, Promise<Outcome>>();
   const knownPublic = new Set<string>();
@@ -49,7 +55,12 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Step {
     if (resultType !== undefined && resultType !== 'complete') return 0;
     return typeof ttlMs === 'number' && ttlMs > 0 ? Math.min(ttlMs, longestMs) : 0;
   };
-  const keep = (request: RequestMessage, { result }: Answer, era: string, keys: Keys): Outcome => {
+  const keep = (
+    request: RequestMessage,
+    { result }: Answer,
+    { era, caller }: Passing,
+    keys: Keys,
+  ): Outcome => {
     const forMs = result ? goodForMs(request, result, era) : 0;
     if (!result || forMs === 0) {
       note(notKept, keys.shared);
@@ -59,7 +70,13 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Step {
     notKept.delete(keys.shared);
     if (isPublic) note(knownPublic, keys.shared);
     else knownPublic.delete(keys.shared);
-    const answer = { method: request.method, uri: request.params?.uri, result, untilMs: nowMs() + forMs };
+    const answer = {
+      method: request.method,
+      uri: request.params?.uri,
+      ...(!isPublic && caller && { account: accountKeyPrefix(caller) }),
+      result,
+      untilMs: nowMs() + forMs,
+    };
     kept.keep(isPublic ? keys.shared : keys.own, answer);
     return answer;
   };
@@ -73,7 +90,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Step {
     try {
       const answer = await next(request);
       if (passing.signal.aborted) return answer;
-      const outcome = before === changes ? keep(request, answer, passing.era, keys) : 'not kept';
+      const outcome = before === changes ? keep(request, answer, passing, keys) : 'not kept';
       const isForAllWaiting = key === keys.own || knownPublic.has(keys.shared);
       resolve(isForAllWaiting ? outcome : 'not kept');
       return answer;
@@ -96,6 +113,10 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Step {
         if (typeof outcome === 'object') return fresh(outcome);
         if (outcome !== 'not answered' || passing.signal.aborted) return lead(request, passing, next, keys);
       }
+    },
+    forgetAccount(account) {
+      changes++;
+      kept.forget((answer) => answer.account === account);
     },
     hear(notification) {
       const isMeant = meantBy(notification);

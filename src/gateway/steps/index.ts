@@ -1,4 +1,6 @@
+import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { CredentialSource } from '../credentials/credentials.ts';
 import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
 import { ArgumentChecks } from './argument-checks.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -55,6 +57,8 @@ export interface StepsOptions {
   cache: Keeping;
   /** Where the definitions of its tools are remembered; nowhere where it is left out. */
   pins?: Memory;
+  /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
+  credentials?: Pick<CredentialSource, 'onChange'> | undefined;
   logger: Logger;
   nowMs?: () => number;
 }
@@ -69,7 +73,15 @@ export interface Steps {
 
 /** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */
 export function createSteps(options: StepsOptions): Steps {
-  const { name, policy, cache, pins, logger, nowMs = () => performance.now() } = options;
+  const {
+    name,
+    policy,
+    cache: keeping,
+    pins,
+    credentials,
+    logger,
+    nowMs = () => performance.now(),
+  } = options;
   const { failures, windowSeconds, openSeconds } = policy.breaker;
   const breaker = createBreaker({
     name,
@@ -85,12 +97,14 @@ export function createSteps(options: StepsOptions): Steps {
     logger,
   };
   const checks = new ArgumentChecks();
+  const cache = createCache({ ...keeping, listMs: secondsToMs(keeping.listSeconds) }, nowMs);
+  const stopHearing = credentials?.onChange((account) => cache.forgetAccount(accountKeyPrefix(account)));
   const list = [
     createAllowedNames(policy),
     ...(policy.readOnly ? [createReadOnly(definitions)] : []),
     createCallLimits(policy.limits, nowMs),
     ...(policy.checkArguments ? [createCheckedArguments({ name, definitions, checks, logger })] : []),
-    ...(cache.keep ? [createCache({ ...cache, listMs: secondsToMs(cache.listSeconds) }, nowMs)] : []),
+    ...(keeping.keep ? [cache] : []),
     breaker,
     createTimeLimit(name, {
       quietMs: policy.timeLimitSeconds * 1000,
@@ -100,7 +114,14 @@ export function createSteps(options: StepsOptions): Steps {
     ...(pinning ? [createPinning(pinning)] : []),
     forgetting(definitions),
   ];
-  return { list, breaker, close: () => checks.close() };
+  return {
+    list,
+    breaker,
+    close() {
+      stopHearing?.();
+      checks.close();
+    },
+  };
 }
 
 function secondsToMs(seconds: number | undefined): number | undefined {

@@ -3,6 +3,8 @@ export interface KeptAnswer {
   method: string;
   /** Of the resource that was read. */
   uri?: unknown;
+  /** Whose it is; absent where it is for everybody. */
+  account?: string;
   result: Record<string, unknown>;
   /** When it is no longer good, on the clock of whoever keeps it. */
   untilMs: number;

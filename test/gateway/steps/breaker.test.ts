@@ -83,6 +83,16 @@ describe('the breaker of a backend', () => {
     expect((await ask('tools/call', { name: 'good' })).result).toBeDefined();
   });
 
+  it('does not take what says nothing of the server for an answer of it', async () => {
+    const { talk } = start();
+    const { ask } = await talk();
+    for (let count = 0; count < 3; count++) {
+      await fails(ask);
+      await ask('tools/call', { name: 'busy' });
+    }
+    expect(await fails(ask)).toMatchObject({ reason: 'backend_resting' });
+  });
+
   it('takes a cancelled call for no answer of the server: another may try', async () => {
     const { talk, clock, mend, server } = start();
     const { ask, say } = await talk();

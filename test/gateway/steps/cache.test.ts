@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type CacheLimits, createCache } from '../../../src/gateway/steps/cache.ts';
-import type { Answer, Step } from '../../../src/gateway/steps/step.ts';
+import type { Answer } from '../../../src/gateway/steps/step.ts';
 import { SteppedRequest } from '../../../src/gateway/steps/stepped-request.ts';
+import { accountKeyPrefix } from '../../../src/oauth/auth-info.ts';
 import { callerNamed } from '../../mcp/conversations/support/talk.ts';
 
 /** A cache before a server that a test answers for: how often it was asked, and what it said. */
 function start(limits: Partial<CacheLimits> = {}) {
   const clock = { ms: 0 };
-  const cache: Step = createCache({ maxEntries: 100, maxBytes: 1_000_000, ...limits }, () => clock.ms);
+  const cache = createCache({ maxEntries: 100, maxBytes: 1_000_000, ...limits }, () => clock.ms);
   let asked = 0;
   let give: (subject: string) => Promise<Answer> | Answer = () => ({ result: {} });
   const ask = (
@@ -179,6 +180,17 @@ describe('answers of 2026-07-28', () => {
     await answer;
     await result('ann');
     expect(asked()).toBe(2);
+  });
+
+  it('of somebody whose credentials changed are not theirs any more; those of others stay (T-158)', async () => {
+    const { cache, gives, result, asked } = start();
+    gives((subject) => good({ whose: subject }));
+    await result('ann');
+    await result('bob');
+    cache.forgetAccount(accountKeyPrefix(callerNamed('ann')));
+    await result('ann');
+    await result('bob');
+    expect(asked()).toBe(3);
   });
 
   it('that are errors are not kept', async () => {

@@ -1,15 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSteps } from '../../../src/gateway/steps/index.ts';
+import { createSteps, type StepsOptions } from '../../../src/gateway/steps/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { cacheSettings, policySettings } from '../../../src/settings/policy.ts';
 import { stepped } from './support/stepped.ts';
 
-function steps(policy: unknown, cache: unknown = {}) {
+function steps(policy: unknown, cache: unknown = {}, credentials?: StepsOptions['credentials']) {
   const logger = createLogger('silent');
   const made = createSteps({
     name: 'Notes',
     policy: policySettings.parse(policy),
     cache: cacheSettings.parse(cache),
+    credentials,
     logger,
     nowMs: () => 0,
   });
@@ -59,5 +60,23 @@ describe('the steps before a backend', () => {
     expect(server.requests('tools/list')).toHaveLength(1);
     expect((await ask('tools/call', { name: 'a', arguments: {} })).result?.isError).toBe(true);
     expect(server.requests('tools/call')).toHaveLength(0);
+  });
+
+  it('let go of what is kept for somebody whose credentials change, and hear of it until they are closed (T-158)', async () => {
+    type Tell = Parameters<NonNullable<StepsOptions['credentials']>['onChange']>[0];
+    const heard = new Set<Tell>();
+    const onChange = (tell: Tell) => {
+      heard.add(tell);
+      return () => void heard.delete(tell);
+    };
+    const { list, close } = steps({}, { listSeconds: 60 }, { onChange });
+    const { talk, server } = stepped(list, failing);
+    const { ask } = await talk({ subject: 'ann' });
+    await ask('tools/list');
+    for (const tell of heard) tell({ issuer: 'https://example.com', subject: 'ann' });
+    await ask('tools/list');
+    expect(server.requests('tools/list')).toHaveLength(2);
+    close();
+    expect(heard.size).toBe(0);
   });
 });
