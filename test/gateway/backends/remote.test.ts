@@ -70,6 +70,17 @@ describe('a server by URL', () => {
     expect(resuming?.headers).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
+  it('keeps quiet for as long as it likes: connections in use do not end for that (src/gateway/backends/remote/wire.ts)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(200, eventStream).flushHeaders();
+      else if (!begins(request, response, 's'))
+        setTimeout(() => json(response, { id: request.body.id, result: { late: true } }), 5500);
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    expect((await talk.ask('tools/call')).result).toEqual({ late: true });
+    expect(asked.filter(({ method }) => method === 'GET')).toHaveLength(1);
+  });
+
   it('that keeps breaking a stream is given up after three times without anything new (T-157)', async () => {
     const { url, asked } = await serve((request, response) => {
       if (request.method === 'GET' && request.headers['last-event-id'] === undefined)
@@ -243,6 +254,17 @@ describe('credentials of a caller', () => {
     expect(headers).toHaveLength(before);
     const other = await open(backendAt({ url, transport: 'http' }, credentials));
     expect((await other.ask('initialize', params)).error).toBe(error);
+  });
+
+  it('that no header can hold fail the request, and nothing else', async () => {
+    let key = 'good';
+    const { credentials } = source({ ada: () => ({ headers: { 'x-key': key } }) });
+    const { url } = await seen();
+    const talk = await begin(backendAt({ url, transport: 'http' }, credentials));
+    key = 'b\u{1f511}d\r\nx: y';
+    expect((await talk.ask('ping')).error?.data?.reason).toBe('backend_unreachable');
+    key = 'good again';
+    expect((await talk.ask('ping')).result).toEqual({});
   });
 
   it('that change end the sessions begun with them, and no others', async () => {

@@ -23,6 +23,9 @@ const space = 0x20;
 /** Longest `id` and type of an event that is kept, in bytes: the id is sent back as a header. */
 const maxNameBytes = 1024;
 
+/** RFC 9110 section 5.5. */
+const sendable = /^[\t\x20-\x7e\x80-\xff]+$/;
+
 const nothing = Buffer.alloc(0);
 
 /**
@@ -31,7 +34,10 @@ const nothing = Buffer.alloc(0);
  * @see WHATWG HTML section 9.2.6 "Interpreting an event stream"
  */
 export class EventReader {
-  /** Id of the last event that came whole and had one: who resumes behind it misses nothing. */
+  /**
+   * Id of the last event that came whole and had one, as the value of a header, a byte a character: who resumes behind it
+   * misses nothing.
+   */
   lastEventId: string | undefined;
   readonly #maxBytes: number;
   readonly #taker: EventTaker;
@@ -117,7 +123,9 @@ export class EventReader {
   }
 
   #keepId(value: Buffer): void {
-    if (value.length <= maxNameBytes && !value.includes(0)) this.#id = value.toString('utf8');
+    // Its bytes as they are, which is how they are sent back; those no header may have are of no use.
+    const id = value.toString('latin1');
+    if (value.length <= maxNameBytes) this.#id = sendable.test(id) ? id : undefined;
   }
 
   #dispatch(): void {

@@ -21,7 +21,7 @@ const firstRetryMs = 1_000;
 const longestRetryMs = 300_000;
 
 /** How long the end of a session may take to be heard, in milliseconds. */
-const goodbyeMs = 2_000;
+const goodbyeMs = 1_000;
 
 /** What may be sent back as a header: ids of sessions, and revisions. */
 const headerForm = /^[\x21-\x7e]{1,1024}$/;

@@ -106,17 +106,17 @@ export class Wire {
   send({ method, path, headers, body }: WireRequest, listener: WireListener): () => void {
     const { url } = this.#options;
     const framing = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];
-    let outgoing: ClientRequest;
+    let outgoing: ClientRequest | undefined;
     let isOver = false;
     const fail = (failure: WireFailure): void => {
       if (isOver) return;
       isOver = true;
       forgetDeadline();
-      outgoing.destroy();
+      outgoing?.destroy();
       listener.failed(failure);
     };
     const forgetDeadline = this.#heads.set(() => fail({ reason: 'backend_timed_out' }));
-    outgoing = this.#send({
+    const options = {
       protocol: url.protocol,
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port,
@@ -125,8 +125,21 @@ export class Wire {
       agent: this.#agent,
       maxHeaderSize,
       headers: ['host', url.host, ...headers, ...framing],
-    });
-    outgoing.on('response', (answer) => {
+    };
+    try {
+      outgoing = this.#send(options);
+    } catch (error) {
+      // A header that Node does not send. Who asks hears nothing before it has asked.
+      queueMicrotask(() =>
+        fail({ reason: 'backend_unreachable', code: (error as NodeJS.ErrnoException).code }),
+      );
+      return () => {
+        isOver = true;
+        forgetDeadline();
+      };
+    }
+    const sent = outgoing;
+    sent.on('response', (answer) => {
       if (isOver) return;
       const { statusCode: status = 0 } = answer;
       if (status >= 300 && status < 400) {
@@ -137,13 +150,13 @@ export class Wire {
       forgetDeadline();
       listener.head(answer);
     });
-    outgoing.on('error', (error: NodeJS.ErrnoException) => fail(failureOf(error, outgoing)));
-    outgoing.on('close', () => fail({ reason: 'backend_ended' }));
-    outgoing.end(body);
+    sent.on('error', (error: NodeJS.ErrnoException) => fail(failureOf(error, sent)));
+    sent.on('close', () => fail({ reason: 'backend_ended' }));
+    sent.end(body);
     return () => {
       isOver = true;
       forgetDeadline();
-      outgoing.destroy();
+      sent.destroy();
     };
   }
 

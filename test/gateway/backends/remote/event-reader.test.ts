@@ -48,6 +48,8 @@ describe('an event stream', () => {
     });
     expect(found.lastEventId).toBeUndefined();
     expect(found.retries).toEqual([]);
+    expect(read('id: a\ndata: x\n\nid: \u0007\ndata: y\n\n').lastEventId).toBeUndefined();
+    expect(read('id: ü\ndata: x\n\n').lastEventId).toBe(Buffer.from('ü').toString('latin1'));
   });
 
   it('is given up with an event that is too long, in one line, in many or in none that ends (T-157)', () => {
