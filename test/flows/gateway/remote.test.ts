@@ -3,6 +3,9 @@
 // src/gateway/backends/remote/posting-link.ts, src/gateway/backends/remote/rest.ts, src/gateway/backends/remote/event-stream-link.ts, src/gateway/backends/remote/own-stream.ts,
 // src/gateway/backends/remote/event-stream.ts, src/gateway/backends/remote/answer-body.ts and
 // src/gateway/backends/remote/wire.ts: real servers on loopback, real logins, the real clients of both SDKs.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   Client as ClientV2,
   StreamableHTTPClientTransport as TransportV2,
@@ -14,9 +17,9 @@ import {
   LoggingMessageNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens } from '../../support/oauth.ts';
+import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
@@ -251,5 +254,53 @@ describe('a server reached over Rest', () => {
     await Promise.all([client, newer].map((one) => one.close()));
     await gate.stop();
     await elsewhere.stop();
+  });
+});
+
+describe('servers by URL as routes', () => {
+  it('are set in the config file with their headers, each a resource of its own; a restart of the gate loses no session (T-162)', async () => {
+    const [one, two] = [await serveStreamable(), await serveEventStream()];
+    vi.stubEnv('KEY_OF_ONE', 'key-from-the-environment');
+    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-routes-'));
+    const routes = {
+      one: { backend: { url: one.url, headers: { 'x-api-key': { env: 'KEY_OF_ONE' } } } },
+      two: { backend: { url: two.url, transport: 'sse' as const } },
+    };
+    const first = await startGatehouse({ routes, folder });
+    const at = (path: string) => ({ url: first.url, mcpUrl: `${first.url}/${path}/mcp` });
+    const tokens = await Promise.all(
+      ['one', 'two'].map((path) => obtainTokens(at(path), { scope: 'mcp', scopes: ['mcp'] })),
+    );
+    const clients = await Promise.all(
+      ['one', 'two'].map((path, n) => connectAgain(at(path).mcpUrl, tokens[n]?.tokens.access_token ?? '')),
+    );
+    const seen = said(await clients[0]?.callTool({ name: 'seen', arguments: {} }));
+    expect(seen.headers).toMatchObject({ 'x-api-key': 'key-from-the-environment' });
+    expect(JSON.stringify(said(await clients[1]?.callTool({ name: 'seen', arguments: {} })))).not.toContain(
+      'key-from',
+    );
+    expect(await tryAccess(at('two').mcpUrl, tokens[0]?.tokens.access_token ?? '')).toBe(401);
+    expect(first.log.join('')).not.toContain('key-from-the-environment');
+
+    const port = Number(new URL(first.url).port);
+    await first.stop();
+    const second = await startGatehouse({ routes, folder, port });
+    for (const client of clients)
+      expect(said(await client.callTool({ name: 'echo', arguments: { text: 'after' } }))).toEqual({
+        said: 'after',
+      });
+    await Promise.all(clients.map((client) => client.close()));
+    await second.stop();
+    await Promise.all([one.stop(), two.stop(), rm(folder, { recursive: true, force: true })]);
+    vi.unstubAllEnvs();
+  });
+
+  it('are refused at the start where a header cannot be read, by name and without its value (T-163)', async () => {
+    const routes = {
+      one: { backend: { url: 'http://127.0.0.1:9/mcp', headers: { 'x-api-key': { env: 'NOT_SET' } } } },
+    };
+    await expect(startGatehouse({ routes })).rejects.toThrow(
+      /routes\.one\.backend: The header x-api-key: .*NOT_SET/,
+    );
   });
 });
