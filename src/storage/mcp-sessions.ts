@@ -2,7 +2,7 @@
 export interface StoredSession {
   /** SHA-256 of the session id; the id itself is only the client's. */
   key: string;
-  /** Whose it is: `principalKey` of who opened it. */
+  /** Whose it is: `principalKey` of who opened it, with the path of the route behind the client where it has one. */
   principal: string;
   /** Hash of the grant by which it was used last; null where a client acts for itself, and in sessions from before. */
   grantHash: string | null;
