@@ -25,6 +25,7 @@ export interface ModernProcessOptions {
   restarts: Restarts;
   /** Starts a process; or says why this account gets none. */
   launch(): Promise<StdioProcess | { error: JsonRpcError }>;
+  servesEverybody: boolean;
   /** Whether it is known that the program speaks 2026-07-28. */
   isKnown(): boolean;
   /** Called when there is no process any more, and nothing waits for one. */
@@ -345,8 +346,12 @@ export class ModernProcess implements Occupant {
     about?.hearing.notified(notification);
   }
 
-  /** A log message does not say for which request it is: where several want theirs, it is for none (T-127). */
+  /**
+   * A log message does not say for which request it is: where several want theirs, it is for none (T-127). That of a
+   * process that serves everybody may be about anybody (T-158).
+   */
   #onlyOneWithLog(): Waiting | undefined {
+    if (this.#options.servesEverybody) return undefined;
     const [one, another] = [...this.#waiting.values()].filter(
       ({ request }) => Object(request.params?._meta)[logLevelKey] !== undefined,
     );

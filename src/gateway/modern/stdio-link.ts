@@ -44,6 +44,7 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
     const made = new ModernProcess(account, {
       ...options,
       idleMs,
+      servesEverybody: sharing === 'shared',
       launch: () => launch(launchedFor),
       isKnown: () => isKnown,
       ended: () => {

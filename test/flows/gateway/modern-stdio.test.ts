@@ -16,7 +16,7 @@ const program = (name: string, ...args: string[]) => ({
 });
 
 /** A gate before a program whose processes can be found by a mark. */
-async function start(backend: ReturnType<typeof program> & { process?: 'account' }) {
+async function start(backend: ReturnType<typeof program> & { process?: 'account' | 'shared' }) {
   const mark = randomUUID();
   const gate = await startGatehouse({
     backend: { ...backend, env: { BACKEND_MARK: mark }, name: 'Program' },
@@ -113,13 +113,16 @@ describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {
   });
 });
 
-describe('a program that speaks both, one process an account', () => {
-  it('is one process for clients of all eras', async () => {
-    const { gate } = await start({ ...program('asking-program', 'both'), process: 'account' });
+describe.each(['both', 'modern'])('a program that speaks %s, one process an account', (speaks) => {
+  it('is one process for clients of all eras, and what it asks resumes the very call (C4-06)', async () => {
+    const { gate } = await start({ ...program('asking-program', speaks), process: 'account' });
     const pids = new Set<unknown>();
     for (const kind of capableClients) {
       const client = await connectCapable(kind, gate.mcpUrl, { scopes });
       pids.add(pidOf(await client.call('echo', { text: 'x' })));
+      expect(await client.call('ask')).toMatchObject({ name: 'Ada' });
+      expect(await client.call('sample')).toEqual({ type: 'text', text: 'Ada' });
+      expect(await client.call('roots')).toEqual(['file:///Ada']);
       await client.close();
     }
     expect(pids.size).toBe(1);
@@ -127,16 +130,37 @@ describe('a program that speaks both, one process an account', () => {
   });
 });
 
-describe('a program that speaks 2026-07-28 alone, one process an account', () => {
-  it('is one process for clients of all eras', async () => {
+describe('a program of 2026-07-28 that does not say for which request a log message is', () => {
+  it('has it told to nobody where two clients of an account want theirs (T-127)', async () => {
     const { gate } = await start({ ...program('asking-program', 'modern'), process: 'account' });
-    const pids = new Set<unknown>();
-    for (const kind of capableClients) {
-      const client = await connectCapable(kind, gate.mcpUrl, { scopes });
-      pids.add(pidOf(await client.call('echo', { text: 'x' })));
-      await client.close();
-    }
-    expect(pids.size).toBe(1);
+    const one = await connectCapable(modernClient, gate.mcpUrl, { scopes });
+    const other = await connectCapable(modernClient, gate.mcpUrl, { scopes });
+    for (const client of [one, other]) await client.setLevel('info');
+    const hanging = other.call('hang').catch(() => undefined);
+    await one.call('echo', { text: 'x', delayMs: '200' });
+    await one.call('steps');
+    expect([one.heard, other.heard]).toEqual([[], []]);
+    await other.close();
+    await hanging;
+    await vi.waitFor(async () => {
+      await one.call('steps');
+      expect(one.heard).toContain('step 3');
+    });
+    await one.close();
+    await gate.stop();
+  });
+
+  it('has it told to nobody where it serves everybody (T-158)', async () => {
+    const { gate } = await start({ ...program('asking-program', 'modern'), process: 'shared' });
+    const [ada, hers] = await Promise.all([
+      connectCapable(modernClient, gate.mcpUrl, { scopes }, 'Ada'),
+      connectCapable(modernClient, gate.mcpUrl, { scopes, person: grace }, 'Grace'),
+    ]);
+    await ada.setLevel('info');
+    const [, said] = await Promise.all([ada.call('steps'), hers.call('ask', { whom: 'her' })]);
+    expect(said).toEqual({ name: 'Grace', state: 'state of her' });
+    expect([ada.heard, hers.heard]).toEqual([[], ['elicitation/create']]);
+    await Promise.all([ada.close(), hers.close()]);
     await gate.stop();
   });
 });
