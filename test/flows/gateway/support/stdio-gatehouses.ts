@@ -3,12 +3,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createGatehouse, type GatehouseOptions, type OwnServer } from '../../../../src/index.ts';
+import { createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { makeEchoV2 } from '../../crosstalk/support/echo-server.ts';
-
-type BackendOptions = NonNullable<GatehouseOptions['backend']>;
 
 const many = { times: 100_000 };
 const [folder = '', maxProcesses] = process.argv.slice(2);
@@ -28,7 +26,7 @@ async function listen(): Promise<{ server: Server; port: number }> {
  */
 let publicUrl: string | undefined;
 
-async function start(served: { server: OwnServer } | { backend: BackendOptions }): Promise<number> {
+async function start(served: Pick<GatehouseOptions, 'server' | 'routes'>): Promise<number> {
   const { server, port } = await listen();
   publicUrl ??= `http://localhost:${port}`;
   const gatehouse = await createGatehouse({
@@ -46,14 +44,21 @@ await start({ server: { name: 'Door', create: ({ era }) => makeEchoV2(era), shar
 const ports: Record<string, number> = {};
 for (const sharing of ['session', 'account', 'shared'] as const)
   ports[sharing] = await start({
-    backend: {
-      name: 'Plain',
-      command: process.execPath,
-      args: [program, 'sound', '$HOME; echo `id` "\'&|'],
-      env: ['BACKEND_MARK'],
-      process: sharing,
-      maxProcesses: Number(maxProcesses),
-      idleSeconds: sharing === 'session' ? 3600 : 3,
+    routes: {
+      plain: {
+        path: '/',
+        name: 'Plain',
+        backend: {
+          command: process.execPath,
+          args: [program, 'sound', '$HOME; echo `id` "\'&|'],
+          env: ['BACKEND_MARK'],
+          process: sharing,
+          maxProcesses: Number(maxProcesses),
+          idleSeconds: sharing === 'session' ? 3600 : 3,
+        },
+        // All crash at once here, which the breaker is there to stop.
+        policy: { breaker: { failures: 1000 } },
+      },
     },
   });
 process.stdout.write(`${JSON.stringify({ publicUrl, ports })}\n`);
