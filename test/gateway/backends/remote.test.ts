@@ -29,6 +29,26 @@ describe('a server by URL', () => {
     expect(order).toHaveLength(3);
   });
 
+  it('is asked nothing before its own stream is open, as it drops what it would say there; but not for long', async () => {
+    for (const isShown of [true, false]) {
+      const order: string[] = [];
+      const { url } = await serve((asked, response) => {
+        if (asked.method === 'GET')
+          setTimeout(() => {
+            order.push('stream');
+            if (isShown) response.writeHead(200, eventStream).flushHeaders();
+          }, 60);
+        else if (!begins(asked, response)) {
+          order.push('request');
+          json(response, { id: asked.body.id, result: {} });
+        }
+      });
+      const talk = await begin(backendAt({ url, transport: 'http' }));
+      await talk.ask('tools/list');
+      expect(order).toEqual(['stream', 'request']);
+    }
+  });
+
   it('says to which request what it says belongs, and several messages at once (B3-05, B3-15)', async () => {
     const { url } = await serve((asked, response) => {
       if (asked.method === 'GET') response.writeHead(405).end();

@@ -12,6 +12,8 @@ export interface OwnStreamOptions {
   hear(data: Buffer): void;
   /** The server says that there is no such session any more. */
   sessionGone(): void;
+  /** Called whenever it is known whether the stream is open. */
+  settled(): void;
 }
 
 const firstWaitMs = 1_000;
@@ -37,7 +39,10 @@ export class OwnStream {
     const { streams, account } = options.parts;
     this.#hasPlace = streams.tryEnter(account);
     if (this.#hasPlace) this.#open();
-    else options.parts.noteFailure({ reason: 'backend_busy' });
+    else {
+      options.parts.noteFailure({ reason: 'backend_busy' });
+      options.settled();
+    }
   }
 
   /** Ends it. */
@@ -54,7 +59,16 @@ export class OwnStream {
     const behind = lastEventId === undefined ? [] : ['last-event-id', lastEventId];
     this.#stop = parts.wire.send(
       { method: 'GET', path, headers: [...headers(), ...behind] },
-      { head: (answer) => this.#head(answer), failed: () => this.#again() },
+      {
+        head: (answer) => {
+          this.#head(answer);
+          this.#options.settled();
+        },
+        failed: () => {
+          this.#again();
+          this.#options.settled();
+        },
+      },
     );
   }
 

@@ -118,8 +118,13 @@ export abstract class PostingLink implements Link {
   /** Ends the session. */
   protected abstract end(): Promise<void> | void;
 
-  /** The server knows that we are initialized. */
-  protected initialized(): void {}
+  /**
+   * The server knows that we are initialized.
+   * @param goOn lets what waited for that be sent
+   */
+  protected initialized(goOn: () => void): void {
+    goOn();
+  }
 
   /** Whether the head of an answer may be taken; otherwise it is given up. */
   protected checkHead(_post: Post, _answer: IncomingMessage): BackendFailure | undefined {
@@ -228,11 +233,13 @@ export abstract class PostingLink implements Link {
 
   /** The server knows that we are initialized, or never will. */
   #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
     if (this.isClosed) return;
-    for (const post of held) if (!post.isOver) this.#begin(post);
-    this.initialized();
+    this.initialized(() => {
+      const held = this.#held ?? [];
+      this.#held = undefined;
+      if (this.isClosed) return;
+      for (const post of held) if (!post.isOver) this.#begin(post);
+    });
   }
 
   #refused(post: Post, status: number, body: Buffer): void {

@@ -20,6 +20,9 @@ const maxResumes = 3;
 const firstRetryMs = 1_000;
 const longestRetryMs = 300_000;
 
+/** How long requests wait for the stream of a session, in milliseconds: some servers show it with its first event only. */
+const ownStreamMs = 500;
+
 /** How long the end of a session may take to be heard, in milliseconds. */
 const goodbyeMs = 1_000;
 
@@ -94,8 +97,17 @@ export class StreamableHttpLink extends PostingLink {
     super.lost(unsent);
   }
 
-  protected override initialized(): void {
+  /** Servers drop what they have to say on a stream that is not open yet: what waited is sent when it is. */
+  protected override initialized(goOn: () => void): void {
+    let isWaiting = true;
+    const settled = (): void => {
+      clearTimeout(timer);
+      if (isWaiting) goOn();
+      isWaiting = false;
+    };
+    const timer = setTimeout(settled, ownStreamMs);
     this.#ownStream = new OwnStream({
+      settled,
       parts: this.parts,
       path: this.#path,
       headers: () => this.#headers,
