@@ -94,7 +94,7 @@ describe('the breaker of a backend', () => {
   });
 
   it('takes a cancelled call for no answer of the server: another may try', async () => {
-    const { talk, clock, mend, server } = start();
+    const { talk, clock, mend, server, breaker } = start();
     const { ask, say } = await talk();
     for (let count = 0; count < 3; count++) await fails(ask);
     clock.ms = 5000;
@@ -102,6 +102,8 @@ describe('the breaker of a backend', () => {
     say({ id: 'x', method: 'tools/call', params: { name: 'good' } });
     say({ method: 'notifications/cancelled', params: { requestId: 'x' } });
     await server.hears(({ method }) => method === 'notifications/cancelled');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(breaker.status().accounts).toBe(1);
     expect((await ask('tools/call', { name: 'good' })).result).toBeDefined();
   });
 });

@@ -56,6 +56,8 @@ describe('a circuit', () => {
     fair.failed('b');
     for (let count = 0; count < 20; count++) fair.failed('a');
     expect(fair.isOpen).toBe(true);
+    const one = new Circuit({ ...limits, failures: 1 }, 2, () => 0);
+    expect([one.failed('a'), one.isOpen]).toEqual([false, false]);
     const four = new Circuit({ ...limits, failures: 4 }, 2, () => 0);
     for (let count = 0; count < 20; count++) four.failed('a');
     expect([four.failed('b'), four.failed('b')]).toEqual([false, true]);
