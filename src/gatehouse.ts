@@ -23,12 +23,20 @@ import { composeLifetimes } from './composition/lifetimes.ts';
 import { composeLimits } from './composition/limits.ts';
 import { composeMcpEndpoint, type McpEndpointParts } from './composition/mcp-endpoint.ts';
 import { viewMcp } from './composition/mcp-view.ts';
+import { noteRoutesChange } from './composition/note-routes-change.ts';
 import { readOperatorRules } from './composition/operator-rules.ts';
+import { createReload, type ReloadOutcome } from './composition/reload.ts';
 import { composeResources } from './composition/resources.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
 import type { RouteCredentialsParts } from './composition/route-credentials.ts';
 import { watchRoutes } from './composition/route-metrics.ts';
-import { createServedRoutes, placeServer, type ServingOptions } from './composition/served-routes.ts';
+import { type RouteStatus, statusOfRoute } from './composition/route-status.ts';
+import {
+  createServedRoutes,
+  placeServer,
+  type RoutesChange,
+  type ServingOptions,
+} from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
 import { composeToolMemory } from './composition/tool-memory.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
@@ -57,6 +65,8 @@ import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
 import { createVault } from './upstream/vault.ts';
+
+export type { ReloadOutcome, RouteStatus, RoutesChange };
 
 /** What `createGatehouse` takes: the settings of the config file, and what only code can give. */
 export interface GatehouseOptions extends SettingsInput {
@@ -87,11 +97,21 @@ export interface Gatehouse {
   serveMetrics: RequestListener;
   /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
   attach(server: Server): void;
+  /** Tells how each route stands at this moment. */
+  routes(): RouteStatus[];
   /**
-   * Serves other routes from now on. Sessions, streams and processes of those that are as they were go on; others end.
+   * Serves other routes from now on. Sessions, streams and processes of those that are as they were go on; others take
+   * nothing new, and end when the calls that run at them have ended, at the latest after 8 seconds.
+   * @returns what became of each
    * @throws SettingsRefused naming every problem; nothing has changed then
    */
-  replaceRoutes(routes: SettingsInput['routes']): Promise<void>;
+  replaceRoutes(routes: SettingsInput['routes']): RoutesChange;
+  /**
+   * Reads the settings again. Routes are replaced as by `replaceRoutes`; the other settings count at the next start.
+   * @param load reads them; what it throws changes nothing
+   * @param cause for the log
+   */
+  reload(load: () => SettingsInput, cause: string): ReloadOutcome;
   /**
    * Takes no MCP calls any more, and ends streams and background work; calls that run are answered with an error. The
    * storage stays open: it belongs to the caller.
@@ -289,6 +309,13 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       now,
     });
 
+  const replaceRoutes = (others: SettingsInput['routes']): RoutesChange => {
+    const next = parseSettings({ ...input, routes: others });
+    const change = routes.replace(wantServers(next, brought, backendParts), serving);
+    noteRoutesChange(change, { auditTrail, logger });
+    return change;
+  };
+
   const stopSweeping = startSweeper({ storage, audit: settings.audit, logger, now });
 
   return {
@@ -306,10 +333,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       httpServer.requestTimeout = 60_000;
       httpServer.on('request', app.callback());
     },
-    async replaceRoutes(others) {
-      const next = parseSettings({ ...input, routes: others });
-      await routes.replace(wantServers(next, brought, backendParts), serving);
-    },
+    routes: () => routes.all.map(statusOfRoute),
+    replaceRoutes,
+    reload: createReload({ started: settings, replaceRoutes, logger }),
     async close(patienceMs) {
       isStopping = true;
       stopSweeping();

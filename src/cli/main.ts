@@ -15,6 +15,8 @@ type Register = (program: Command) => void;
 const commands: Readonly<Record<string, () => Promise<Register>>> = {
   serve: async () => (await import('./commands/serve.ts')).registerServe,
   protect: async () => (await import('./commands/protect.ts')).registerProtect,
+  routes: async () => (await import('./commands/routes.ts')).registerRoutes,
+  reload: async () => (await import('./commands/reload.ts')).registerReload,
   stdio: async () => (await import('./commands/stdio.ts')).registerStdio,
   account: async () => (await import('./commands/account.ts')).registerAccount,
   client: async () => (await import('./commands/client.ts')).registerClient,

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { loadSettings } from '../config/load.ts';
 import { createAdministration } from '../index.ts';
 import { openDataFolder } from '../storage/sqlite/index.ts';
@@ -39,6 +39,17 @@ function requireFolder(folder: string): void {
     exitCodes.cannotServe,
     'Look at the name after --data. For a new installation make the folder first, or start the server once.',
   );
+}
+
+/**
+ * Finds the data folder of an installation that is there. Where it is named, no config file is read.
+ * @returns its path, absolute
+ * @throws CliError where there is no installation; SettingsRefused
+ */
+export function findDataFolder(options: InstallationOptions): string {
+  const data = options.data === undefined ? loadSettings(options.config, {}).data : resolve(options.data);
+  requireDatabase(data);
+  return data;
 }
 
 /**

@@ -34,16 +34,28 @@ export interface ServingOptions {
   announce: (placed: readonly PlacedServer[]) => void;
 }
 
+/** What became of routes, by their names. */
+export interface RoutesChange {
+  added: string[];
+  /** They have a new server. */
+  changed: string[];
+  removed: string[];
+  kept: string[];
+}
+
+/** How long calls that run at a route may go on when it is replaced, in milliseconds. */
+const endingPatienceMs = 8000;
+
 /** The routes of an installation. Keep the object: what it gives changes. */
 export interface ServedRoutes extends LiveRoutes<ServedRoute> {
   /** Serves the first ones. */
   begin(placed: readonly PlacedServer[], options: Pick<ServingOptions, 'serve'>): void;
   /**
-   * Serves these from now on. One that is as it was goes on with its sessions, streams and processes; others that were
-   * there end, with an error for the calls that run at them.
+   * Serves these from now on. One that is as it was goes on with its sessions, streams and processes. Others that were
+   * there take nothing new; calls that run at them may end by themselves for a while, and then end with an error.
    * @throws SettingsRefused naming what is wrong with one; nothing has changed then
    */
-  replace(wanted: readonly WantedServer[], options: ServingOptions): Promise<void>;
+  replace(wanted: readonly WantedServer[], options: ServingOptions): RoutesChange;
   /** Ends all. @param patienceMs how long calls that run may take to end by themselves, in milliseconds */
   close(patienceMs?: number): Promise<void>;
 }
@@ -60,6 +72,7 @@ export function placeServer(wanted: WantedServer, issuer: string): PlacedServer 
 /** Creates the table of routes, empty. */
 export function createServedRoutes(): ServedRoutes {
   let all: readonly ServedRoute[] = [];
+  const ending = new Set<Promise<void>>();
   return {
     get all() {
       return all;
@@ -67,19 +80,21 @@ export function createServedRoutes(): ServedRoutes {
     begin(placed, { serve }) {
       all = placed.map(serve);
     },
-    async replace(wanted, { issuer, serve, announce }) {
+    replace(wanted, { issuer, serve, announce }) {
       const before = all;
       const kept = (each: WantedServer): ServedRoute | undefined =>
         before.find((route) => route.wanted.key === each.key && route.wanted.mark === each.mark);
       const placed = wanted.map((each) => kept(each) ?? placeServer(each, issuer));
       announce(placed);
       all = placed.map((each) => kept(each.wanted) ?? serve(each));
-      await endAll(
-        before.filter((route) => !all.includes(route)),
-        0,
-      );
+      const gone = before.filter((route) => !all.includes(route));
+      const end = endAll(gone, endingPatienceMs).finally(() => ending.delete(end));
+      ending.add(end);
+      return compare(before, all);
     },
-    close: (patienceMs = 0) => endAll(all, patienceMs),
+    async close(patienceMs = 0) {
+      await Promise.all([endAll(all, patienceMs), ...ending]);
+    },
   };
 }
 
@@ -90,4 +105,17 @@ async function endAll(routes: readonly ServedRoute[], patienceMs: number): Promi
       await backend?.close();
     }),
   );
+}
+
+function compare(before: readonly ServedRoute[], after: readonly ServedRoute[]): RoutesChange {
+  const keys = (routes: readonly ServedRoute[]): string[] => routes.map(({ wanted }) => wanted.key);
+  const had = keys(before);
+  const has = keys(after);
+  const kept = keys(after.filter((route) => before.includes(route)));
+  return {
+    added: has.filter((key) => !had.includes(key)),
+    changed: has.filter((key) => had.includes(key) && !kept.includes(key)),
+    removed: had.filter((key) => !has.includes(key)),
+    kept,
+  };
 }

@@ -5,6 +5,7 @@ import { completeScopes, type NormalizedServer } from '../protected-server.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { markFiles } from './named-files.ts';
 import { type BackendOptions, composeRouteBackend } from './route-backend.ts';
 import {
   composeRouteCredentials,
@@ -18,7 +19,7 @@ export interface WantedServer {
   key: string;
   /** Path of its route below the public URL; empty for the public URL itself. */
   path: string;
-  /** Differs where anything of it does. */
+  /** Differs where anything of it does, files named in it included. */
   mark: string;
   /**
    * Makes it. It starts nothing before it is needed.
@@ -72,7 +73,7 @@ export function wantRoutes(
     return {
       key,
       path,
-      mark: JSON.stringify(route),
+      mark: `${JSON.stringify(route)}\n${markFiles(route)}`,
       make() {
         const { source: credentials, forms } = composeRouteCredentials(
           { route: key, name, credentials: route.credentials },

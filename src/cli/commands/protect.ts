@@ -66,7 +66,8 @@ function readTarget(
 }
 
 async function protect(words: readonly string[], options: ProtectOptions): Promise<void> {
-  const settings = loadSettings(options.config, { ...options, ...readTarget(words, options) });
+  const load = () => loadSettings(options.config, { ...options, ...readTarget(words, options) });
+  const settings = load();
   const hasPrograms = Object.values(settings.routes).some(({ backend }) => 'command' in backend);
   if (process.platform === 'win32' && hasPrograms)
     throw new CliError(
@@ -74,7 +75,8 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
       exitCodes.cannotServe,
       'Run it in WSL or in a Linux container.',
     );
-  await runServer(settings, options);
+  const files = [options.config, options.import].filter((file) => file !== undefined);
+  await runServer(settings, { json: options.json, files, load });
 }
 
 /**

@@ -6,6 +6,7 @@ import { createAdministration, createGatehouse } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
+import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { formatJson, processIo } from '../output.ts';
@@ -113,6 +114,10 @@ async function drain(server: Server): Promise<void> {
 export interface RunOptions {
   /** Prints where the server is as JSON. */
   json?: boolean | undefined;
+  /** Its config file and what else holds settings; they are read again when one changes. */
+  files: readonly string[];
+  /** Reads the settings again. */
+  load: () => ReturnType<typeof loadSettings>;
 }
 
 /**
@@ -121,7 +126,7 @@ export interface RunOptions {
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
-  { json }: RunOptions,
+  { json, files, load }: RunOptions,
 ): Promise<void> {
   const io = processIo();
   const stopped = stopSignal();
@@ -164,7 +169,15 @@ export async function runServer(
               hasNotes: Object.keys(settings.routes).length === 0,
             }),
       );
+      const stopControls = await takeControls({
+        dataFolder: settings.data,
+        files,
+        load: () => ({ publicUrl, ...load() }),
+        gatehouse,
+        warn: (sentence) => void io.stderr.write(`${sentence}\n`),
+      });
       await stopped;
+      stopControls();
       const drained = drain(server);
       await gatehouse.close(callPatienceMs);
       await drained;
@@ -179,7 +192,12 @@ export async function runServer(
 }
 
 async function serve(options: ServeOptions): Promise<void> {
-  await runServer(loadSettings(options.config, options), options);
+  const load = () => loadSettings(options.config, options);
+  await runServer(load(), {
+    json: options.json,
+    files: options.config === undefined ? [] : [options.config],
+    load,
+  });
 }
 
 /** Registers `gatehouse serve`. */

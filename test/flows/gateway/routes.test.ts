@@ -202,7 +202,7 @@ describe('routes that change while the server runs', () => {
     const before = await pid();
     const running = kept.client.callTool({ name: 'echo', arguments: { text: 'long', delayMs: 3000 } });
 
-    await gate.replaceRoutes({ notes, files: { ...files, scopes: { 'files:read': 'Read files.' } } });
+    gate.replaceRoutes({ notes, files: { ...files, scopes: { 'files:read': 'Read files.' } } });
     const added = await connectSdkV2(at(gate, '/team/files').mcpUrl, 'auto', { scopes: ['files:read'] });
     expect(said(await added.client.callTool({ name: 'surroundings', arguments: {} })).args).toEqual([
       'sound',
@@ -211,7 +211,7 @@ describe('routes that change while the server runs', () => {
     const metadata = await (await fetch(`${gate.url}/.well-known/oauth-authorization-server`)).json();
     expect((metadata as { scopes_supported: string[] }).scopes_supported).toContain('files:read');
 
-    await gate.replaceRoutes({ notes });
+    gate.replaceRoutes({ notes });
     await expect(added.client.listTools()).rejects.toThrow();
     expect((await fetch(`${gate.url}/team/files/mcp`, { method: 'POST' })).status).toBe(404);
     const { client_id } = await register(gate.url);
@@ -231,7 +231,7 @@ describe('routes that change while the server runs', () => {
   it('stay as they are where the new ones cannot be', async () => {
     gate = await startGatehouse({ routes: { notes } });
     const wrong = { files: { ...files, backend: { ...files.backend, env: ['NOT_SET_ANYWHERE'] } } };
-    await expect(gate.replaceRoutes(wrong)).rejects.toThrow(/routes\.files\.backend: .*NOT_SET_ANYWHERE/);
+    expect(() => gate.replaceRoutes(wrong)).toThrow(/routes\.files\.backend: .*NOT_SET_ANYWHERE/);
     expect((await fetch(`${gate.url}/notes/mcp`, { method: 'POST' })).status).toBe(401);
   });
 });

@@ -1,0 +1,92 @@
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { formatJson } from '../output.ts';
+import { controlSocketPath } from './socket-path.ts';
+
+/** What the operator of a running server can ask it. Each gives what is answered as JSON. */
+export interface Controls {
+  /** How the routes stand. */
+  routes(): unknown;
+  /** Reads the config file again. */
+  reload(): Promise<unknown> | unknown;
+}
+
+/** The ways in, by method and path. */
+const ways: Readonly<Record<string, keyof Controls>> = { 'GET /routes': 'routes', 'POST /reload': 'reload' };
+
+/**
+ * Listens to the operator on a socket that only the user of the server can open; nothing of it is on the network.
+ * @param dataFolder of the server
+ * @param warn told where nobody can be listened to; the server goes on
+ * @returns ends it
+ */
+export async function serveControls(
+  dataFolder: string,
+  controls: Controls,
+  warn: (error: Error) => void,
+): Promise<() => void> {
+  if (process.platform === 'win32') return () => undefined;
+  const server = createServer((request, response) => void answer(controls, request, response));
+  server.unref();
+  try {
+    const { path, folder } = controlSocketPath(dataFolder);
+    if (folder !== undefined) makeOwnFolder(folder);
+    await removeStale(path);
+    await listen(server, path);
+    return () => {
+      server.close();
+      server.closeAllConnections();
+    };
+  } catch (error) {
+    warn(error as Error);
+    return () => undefined;
+  }
+}
+
+async function answer(controls: Controls, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const way = ways[`${request.method} ${request.url}`];
+  const write = (status: number, body: unknown): void => {
+    response.writeHead(status, { 'Content-Type': 'application/json' });
+    response.end(formatJson(body));
+  };
+  if (!way) return write(404, { error: 'not_found' });
+  try {
+    write(200, await controls[way]());
+  } catch (error) {
+    write(500, { error: 'failed', message: (error as Error).message });
+  }
+}
+
+/** Makes a folder for this user alone. @throws Error where it is somebody else's */
+function makeOwnFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { uid, mode } = lstatSync(folder);
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
+    throw new Error(`${folder} is not of this user alone`);
+}
+
+/** Removes the socket of a server that was killed. @throws Error where one still listens */
+async function removeStale(path: string): Promise<void> {
+  const socket = connect(path);
+  const code = await new Promise<string | undefined>((resolve) => {
+    socket.once('connect', () => resolve(undefined));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+  socket.destroy();
+  if (code === undefined) throw new Error('another server of this data folder listens there already');
+  if (code === 'ECONNREFUSED') rmSync(path, { force: true });
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // Between listening and chmod, others are kept out by the umask.
+    const before = process.umask(0o177);
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve();
+    });
+    process.umask(before);
+  });
+}

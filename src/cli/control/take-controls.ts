@@ -1,0 +1,38 @@
+import type { Gatehouse } from '../../index.ts';
+import { serveControls } from './control-server.ts';
+import { watchForChanges } from './watch-file.ts';
+
+/** What a running server is controlled by. */
+export interface ControlledServer {
+  dataFolder: string;
+  /** Files that hold its settings. */
+  files: readonly string[];
+  /** Reads the settings again. @throws SettingsRefused */
+  load: Parameters<Gatehouse['reload']>[0];
+  gatehouse: Pick<Gatehouse, 'routes' | 'reload'>;
+  /** Told where commands cannot reach the server; it goes on. */
+  warn: (sentence: string) => void;
+}
+
+/**
+ * Takes what an operator tells a running server: by commands, by SIGHUP, and by a config file that is written anew. At a
+ * terminal SIGHUP ends the server as before: there it says that the terminal was closed.
+ * @returns ends it
+ */
+export async function takeControls(controlled: ControlledServer): Promise<() => void> {
+  const { dataFolder, files, load, gatehouse, warn } = controlled;
+  const reload = (cause: string) => gatehouse.reload(load, cause);
+  const onSignal = (): void => void reload('SIGHUP');
+  if (!process.stdin.isTTY) process.on('SIGHUP', onSignal);
+  const watches = files.map((file) => watchForChanges(file, () => void reload(`${file} changed`)));
+  const stopServing = await serveControls(
+    dataFolder,
+    { routes: () => gatehouse.routes(), reload: () => reload('gatehouse reload') },
+    ({ message }) => warn(`gatehouse routes and gatehouse reload cannot reach this server: ${message}.`),
+  );
+  return () => {
+    process.off('SIGHUP', onSignal);
+    for (const stop of watches) stop();
+    stopServing();
+  };
+}

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '../observability/logger.ts';
+import { parseSettings, type Settings } from '../options.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
+import type { RoutesChange } from './served-routes.ts';
+
+/** What became of a reload. */
+export type ReloadOutcome =
+  | {
+      routes: RoutesChange;
+      /** Settings that are others in the file than the server runs with: they count after a restart. */
+      needRestart: string[];
+    }
+  | {
+      /** Why nothing has changed. */
+      problems: readonly string[];
+    };
+
+/** What a reload works with. */
+export interface ReloadOptions {
+  /** What the server was started with. */
+  started: Settings;
+  replaceRoutes: (routes: Settings['routes']) => RoutesChange;
+  logger: Pick<Logger, 'info' | 'error'>;
+}
+
+/**
+ * Creates what takes settings that were read again. Routes take effect at once; of the other settings it says which
+ * would need a restart. Settings that cannot be used change nothing.
+ * @returns takes what reads them, and what caused it, for the log
+ */
+export function createReload({ started, replaceRoutes, logger }: ReloadOptions) {
+  return (load: () => unknown, cause: string): ReloadOutcome => {
+    const outcome = attempt(() => {
+      const settings = parseSettings(load());
+      return { routes: replaceRoutes(settings.routes), needRestart: otherSettings(started, settings) };
+    });
+    if ('problems' in outcome)
+      logger.error({ cause, ...outcome }, 'settings were read again in vain: nothing has changed');
+    else logger.info({ cause, ...outcome }, 'settings were read again');
+    return outcome;
+  };
+}
+
+function attempt(reload: () => ReloadOutcome): ReloadOutcome {
+  try {
+    return reload();
+  } catch (error) {
+    return { problems: error instanceof SettingsRefused ? error.problems : [(error as Error).message] };
+  }
+}
+
+function otherSettings(started: Settings, read: Settings): string[] {
+  const { routes: _started, ...before } = started;
+  const { routes: _read, ...after } = read;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof typeof before>;
+  return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
+}

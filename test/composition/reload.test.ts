@@ -1,0 +1,45 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createReload } from '../../src/composition/reload.ts';
+import { parseSettings } from '../../src/options.ts';
+import { SettingsRefused } from '../../src/settings/settings-refused.ts';
+
+const change = { added: [], changed: [], removed: [], kept: ['notes'] };
+
+function reloading() {
+  const replaceRoutes = vi.fn(() => change);
+  const logger = { info: vi.fn(), error: vi.fn() };
+  const reload = createReload({ started: parseSettings({}), replaceRoutes, logger });
+  return { reload, logger, replaceRoutes };
+}
+
+describe('a reload', () => {
+  it('replaces the routes, and names what else is another, by what it was caused', () => {
+    const routes = { notes: { backend: { command: 'notes' } } };
+    const { reload, logger, replaceRoutes } = reloading();
+    const outcome = reload(() => ({ routes, audit: { maxEvents: 2000 } }), 'SIGHUP');
+    expect(outcome).toEqual({ routes: change, needRestart: ['audit'] });
+    expect(replaceRoutes).toHaveBeenCalledWith(parseSettings({ routes }).routes);
+    expect(logger.info).toHaveBeenCalledWith({ cause: 'SIGHUP', ...outcome }, 'settings were read again');
+  });
+
+  it.each([
+    [new SettingsRefused(['routes.a: wrong', 'routes.b: wrong']), ['routes.a: wrong', 'routes.b: wrong']],
+    [new Error('nobody foresaw it'), ['nobody foresaw it']],
+  ])('changes nothing where %s is thrown, and says why', (error, problems) => {
+    const { reload, logger, replaceRoutes } = reloading();
+    const load = () => {
+      throw error;
+    };
+    expect(reload(load, 'SIGHUP')).toEqual({ problems });
+    expect(replaceRoutes).not.toHaveBeenCalled();
+    expect(logger.error).toHaveBeenCalledOnce();
+  });
+
+  it('names the misspelled setting, and changes nothing', () => {
+    const { reload, replaceRoutes } = reloading();
+    expect(reload(() => ({ rutes: {} }), 'SIGHUP')).toEqual({
+      problems: ['rutes: there is no such setting; did you mean routes?'],
+    });
+    expect(replaceRoutes).not.toHaveBeenCalled();
+  });
+});

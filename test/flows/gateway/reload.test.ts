@@ -1,0 +1,182 @@
+// Flows through src/cli/control/take-controls.ts, src/cli/control/control-server.ts, src/cli/control/ask-server.ts,
+// src/cli/commands/routes.ts, src/cli/commands/reload.ts, src/cli/reload-text.ts, src/composition/route-status.ts,
+// src/composition/note-routes-change.ts and src/composition/served-routes.ts: a server whose config file changes.
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ada } from '../../support/gatehouse.ts';
+import { type Program, repository, runProgram } from '../../support/program.ts';
+import { commandLine, runGatehouse } from '../../support/served.ts';
+import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
+
+const scopes = ['mcp'];
+const route = (mark: string) => ({
+  backend: {
+    command: process.execPath,
+    args: [join(repository, 'test/support/backend/server.ts'), 'sound', mark],
+  },
+});
+
+function said(result: unknown): Record<string, unknown> {
+  return JSON.parse((result as { content: { text: string }[] }).content[0]?.text ?? '');
+}
+
+let folder: string;
+let config: string;
+let program: Program;
+let url: string;
+
+/** Writes the config file as an editor does: a new file in the place of the old one. */
+async function write(settings: object | string): Promise<void> {
+  const draft = join(folder, 'draft.json');
+  await writeFile(draft, typeof settings === 'string' ? settings : JSON.stringify(settings));
+  await rename(draft, config);
+}
+
+async function command(...args: string[]) {
+  return runGatehouse([...args, '--config', config, '--data', folder]);
+}
+
+const reloads = () => program.written.stderr.split('\n').filter((line) => line.includes('read again')).length;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gatehouse-reload-'));
+  config = join(folder, 'gatehouse.json');
+  await write({ routes: { notes: route('first'), files: route('files') } });
+  program = runProgram(
+    commandLine,
+    ['serve', '--port', '0', '--json', '--data', folder, '--config', config],
+    { input: '', env: { GATEHOUSE_ACCOUNT_EMAIL: ada.email, GATEHOUSE_ACCOUNT_PASSWORD: ada.password } },
+  );
+  const [text] = await program.waitFor('stdout', /\{[\s\S]*\n\}/);
+  url = JSON.parse(text).publicUrl;
+});
+afterAll(async () => {
+  await program.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('a running server', () => {
+  it('shows its operator how the routes stand: processes, sessions, calls', async () => {
+    const { client } = await connectSdkV1(`${url}/notes/mcp`, { scopes });
+    const running = client.callTool({ name: 'echo', arguments: { text: 'x', delayMs: 6000 } });
+    const { stdout } = await command('routes', '--json');
+    const shown = JSON.parse(stdout);
+    expect(shown).toMatchObject([
+      {
+        route: 'notes',
+        mcpUrl: `${url}/notes/mcp`,
+        kind: 'stdio',
+        state: 'running',
+        processes: expect.any(Number),
+        sessions: 1,
+        calls: 1,
+      },
+      {
+        route: 'files',
+        kind: 'stdio',
+        state: 'idle',
+        processes: 0,
+        sessions: 0,
+        calls: 0,
+        failures: { count: 0 },
+      },
+    ]);
+    const table = (await command('routes')).stdout;
+    expect(table.split('\n')[0]).toMatch(/^ROUTE +URL +KIND +STATE/);
+    await running;
+    await client.callTool({ name: 'crash', arguments: {} }).catch(() => undefined);
+    expect((await command('routes')).stdout).toMatch(/notes .* 1, last backend_ended at 20/);
+    await client.close();
+  });
+
+  it('is reached by its own user alone (T-113)', async () => {
+    const { mode } = await stat(join(folder, 'control.sock'));
+    expect(mode & 0o777).toBe(0o600);
+  });
+
+  it('takes routes as its file changes; streams and calls of those that are as they were go on', async () => {
+    const { client } = await connectSdkV1(`${url}/files/mcp`, { scopes });
+    const { pid } = said(await client.callTool({ name: 'echo', arguments: { text: 'before' } }));
+    const running = client.callTool({ name: 'echo', arguments: { text: 'over it', delayMs: 4000 } });
+    const before = reloads();
+    await write({ routes: { notes: route('second'), files: route('files'), more: route('more') } });
+    await vi.waitFor(() => expect(reloads()).toBe(before + 1), { timeout: 10_000 });
+    expect(said(await running)).toMatchObject({ said: 'over it', pid });
+    expect(said(await client.callTool({ name: 'echo', arguments: { text: 'after' } }))).toMatchObject({
+      pid,
+    });
+
+    for (const [path, mark] of [
+      ['notes', 'second'],
+      ['more', 'more'],
+    ]) {
+      const { client: other } = await connectSdkV1(`${url}/${path}/mcp`, { scopes });
+      expect(said(await other.callTool({ name: 'surroundings', arguments: {} })).args).toEqual([
+        'sound',
+        mark,
+      ]);
+      await other.close();
+    }
+    await client.close();
+  });
+
+  it('lets a call at a route that is replaced end, and goes on with its session at the new server', async () => {
+    const { client } = await connectSdkV1(`${url}/more/mcp`, { scopes });
+    const running = client.callTool({ name: 'echo', arguments: { text: 'to its end', delayMs: 6000 } });
+    await pause(300);
+    const before = reloads();
+    await write({ routes: { notes: route('second'), files: route('files'), more: route('other') } });
+    await vi.waitFor(() => expect(reloads()).toBe(before + 1), { timeout: 10_000 });
+    expect(said(await running)).toMatchObject({ said: 'to its end' });
+    expect(said(await client.callTool({ name: 'surroundings', arguments: {} })).args).toEqual([
+      'sound',
+      'other',
+    ]);
+    await client.close();
+  });
+
+  it('reads its file at SIGHUP, removes routes, and says which settings wait for a restart', async () => {
+    const before = reloads();
+    await write({ routes: { notes: route('second'), files: route('files') }, mcp: { maxSessions: 77 } });
+    program.process.kill('SIGHUP');
+    await vi.waitFor(() => expect(reloads()).toBeGreaterThan(before));
+    expect((await fetch(`${url}/more/mcp`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${url}/notes/mcp`, { method: 'POST' })).status).toBe(401);
+    const { stdout } = await command('reload');
+    expect(stdout).toBe('kept: notes, files\nafter a restart: mcp\n');
+    const json = JSON.parse((await command('reload', '--json')).stdout);
+    expect(json).toMatchObject({ routes: { kept: ['notes', 'files'] }, needRestart: ['mcp'] });
+    const audit = JSON.parse((await command('audit', 'list', '--event', 'routes.', '--json')).stdout);
+    expect(audit.at(-1)).toMatchObject({ event: 'routes.replaced', details: { removed: 'more' } });
+  });
+
+  it('goes on as it is where the file cannot be used, and says every problem (T-179)', async () => {
+    const good = await readFile(config, 'utf8');
+    await write({ routes: { notes: { backend: { comand: 'x' } } } });
+    const { code, stderr } = await command('reload');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Nothing has changed');
+    expect(stderr).toContain('routes.notes.backend');
+    await write('{ "routes": ');
+    expect((await command('reload')).stderr).toContain('is not valid JSON');
+    expect((await fetch(`${url}/files/mcp`, { method: 'POST' })).status).toBe(401);
+    await write(good);
+    expect((await command('reload')).code).toBe(0);
+  });
+});
+
+describe('without a running server', () => {
+  it('the commands say so, and how one is found', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'gatehouse-reload-'));
+    await runGatehouse(['account', 'add', 'ada@example.com', '--password-stdin', '--data', other], {
+      input: ada.password,
+    });
+    const { code, stderr } = await runGatehouse(['routes', '--data', other]);
+    expect(code).toBe(6);
+    expect(stderr).toContain('No running server listens at the data folder');
+    await rm(other, { recursive: true, force: true });
+  });
+});
