@@ -61,7 +61,9 @@ afterAll(async () => {
 describe('a running server', () => {
   it('shows its operator how the routes stand: processes, sessions, calls', async () => {
     const { client } = await connectSdkV1(`${url}/notes/mcp`, { scopes });
-    const running = client.callTool({ name: 'echo', arguments: { text: 'x', delayMs: 6000 } });
+    const over = new AbortController();
+    const echo = { name: 'echo', arguments: { text: 'x', delayMs: 60_000 } };
+    const running = client.callTool(echo, undefined, { signal: over.signal }).catch(() => undefined);
     const { stdout } = await command('routes', '--json');
     const shown = JSON.parse(stdout);
     expect(shown).toMatchObject([
@@ -86,6 +88,7 @@ describe('a running server', () => {
     ]);
     const table = (await command('routes')).stdout;
     expect(table.split('\n')[0]).toMatch(/^ROUTE +URL +KIND +STATE/);
+    over.abort();
     await running;
     await client.callTool({ name: 'crash', arguments: {} }).catch(() => undefined);
     expect((await command('routes')).stdout).toMatch(/notes .* 1, last backend_ended at 20/);
