@@ -131,6 +131,6 @@ describe('gatehouse protect', () => {
     expect(value.stderr).toContain('name of a variable');
     const none = await runGatehouse(['protect', ...data]);
     expect(none.code).toBe(2);
-    expect(none.stderr).toMatch(/missing required argument 'command'/);
+    expect(none.stderr).toMatch(/Say what to protect: a command, a URL, or --import/);
   });
 });
