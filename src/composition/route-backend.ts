@@ -8,6 +8,7 @@ import {
   type RemoteBackendOptions,
   type StdioBackendOptions,
   withSteps,
+  withWaitingServers,
 } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RoutesSettings } from '../settings/routes.ts';
@@ -68,8 +69,9 @@ export function composeRouteBackend(
   const { name, pins, credentials, logger } = parts;
   const backend = composeBackend(options, parts);
   const { list, breaker, close } = createSteps({ name, policy, cache, pins, credentials, logger });
+  const source = credentials ? withWaitingServers(backend.source, credentials, name) : backend.source;
   return {
-    source: withSteps(backend.source, list, logger),
+    source: withSteps(source, list, logger),
     status: () => ({ ...backend.status(), circuits: breaker.status() }),
     async close() {
       close();

@@ -7,6 +7,7 @@ export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
 export { checkFits } from './credentials/placing.ts';
 export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
+export { withWaitingServers } from './credentials/waiting-server.ts';
 export { createSteps, type Memory, type Policy, type Steps, type StepsOptions } from './steps/index.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

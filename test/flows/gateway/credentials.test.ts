@@ -136,14 +136,48 @@ describe.each(Object.keys(givenTo))('a backend of each person’s own: %s', (rou
 });
 
 describe('a key that is missing', () => {
-  it('is said with the page to enter it, at once, to a client that cannot open URLs', async () => {
-    const refused = await connectSdkV1(urlOf('later'), { scopes, person: ada }).catch(
-      (error: Error) => error,
-    );
+  it('is said with the page to enter it, at once; when it is entered the session goes on', async () => {
+    const { client } = await connectSdkV1(urlOf('later'), { scopes, person: ada });
+    const refused = await client.callTool({ name: 'echo', arguments: {} }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ data: { reason: 'credential_missing' } });
     expect(String(refused)).toContain('The MCP server Later cannot be used yet. It needs your Notion key.');
     expect(String(refused)).toMatch(
       new RegExp(`Open ${gate.url}/account/credentials/later/[0-9a-f]{16} in a browser`),
     );
+    await enter('later', 'later-of-ada', ada);
+    expect(await givenTo.alone?.(client as unknown as Caller)).toBe('later-of-ada');
+    expect((await client.listTools()).tools.length).toBeGreaterThan(3);
+    await client.close();
+  });
+
+  it('is asked for where the client can open URLs, and the very call goes on (C4-01, C7-04)', async () => {
+    const person = { email: 'lin@example.com', password: 'yet another horse staple' };
+    await gate.administration.accounts.add(person.email, person.password);
+    const { client: plain, provider } = await connectSdkV2(urlOf('alone'), modern, { scopes, person });
+    await plain.close();
+    const token = provider.tokens()?.access_token ?? '';
+    const client = new ClientV2(
+      { name: 'test', version: '1' },
+      { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: modern } },
+    );
+    const asked: unknown[] = [];
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      asked.push(params);
+      const { url } = params as { url: string };
+      // A person takes longer than a client.
+      setTimeout(() => void enter('alone', 'late-key', person, new URL(url).pathname.slice(8)), 300);
+      return { action: 'accept' };
+    });
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    await client.connect(new TransportV2(new URL(urlOf('alone')), { requestInit }));
+    expect(await givenTo.alone?.(client as unknown as Caller)).toBe('late-key');
+    expect(asked).toEqual([
+      expect.objectContaining({
+        mode: 'url',
+        url: expect.stringMatching(/\/account\/credentials\/alone\/[0-9a-f]{16}$/),
+      }),
+    ]);
+    await client.close();
   });
 });
 
@@ -210,6 +244,6 @@ it('a key stands in no database file, log line or error, not even where the prog
   );
   const audit = JSON.stringify(await gate.administration.audit.list({ limit: 1_000 }));
   for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(key);
-  for (const value of ['of-ada-at', 'key-of-grace', 'second-of-ada'])
+  for (const value of ['of-ada-at', 'key-of-grace', 'second-of-ada', 'late-key'])
     for (const text of [...files, ...gate.log, audit]) expect(text).not.toContain(value);
 });

@@ -1,0 +1,152 @@
+import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
+import { announceLists } from '../../client/transports/list-announcements.ts';
+import { callerOf } from '../../mcp/caller.ts';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
+import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { CredentialSource } from './credentials.ts';
+
+/** Whose server it is, and what it waits for. */
+interface WaitingOptions {
+  credentials: CredentialSource;
+  caller: AuthInfo;
+  /** What people call the backend. */
+  name: string;
+}
+
+const listed = { listChanged: true };
+
+/** What a client is told of a server that nobody can ask yet: whatever it will have, it may be asked for. */
+const anything = { tools: listed, prompts: listed, resources: listed };
+
+const initializeId = 'gatehouse-waiting';
+
+/**
+ * A server whose person has still to give what it needs. Until then `initialize` is answered here and everything else with
+ * the error that says where to give it, so that a client is there to ask for it; then the server is begun as the client
+ * began, and hears the rest itself.
+ */
+class WaitingServer implements McpLike {
+  readonly #server: McpLike;
+  readonly #options: WaitingOptions;
+  #transport: Transport | undefined;
+  #initialize: Message | undefined;
+  #starting: Promise<JsonRpcError | undefined> | undefined;
+  #answered: ((answer: Message) => void) | undefined;
+  #inner: Transport | undefined;
+
+  constructor(server: McpLike, options: WaitingOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  async connect(transport: Transport): Promise<void> {
+    const missing = await this.#missing(this.#options.caller);
+    if (!missing) return this.#server.connect(transport);
+    this.#transport = transport;
+    transport.onmessage = (message, extra) => this.#take(message as Message, extra);
+    await transport.start();
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #missing(caller: AuthInfo): Promise<JsonRpcError | undefined> {
+    const found = await this.#options.credentials.find(caller);
+    return 'error' in found && missingInputOf(found.error) ? found.error : undefined;
+  }
+
+  #take(message: Message, extra: MessageExtraInfo | undefined): void {
+    const { id, method } = message;
+    if (id === undefined || method === undefined) return;
+    if (method === 'initialize') {
+      this.#initialize = message;
+      const serverInfo = { name: this.#options.name, version: '0' };
+      const { protocolVersion } = message.params ?? {};
+      this.#answer(id, { result: { protocolVersion, capabilities: anything, serverInfo } });
+    } else if (method === 'ping') this.#answer(id, { result: {} });
+    else void this.#serve(message as RequestMessage, extra);
+  }
+
+  async #serve(request: RequestMessage, extra: MessageExtraInfo | undefined): Promise<void> {
+    // Who sent this request may be waited for, unlike who sent the first.
+    const caller = extra?.authInfo ? callerOf({ authInfo: extra.authInfo }) : this.#options.caller;
+    const error = (await this.#missing(caller)) ?? (await this.#started());
+    if (error) this.#answer(request.id, { error });
+    else this.#inner?.onmessage?.(request as JSONRPCMessage, extra);
+  }
+
+  /** Begins the server, once. @returns why it cannot be */
+  async #started(): Promise<JsonRpcError | undefined> {
+    this.#starting ??= this.#start();
+    const error = await this.#starting;
+    if (error) this.#starting = undefined;
+    return error;
+  }
+
+  async #start(): Promise<JsonRpcError | undefined> {
+    this.#inner ??= await this.#connected();
+    const { promise, resolve } = Promise.withResolvers<Message>();
+    this.#answered = resolve;
+    this.#inner.onmessage?.({ ...this.#initialize, id: initializeId } as JSONRPCMessage);
+    const { error } = (await promise) as { error?: JsonRpcError };
+    if (error) return error;
+    this.#inner.onmessage?.({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const { onmessage } = this.#inner;
+    if (this.#transport && onmessage) this.#transport.onmessage = onmessage;
+    for (const change of announceLists(anything)) void this.#transport?.send(change);
+    return undefined;
+  }
+
+  /** Connects the server to a transport between it and the client's. */
+  async #connected(): Promise<Transport> {
+    const outer = this.#transport as Transport;
+    const inner: Transport = {
+      start: async () => undefined,
+      close: () => outer.close(),
+      send: (message, options) => {
+        const { id, method } = message as Message;
+        if (id !== initializeId || method !== undefined) return outer.send(message, options);
+        this.#answered?.(message as Message);
+        return Promise.resolve();
+      },
+    };
+    outer.onclose = () => inner.onclose?.();
+    await this.#server.connect(inner);
+    return inner;
+  }
+
+  #answer(id: RequestId, answer: { result: object } | { error: JsonRpcError }): void {
+    queueMicrotask(() => void this.#transport?.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage));
+  }
+}
+
+/**
+ * Has the servers of a source wait for what only their persons can give, so that clients begin, and are asked for it when
+ * they call (C7-04). Who has given it already notices nothing.
+ * @param name what people call the backend
+ */
+export function withWaitingServers(
+  source: ServerSource,
+  credentials: CredentialSource,
+  name: string,
+): ServerSource {
+  return {
+    ...source,
+    async create(context) {
+      const server = await source.create(context);
+      const { authInfo: caller } = context;
+      return caller ? new WaitingServer(server, { credentials, caller, name }) : server;
+    },
+    ...(source.modern && {
+      async modern(caller) {
+        const found = await credentials.find(caller.authInfo);
+        const isMissing = 'error' in found && missingInputOf(found.error) !== undefined;
+        return isMissing ? undefined : source.modern?.(caller);
+      },
+    }),
+  };
+}

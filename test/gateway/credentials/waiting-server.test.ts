@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import { credentialMissing } from '../../../src/gateway/credentials/credential-errors.ts';
+import type { Credentials } from '../../../src/gateway/credentials/credentials.ts';
+import { withWaitingServers } from '../../../src/gateway/credentials/waiting-server.ts';
+import type { Message } from '../../../src/mcp/checks/messages.ts';
+import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import { authInfoWith } from '../../mcp/support/auth-info.ts';
+
+const caller = authInfoWith('mcp');
+const missing = credentialMissing(
+  { backend: 'Notion' },
+  {
+    name: 'credential-notion',
+    key: 'k',
+    message: 'It needs your key.',
+    url: 'https://x/',
+    isGiven: async () => false,
+  },
+);
+
+/** A source whose servers take note of what they hear, and a front that talks with one. */
+async function talk(state: { isGiven: boolean; startError?: object }) {
+  const heard: Message[] = [];
+  let closed = 0;
+  const source: ServerSource = {
+    sharing: 'principal',
+    create: (): McpLike => ({
+      async connect(transport) {
+        transport.onmessage = (message) => {
+          const { id, method } = message as Message;
+          heard.push(message as Message);
+          if (id === undefined) return;
+          const answer =
+            method === 'initialize' && state.startError
+              ? { error: state.startError }
+              : { result: { by: method } };
+          void transport.send({ jsonrpc: '2.0', id, ...answer } as never);
+        };
+        await transport.start();
+      },
+      close: async () => void closed++,
+    }),
+    modern: async () => 'a backend' as never,
+  };
+  const find = async () => (state.isGiven ? ({} as Credentials) : { error: missing });
+  const waiting = withWaitingServers(source, { find, onChange: () => () => undefined }, 'Notion');
+  const server = await waiting.create({ era: 'legacy', authInfo: caller });
+  const said: Message[] = [];
+  const transport = {
+    start: async () => undefined,
+    close: async () => undefined,
+    send: async (message: unknown) => void said.push(message as Message),
+    onmessage: undefined as ((message: never) => void) | undefined,
+  };
+  await server.connect(transport as never);
+  const tell = async (message: object): Promise<void> => {
+    transport.onmessage?.({ jsonrpc: '2.0', ...message } as never);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  const initialize = {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {} },
+  };
+  return { heard, said, tell, initialize, server, waiting, closed: () => closed };
+}
+
+it('who has given everything talks with the server itself', async () => {
+  const { heard, said, tell, initialize } = await talk({ isGiven: true });
+  await tell(initialize);
+  expect(heard).toMatchObject([{ id: 1, method: 'initialize' }]);
+  expect(said).toEqual([{ jsonrpc: '2.0', id: 1, result: { by: 'initialize' } }]);
+});
+
+it('who has not is answered initialize, and each request with what is missing; then the server hears the rest', async () => {
+  const state = { isGiven: false };
+  const { heard, said, tell, initialize } = await talk(state);
+  await tell(initialize);
+  await tell({ method: 'notifications/initialized' });
+  await tell({ id: 2, method: 'ping' });
+  await tell({ id: 3, method: 'tools/list' });
+  expect(said).toMatchObject([
+    { id: 1, result: { protocolVersion: '2025-11-25', serverInfo: { name: 'Notion' } } },
+    { id: 2, result: {} },
+    { id: 3, error: missing },
+  ]);
+  // The very error: it tells the front what to ask for.
+  expect((said[2] as { error?: object }).error).toBe(missing);
+  expect(heard).toEqual([]);
+  state.isGiven = true;
+  await Promise.all([tell({ id: 4, method: 'tools/call' }), tell({ id: 5, method: 'tools/list' })]);
+  await tell({ id: 6, method: 'tools/list' });
+  expect(heard.map(({ method }) => method)).toEqual([
+    'initialize',
+    'notifications/initialized',
+    'tools/call',
+    'tools/list',
+    'tools/list',
+  ]);
+  expect(heard[0]?.params).toEqual(initialize.params);
+  expect(said.slice(3).flatMap(({ id = [] }) => id)).toEqual([4, 5, 6]);
+  expect(said.map(({ method }) => method)).toContain('notifications/tools/list_changed');
+});
+
+it('a server that cannot be begun is the answer, and is tried again with the next request', async () => {
+  const state: Parameters<typeof talk>[0] = { isGiven: false, startError: { code: -32603, message: 'no' } };
+  const { said, tell, initialize, server, closed } = await talk(state);
+  await tell(initialize);
+  state.isGiven = true;
+  await tell({ id: 2, method: 'tools/list' });
+  expect(said.at(-1)).toMatchObject({ id: 2, error: { message: 'no' } });
+  delete state.startError;
+  await tell({ id: 3, method: 'tools/list' });
+  expect(said.find(({ id }) => id === 3)).toMatchObject({ result: { by: 'tools/list' } });
+  await server.close();
+  expect(closed()).toBe(1);
+});
+
+it('callers of 2026-07-28 reach the server itself when they have given everything', async () => {
+  const state = { isGiven: false };
+  const { waiting } = await talk(state);
+  const asking = { authInfo: caller } as never;
+  expect(await waiting.modern?.(asking)).toBeUndefined();
+  state.isGiven = true;
+  expect(await waiting.modern?.(asking)).toBe('a backend');
+});
