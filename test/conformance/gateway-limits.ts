@@ -12,8 +12,12 @@ export interface GatewayLimit {
 
 type Rows = readonly (readonly [scenario: string, ...checks: string[]])[];
 
-const byRest = (revision: GatewayLimit['revision'], reason: string, rows: Rows): GatewayLimit[] =>
-  rows.map(([scenario, ...checks]) => ({ revision, backends: ['rest'], scenario, checks, reason }));
+const byOne =
+  (backend: GatewayRun['backend']) =>
+  (revision: GatewayLimit['revision'], reason: string, rows: Rows): GatewayLimit[] =>
+    rows.map(([scenario, ...checks]) => ({ revision, backends: [backend], scenario, checks, reason }));
+const byRest = byOne('rest');
+const byModern = byOne('modern');
 
 const older = ['stdio', 'http', 'sse'] as const;
 const nothingAsked = 'over Rest a server cannot ask its client anything';
@@ -46,6 +50,27 @@ export const gatewayLimits: readonly GatewayLimit[] = [
     checks: ['sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400'],
     reason: refusedByItself,
   },
+  ...byModern(
+    '2025-11-25',
+    'the tools of the scenario ask by requests, which a server of 2026-07-28 has not',
+    [
+      ['tools-call-sampling', 'tools-call-sampling'],
+      ['tools-call-elicitation', 'tools-call-elicitation'],
+      ['elicitation-sep1034-defaults', 'elicitation-sep1034-general'],
+      ['elicitation-sep1330-enums', 'elicitation-sep1330-general'],
+    ],
+  ),
+  ...byModern(
+    '2026-07-28',
+    'the server stands in the SDK’s handler, which makes one for each request: it tells nobody what another changed',
+    [
+      [
+        'server-stateless',
+        'sep-2575-server-sends-prompts-list-changed-on-subscription',
+        'sep-2575-server-sends-tools-list-changed-on-subscription',
+      ],
+    ],
+  ),
   ...byRest('2025-11-25', nothingTold, [
     ['logging-set-level', 'logging-set-level'],
     ['tools-call-with-logging', 'tools-call-with-logging'],

@@ -28,7 +28,7 @@ describe('package-lock.json', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each(['package-lock.json', 'bench/peers/package-lock.json'])(
+  it.each(['package-lock.json', 'bench/peers/package-lock.json', 'test/peers/servers/package-lock.json'])(
     'names no download address, so that any registry serves: %s',
     (path) => {
       const locked = Object.entries(readLock(path));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { GatehouseOptions } from '../../../src/index.ts';
-import { type HostedServer, hostSse, hostStreamableHttp } from '../conformance-backends/http.ts';
+import { type HostedServer, hostModern, hostSse, hostStreamableHttp } from '../conformance-backends/http.ts';
 import { createOlderServer } from '../conformance-backends/older-server.ts';
 import { repository } from '../program.ts';
 import type { CheckedScenario } from './checks.ts';
@@ -34,6 +34,7 @@ export const backends = {
     stop: async () => undefined,
   }),
   http: () => byUrl('http', hostStreamableHttp(createOlderServer)),
+  modern: () => byUrl('http', hostModern()),
   sse: () => byUrl('sse', hostSse(createOlderServer)),
   rest: () => byUrl('rest', hostRest()),
 } as const satisfies Record<string, () => Promise<Standing>>;
