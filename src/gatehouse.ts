@@ -24,7 +24,7 @@ import { composeLimits } from './composition/limits.ts';
 import { composeMcpEndpoint, type McpEndpointParts } from './composition/mcp-endpoint.ts';
 import { viewMcp } from './composition/mcp-view.ts';
 import { noteRoutesChange } from './composition/note-routes-change.ts';
-import { readOperatorRules } from './composition/operator-rules.ts';
+import { checkRulesFit, readOperatorRules } from './composition/operator-rules.ts';
 import { createReload, type ReloadOutcome } from './composition/reload.ts';
 import { composeResources } from './composition/resources.ts';
 import type { BackendOptions } from './composition/route-backend.ts';
@@ -270,7 +270,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       protectedResources: composeGuards({ issuer, own: each.own, server: each.server, verifier, dpop }),
       mcpEndpoint: composeMcpEndpoint({ path: each.wanted.path, ...each }, endpointParts),
     }),
-    announce: (others) => authorizationServer.replaceResources(composeResources(settings, others)),
+    announce(others) {
+      const now = composeResources(settings, others);
+      checkRulesFit(settings, now);
+      authorizationServer.replaceResources(now);
+    },
   };
   routes.begin(placed, serving);
   watchRoutes(routes, metrics);

@@ -7,6 +7,20 @@ import {
 } from '../authorization-server/index.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { checkUpstreams } from '../upstream/check-upstreams.ts';
+
+/**
+ * Checks that what the settings say of resources is about resources there are.
+ * @throws SettingsRefused naming each rule that speaks of another
+ */
+export function checkRulesFit(
+  settings: Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange' | 'upstreams'>,
+  resources: readonly ProtectedResource[],
+): void {
+  readOperatorRules(settings, resources);
+  const misfits = checkUpstreams(settings.upstreams, resources);
+  if (misfits.length > 0) throw new SettingsRefused(misfits);
+}
 
 /**
  * Reads whom the operator lets in by the settings: clients, issuers of assertions, and servers that exchange tokens.

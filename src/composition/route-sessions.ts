@@ -1,3 +1,4 @@
+import { routeOfPrincipal } from '../oauth/auth-info.ts';
 import type { McpSessionStore, StoredSession } from '../storage/mcp-sessions.ts';
 
 /**
@@ -11,19 +12,13 @@ export function sessionsOfRoute(store: McpSessionStore, path: string): McpSessio
   return { ...store, ...ownSessions(store, path, (principal) => `${principal.slice(0, -1)}${suffix}`) };
 }
 
-/** Gives the path of the route of a session, by the principal as it is stored; empty for none. */
-export function routeOfSession(principal: string): string {
-  const [, , , path = ''] = JSON.parse(principal) as string[];
-  return path;
-}
-
 /** @param place adds the route to a principal */
 function ownSessions(
   store: McpSessionStore,
   path: string,
   place: (principal: string) => string,
 ): Pick<McpSessionStore, 'open' | 'find' | 'listOf' | 'listBelow'> {
-  const isOwn = ({ principal }: StoredSession): boolean => routeOfSession(principal) === path;
+  const isOwn = ({ principal }: StoredSession): boolean => routeOfPrincipal(principal) === path;
   const plain = (session: StoredSession): StoredSession => {
     const principal = JSON.stringify((JSON.parse(session.principal) as string[]).slice(0, 3));
     return { ...session, principal };

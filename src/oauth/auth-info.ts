@@ -59,5 +59,15 @@ export function clientOfPrincipal(key: string): string {
   return String((JSON.parse(key) as string[])[2]);
 }
 
+/**
+ * Reads the route out of the key of a principal, as it is stored with a session.
+ * @param key see {@link principalKey}; the path of a route may stand behind the client
+ * @returns the path below the public URL; empty for none
+ */
+export function routeOfPrincipal(key: string): string {
+  const [, , , path = ''] = JSON.parse(key) as string[];
+  return path;
+}
+
 /** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
 const principalKeys = new WeakMap<object, string>();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { routeOfSession, sessionsOfRoute } from '../../src/composition/route-sessions.ts';
+import { sessionsOfRoute } from '../../src/composition/route-sessions.ts';
+import { routeOfPrincipal } from '../../src/oauth/auth-info.ts';
 import type { StoredSession } from '../../src/storage/mcp-sessions.ts';
 import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { testFolder } from '../client/support/folder.ts';
@@ -48,8 +49,8 @@ describe('the sessions of a route', () => {
     }
     const stored = new Map((await all.list()).map((each) => [each.key, each.principal]));
     expect(stored.get('r')).toBe(principal);
-    expect(routeOfSession(stored.get('r') ?? '')).toBe('');
-    expect(routeOfSession(stored.get('f') ?? '')).toBe('/files');
+    expect(routeOfPrincipal(stored.get('r') ?? '')).toBe('');
+    expect(routeOfPrincipal(stored.get('f') ?? '')).toBe('/files');
     await storage.close();
   });
 });

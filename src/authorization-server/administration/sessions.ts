@@ -1,4 +1,5 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { routeOfPrincipal } from '../../oauth/auth-info.ts';
 import { normalizeEmail } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
@@ -14,6 +15,8 @@ export interface ListedSession {
   subject: string;
   email?: string;
   clientId?: string;
+  /** Path of the route it is at, below the public URL; of MCP sessions at one alone. */
+  route?: string;
   /** When it began, epoch seconds. */
   since: number;
   /** Epoch seconds; of MCP sessions alone. */
@@ -63,12 +66,14 @@ export function administerSessions(
         if ((wanted !== undefined && owner !== wanted) || (clientId !== undefined && client !== clientId))
           continue;
         const ofPerson = owner === undefined ? undefined : { email: owner };
+        const route = routeOfPrincipal(principal);
         found.push({
           kind: 'mcp',
           id: `${prefix}${key}`,
           subject,
           ...ofPerson,
           clientId: client,
+          ...(route !== '' && { route }),
           since: createdAt,
           usedAt,
         });

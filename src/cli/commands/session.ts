@@ -33,9 +33,10 @@ export function registerSession(program: Command, io: CommandIo = processIo()): 
         isoTime(entry.since),
         isoTime(entry.usedAt),
         printableLine(entry.clientId ?? '-'),
+        entry.route ?? '-',
         entry.upstream ?? '-',
       ]);
-      const heading = ['KIND', 'ID', 'OF', 'SINCE', 'LAST USED', 'CLIENT ID', 'UPSTREAM'];
+      const heading = ['KIND', 'ID', 'OF', 'SINCE', 'LAST USED', 'CLIENT ID', 'ROUTE', 'UPSTREAM'];
       io.stdout.write(options.json ? formatJson(sessions) : formatTable([heading, ...rows]));
     });
 

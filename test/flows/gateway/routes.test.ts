@@ -228,6 +228,21 @@ describe('routes that change while the server runs', () => {
     await kept.client.close();
   });
 
+  it('cannot go while a rule of the operator speaks of them', async () => {
+    gate = await startGatehouse({
+      routes: { notes, files: { ...files, scopes: { 'files:read': 'Read files.' } } },
+      trustedIssuers: [
+        {
+          issuer: 'https://idp.example.com',
+          jwksUri: 'https://idp.example.com/keys',
+          workloads: [{ clientId: 'ci', claims: { sub: 'a' }, scopes: ['files:read'] }],
+        },
+      ],
+    });
+    expect(() => gate.replaceRoutes({ notes })).toThrow(/trustedIssuers\.0\.workloads\.0\.scopes/);
+    expect((await fetch(`${gate.url}/team/files/mcp`, { method: 'POST' })).status).toBe(401);
+  });
+
   it('stay as they are where the new ones cannot be', async () => {
     gate = await startGatehouse({ routes: { notes } });
     const wrong = { files: { ...files, backend: { ...files.backend, env: ['NOT_SET_ANYWHERE'] } } };
