@@ -62,11 +62,6 @@ export const exceptions: readonly { id: string; reason: string }[] = [
       'nothing installs a local server: a program is started only where its whole command line was typed with --transport stdio',
   },
   {
-    id: 'A12-07',
-    reason:
-      'processes get an allow-list of variables and a group of their own, and each start is in the log; there is no sandbox yet',
-  },
-  {
     id: 'C8-07',
     reason: 'each path has one backend: nothing is aggregated, so that no names can collide',
   },

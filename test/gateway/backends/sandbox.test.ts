@@ -24,7 +24,7 @@ function run(script: string, options: SandboxOptions = {}, own?: string): string
 }
 
 describe.skipIf(!canSandbox)('a program in a sandbox', () => {
-  it('reads the system and what is named, and nothing else of this machine', () => {
+  it('reads the system and what is named, and nothing else of this machine (A12-07)', () => {
     const secret = join(folder, 'secret');
     writeFileSync(secret, 'of the gatehouse');
     const read = `try { console.log(require('fs').readFileSync(${JSON.stringify(secret)}, 'utf8')) } catch (e) { console.log(e.code) }`;
