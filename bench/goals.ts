@@ -145,6 +145,39 @@ const rules: readonly Rule[] = [
     bound: 'least',
     reach: overBest('metadata', oidcProvider),
   },
+  {
+    work: 'gateway to stdio',
+    rule: 'times mcp-proxy',
+    wanted: 3,
+    bound: 'least',
+    reach: overBest('gateway to stdio', ['mcp-proxy']),
+  },
+  {
+    work: 'gateway to stdio, one connection',
+    rule: 'ms over the server itself',
+    wanted: 0.2,
+    bound: 'most',
+    reach: (find) => {
+      const [ours, direct] = ['gatehouse', 'server itself'].map((subject) =>
+        find('gateway to stdio, one connection', subject),
+      );
+      return ours && direct && ours.value - direct.value;
+    },
+  },
+  {
+    work: 'gateway to HTTP',
+    rule: 'times the library of mcp-proxy',
+    wanted: 4,
+    bound: 'least',
+    reach: overBest('gateway to HTTP', ['mcp-proxy library']),
+  },
+  {
+    work: 'memory, idle person',
+    rule: 'MB each',
+    wanted: 0.1,
+    bound: 'most',
+    reach: own('memory, idle person'),
+  },
   { work: 'cold start', rule: 'ms', wanted: 400, bound: 'most', reach: own('cold start') },
 ];
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { callWorks, measureCalls } from './calls.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureGateways } from './gateway-calls.ts';
 import { judge } from './goals.ts';
 import { issuanceWorks, measureIssuance } from './issuance.ts';
 import { issuerWorks, measureIssuers } from './issuer-endpoints.ts';
@@ -18,7 +19,7 @@ const help = `Measures Gatehouse beside what a team could use instead, all in on
   npm run bench -- [options]
 
   --only <parts>   some of: modern, session, stateless, refused, sessions, cold, exchange, refresh, register,
-                   metadata (with commas; all by default)
+                   metadata, gateway (with commas; all by default)
   --quick          one short round each: a first look, not a number to keep
   --json           the rows and goals as JSON on standard output
   --help           this text
@@ -40,6 +41,7 @@ const parts: Readonly<Record<string, Part>> = {
   refresh: (pace, folder) => measureIssuance(issuanceWorks.refresh, pace, folder),
   register: (pace, folder) => measureIssuers(issuerWorks.register, pace, folder),
   metadata: (pace, folder) => measureIssuers(issuerWorks.metadata, pace, folder),
+  gateway: measureGateways,
 };
 
 /** From here on a machine has other things to do, and the ratios suffer. */

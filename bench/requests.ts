@@ -10,6 +10,8 @@ export interface Load {
   body: string;
   /** Sessions to go through in turn. */
   sessions?: readonly string[];
+  /** The token of each of them, where they are not all of one person. */
+  tokens?: readonly string[];
 }
 
 const legacyRevision = '2025-06-18';

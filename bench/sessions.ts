@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Pace } from './pace.ts';
 import type { Row } from './report.ts';
 import { openSession } from './requests.ts';
-import { cores, residentKilobytes, type ServerProcess } from './server-process.ts';
+import { collectGarbage, cores, residentKilobytes, type ServerProcess } from './server-process.ts';
 import type { HolderTask } from './session-holder.ts';
 import { type SubjectName, startSubject } from './subjects.ts';
 
@@ -19,12 +19,9 @@ interface Step {
   seconds: number;
 }
 
-/** Resident memory once garbage is collected; the servers do that at SIGUSR2. */
+/** Resident memory once garbage is collected. */
 async function settledKilobytes(server: ServerProcess): Promise<number> {
-  for (let times = 0; times < 4; times++) {
-    server.child.kill('SIGUSR2');
-    await pause(400);
-  }
+  await collectGarbage(server);
   return residentKilobytes(server);
 }
 

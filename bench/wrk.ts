@@ -16,7 +16,7 @@ const report = `done = function(summary, latency)
 end`;
 
 /** The load as a script of wrk: ids count up, sessions take turns. */
-function script({ url, method, headers, body, sessions = [] }: Load): string {
+function script({ url, method, headers, body, sessions = [], tokens = [] }: Load): string {
   const quote = (text: string): string => JSON.stringify(text);
   const [before = '', after = ''] = body.split('__ID__');
   const sent = method === 'GET' ? 'nil' : `${quote(before)} .. count .. ${quote(after)}`;
@@ -24,10 +24,12 @@ function script({ url, method, headers, body, sessions = [] }: Load): string {
   return [
     `local headers = {${fields.join(',')}}`,
     `local sessions = {${sessions.map(quote).join(',')}}`,
+    `local tokens = {${tokens.map(quote).join(',')}}`,
     'local count = 0',
     'request = function()',
     '  count = count + 1',
     '  if #sessions > 0 then headers["Mcp-Session-Id"] = sessions[count % #sessions + 1] end',
+    '  if #tokens > 0 then headers["Authorization"] = "Bearer " .. tokens[count % #tokens + 1] end',
     `  return wrk.format(${quote(method)}, ${quote(new URL(url).pathname)}, headers, ${sent})`,
     'end',
     report,

@@ -1,4 +1,4 @@
-// SDK version 1 over its Express app: node sdk1.ts session|stateless
+// SDK version 1 over its Express app: node sdk1.ts session|stateless|open; `open` has sessions and asks for no token
 import { randomUUID } from 'node:crypto';
 import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js';
 import { createMcpExpressApp } from '@modelcontextprotocol/sdk/server/express.js';
@@ -49,6 +49,7 @@ async function answerInSession(request: Request, response: Response): Promise<vo
 }
 
 const app = createMcpExpressApp();
-app.use('/mcp', requireBearerAuth({ verifier, requiredScopes }));
-app.all('/mcp', process.argv[2] === 'session' ? answerInSession : answerAlone);
+const [, , variant] = process.argv;
+if (variant !== 'open') app.use('/mcp', requireBearerAuth({ verifier, requiredScopes }));
+app.all('/mcp', variant === 'stateless' ? answerAlone : answerInSession);
 app.listen(port, '127.0.0.1');

@@ -1,18 +1,35 @@
-// Gatehouse as it stands in production: SQLite in a folder, the log at its default level, one tool.
+// Gatehouse as it stands in production: SQLite in a folder, the log at its default level, one tool; or what `BACKEND` says
+// (JSON) in the place of its own server.
 import { createServer } from 'node:http';
 import { McpServer, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { createAdministration, createGatehouse } from '../../src/index.ts';
+import { createAdministration, createGatehouse, type GatehouseOptions } from '../../src/index.ts';
 import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { person } from '../person.ts';
 
-const port = Number(process.env.PORT);
+const { BACKEND: backend, PORT } = process.env;
+const port = Number(PORT);
 const data = await openDataFolder(process.env.FOLDER ?? '');
 const { accounts } = createAdministration(data);
 if ((await accounts.list()).length === 0) await accounts.add(person.email, person.password);
 
 // All requests of the bench come from one address, and all tokens go to one account.
 const beyondTheLoad = { times: 1_000_000_000, windowSeconds: 60 };
+
+const own: GatehouseOptions['server'] = {
+  name: 'Echo',
+  sharing: 'shared',
+  create() {
+    const options = { supportedProtocolVersions: ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS] };
+    const server = new McpServer({ name: 'echo', version: '1.0.0' }, options);
+    server.registerTool(
+      'echo',
+      { description: 'echo', inputSchema: z.object({ text: z.string() }) },
+      async ({ text }) => ({ content: [{ type: 'text', text }] }),
+    );
+    return server;
+  },
+};
 
 const gatehouse = await createGatehouse({
   publicUrl: `http://127.0.0.1:${port}`,
@@ -29,20 +46,9 @@ const gatehouse = await createGatehouse({
     maxSessions: 100_000,
     maxSessionsPerPrincipal: 100_000,
   },
-  server: {
-    name: 'Echo',
-    sharing: 'shared',
-    create() {
-      const options = { supportedProtocolVersions: ['2026-07-28', ...SUPPORTED_PROTOCOL_VERSIONS] };
-      const server = new McpServer({ name: 'echo', version: '1.0.0' }, options);
-      server.registerTool(
-        'echo',
-        { description: 'echo', inputSchema: z.object({ text: z.string() }) },
-        async ({ text }) => ({ content: [{ type: 'text', text }] }),
-      );
-      return server;
-    },
-  },
+  ...(backend === undefined
+    ? { server: own }
+    : { backend: JSON.parse(backend) as GatehouseOptions['backend'] }),
 });
 const server = createServer();
 gatehouse.attach(server);

@@ -54,6 +54,26 @@ describe('our goals', () => {
     ]);
   });
 
+  it('hold what a gateway adds against the server itself, and its rates against other gateways', () => {
+    const alone = 'gateway to stdio, one connection';
+    const goals = judge([
+      row(alone, 'server itself', 0.1),
+      row(alone, 'gatehouse', 0.25),
+      row('gateway to stdio', 'server itself', 80_000),
+      row('gateway to stdio', 'gatehouse', 8000),
+      row('gateway to stdio', 'mcp-proxy', 4000),
+      row('gateway to HTTP', 'gatehouse', 4000),
+      row('gateway to HTTP', 'mcp-proxy library', 1000),
+      row('memory, idle person', 'gatehouse', 0.11),
+    ]);
+    expect(goals.map(({ work, reached, holds }) => [work, Number(reached.toFixed(2)), holds])).toEqual([
+      ['gateway to stdio', 2, false],
+      [alone, 0.15, true],
+      ['gateway to HTTP', 4, true],
+      ['memory, idle person', 0.11, false],
+    ]);
+  });
+
   it('are left out where their rows were not measured', () => {
     expect(judge([row('call, session', 'gatehouse', 1), row('bad token', 'koa', 1)])).toEqual([]);
   });

@@ -11,7 +11,8 @@ describe('npm run bench', () => {
     const { code, stdout, stderr } = await runBench('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const option of ['--only', '--quick', '--json', 'wrk', 'taskset']) expect(stdout).toContain(option);
-    for (const part of ['exchange', 'refresh', 'register', 'metadata']) expect(stdout).toContain(part);
+    for (const part of ['exchange', 'refresh', 'register', 'metadata', 'gateway'])
+      expect(stdout).toContain(part);
   });
 
   it.each([
