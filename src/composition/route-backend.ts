@@ -68,7 +68,12 @@ export function composeRouteBackend(
 ): GatewayBackend {
   const { name, pins, credentials, logger } = parts;
   const backend = composeBackend(options, parts);
-  const { list, breaker, close } = createSteps({ name, policy, cache, pins, credentials, logger });
+  const { list, breaker, close } = createSteps({
+    ...{ name, policy, cache, pins, credentials, logger },
+    isOneForAll: 'url' in options || options.process === 'shared',
+    isPersonal:
+      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
+  });
   const source = credentials ? withWaitingServers(backend.source, credentials, name) : backend.source;
   return {
     source: withSteps(source, list, logger),

@@ -1,13 +1,19 @@
+import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { Circuit, type CircuitLimits } from './circuit.ts';
+import { lists } from './listed.ts';
 import type { Answer, Step } from './step.ts';
 
 /** What a breaker works with. */
 export interface BreakerOptions {
   /** What the server is called. */
   name: string;
+  /** Whether one server answers everybody, and so fails everybody; not where each person has a process. */
+  isOneForAll: boolean;
+  /** Whether starts depend on what each person brings, as credentials or a folder. */
+  isPersonal: boolean;
   limits: CircuitLimits;
   logger: Pick<Logger, 'warn' | 'info'>;
   nowMs: () => number;
@@ -31,15 +37,26 @@ const refusals = new Set([
 /** What says nothing of the server: it was not asked. */
 const unasked = new Set(['backend_processes_exhausted', 'backend_busy', 'backend_restarting']);
 
+/** The server is not reached, whoever asks it for whatever. */
+const ofReach = new Set(['backend_unreachable', 'backend_certificate_invalid', 'backend_not_private']);
+
+/** Its program does not start, whoever it is started for. */
+const ofStart = new Set(['backend_not_started', 'backend_start_timed_out']);
+
+/** Methods in which nobody says anything that the server could fail by, where they go on from no cursor. */
+const plain = new Set(['initialize', 'server/discover', 'ping', ...lists.keys()]);
+
 /** Accounts whose failures are known, at most; beyond, the oldest is forgotten. */
 const maxAccounts = 10_000;
 
 /**
  * Creates the breaker of a server: after failures in a row it answers at once, then lets one call through that decides
- * (T-157). Each account has a circuit of its own; that of all opens by failures of two accounts at least, with no
- * success of anybody between them, so that nobody shuts others out by what they call (T-158).
+ * (T-157). Each account has a circuit of its own. That of all opens by failures of the server as a whole alone, met by
+ * two accounts at least with no success of anybody between them: what people call, and what becomes of processes of
+ * their own, shuts nobody else out (T-158).
  */
-export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): Breaker {
+export function createBreaker(options: BreakerOptions): Breaker {
+  const { name, isOneForAll, isPersonal, limits, logger, nowMs } = options;
   const ofAll = new Circuit(limits, 2, nowMs);
   const ofAccounts = new Map<string, Circuit>();
 
@@ -49,7 +66,11 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
     const message = `${error.message} Try again in ${retryAfterSeconds} s.`;
     return { error: { ...error, message, data: { reason: 'backend_resting', retryAfterSeconds } } };
   };
-  const noteFailure = (account: string): void => {
+  const isOfAll = ({ method, params }: RequestMessage, reason: string): boolean =>
+    ofReach.has(reason) ||
+    (ofStart.has(reason) && !isPersonal) ||
+    (isOneForAll && plain.has(method) && params?.cursor === undefined);
+  const noteFailure = (account: string, isFailureOfAll: boolean): void => {
     const circuit = ofAccounts.get(account) ?? new Circuit(limits, 1, nowMs);
     ofAccounts.delete(account);
     ofAccounts.set(account, circuit);
@@ -57,7 +78,8 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
     if (ofAccounts.size > maxAccounts && oldest !== undefined) ofAccounts.delete(oldest);
     if (circuit.failed(account))
       logger.warn({ backend: name }, 'a backend fails for an account, and is left alone by it for a while');
-    if (ofAll.failed(account))
+    if (!isFailureOfAll) ofAll.gaveUp();
+    else if (ofAll.failed(account))
       logger.warn({ backend: name }, 'a backend fails, and is left alone for a while');
   };
   const noteSuccess = (account: string): void => {
@@ -77,16 +99,16 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
         circuit?.gaveUp();
         return resting(waitMs);
       }
-      let verdict: Verdict = 'none';
+      let verdict: Verdict = { kind: 'none' };
       try {
         const answer = await next(request);
         if (!signal.aborted) verdict = judge(answer);
         return answer;
       } finally {
-        if (verdict === 'none') {
+        if (verdict.kind === 'none') {
           circuit?.gaveUp();
           ofAll.gaveUp();
-        } else if (verdict === 'failed') noteFailure(account);
+        } else if (verdict.kind === 'failed') noteFailure(account, isOfAll(request, verdict.reason));
         else noteSuccess(account);
       }
     },
@@ -100,11 +122,11 @@ export function createBreaker({ name, limits, logger, nowMs }: BreakerOptions): 
   };
 }
 
-type Verdict = 'answered' | 'failed' | 'none';
+type Verdict = { kind: 'answered' | 'none' } | { kind: 'failed'; reason: string };
 
 function judge({ error }: Answer): Verdict {
   const reason = (error?.data as { reason?: unknown } | undefined)?.reason;
-  if (typeof reason !== 'string' || refusals.has(reason)) return 'answered';
-  if (unasked.has(reason) || reason.startsWith('credential_')) return 'none';
-  return reason.startsWith('backend_') ? 'failed' : 'answered';
+  if (typeof reason !== 'string' || refusals.has(reason)) return { kind: 'answered' };
+  if (unasked.has(reason) || reason.startsWith('credential_')) return { kind: 'none' };
+  return reason.startsWith('backend_') ? { kind: 'failed', reason } : { kind: 'answered' };
 }

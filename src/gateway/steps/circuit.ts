@@ -16,7 +16,8 @@ export class Circuit {
   /** Failures since the last success: when, and whose. */
   #failures: { atMs: number; account: string }[] = [];
   #openUntilMs: number | undefined;
-  #isTrying = false;
+  /** When the call was let through that tries. */
+  #triedAtMs: number | undefined;
 
   /** @param minAccounts the failures that open it are of so many accounts at least, and no account has more than its share */
   constructor(limits: CircuitLimits, minAccounts: number, nowMs: () => number) {
@@ -42,8 +43,10 @@ export class Circuit {
     if (this.#openUntilMs === undefined) return 0;
     const waitMs = this.#openUntilMs - this.#nowMs();
     if (waitMs > 0) return waitMs;
-    if (this.#isTrying) return trialMs;
-    this.#isTrying = true;
+    // Who tries may take long: others do not wait for them for longer than before.
+    if (this.#triedAtMs !== undefined && this.#triedAtMs > this.#nowMs() - this.#limits.openMs)
+      return trialMs;
+    this.#triedAtMs = this.#nowMs();
     return 0;
   }
 
@@ -52,7 +55,7 @@ export class Circuit {
     const wasOpen = this.isOpen;
     this.#failures = [];
     this.#openUntilMs = undefined;
-    this.#isTrying = false;
+    this.#triedAtMs = undefined;
     return wasOpen;
   }
 
@@ -63,7 +66,7 @@ export class Circuit {
   failed(account: string): boolean {
     const { failures, openMs } = this.#limits;
     const wasOpen = this.isOpen;
-    this.#isTrying = false;
+    this.#triedAtMs = undefined;
     const counting = this.#failures.filter(({ atMs }) => this.#counts(atMs));
     const own = counting.filter((failure) => failure.account === account);
     const beyond = own.length >= Math.ceil(failures / this.#minAccounts) ? own[0] : undefined;
@@ -76,7 +79,7 @@ export class Circuit {
 
   /** The call that was let through came to no end. */
   gaveUp(): void {
-    this.#isTrying = false;
+    this.#triedAtMs = undefined;
   }
 
   #counts(atMs: number): boolean {

@@ -53,6 +53,10 @@ export interface Memory {
 export interface StepsOptions {
   /** What people call the backend. */
   name: string;
+  /** Whether one server answers everybody, by URL or in one process. */
+  isOneForAll: boolean;
+  /** Whether each account brings what its server is started with. */
+  isPersonal: boolean;
   policy: Policy;
   cache: Keeping;
   /** Where the definitions of its tools are remembered; nowhere where it is left out. */
@@ -85,6 +89,8 @@ export function createSteps(options: StepsOptions): Steps {
   const { failures, windowSeconds, openSeconds } = policy.breaker;
   const breaker = createBreaker({
     name,
+    isOneForAll: options.isOneForAll,
+    isPersonal: options.isPersonal,
     limits: { failures, windowMs: windowSeconds * 1000, openMs: openSeconds * 1000 },
     logger,
     nowMs,

@@ -5,23 +5,33 @@ import { stepped } from './support/stepped.ts';
 
 const limits = { failures: 3, windowMs: 10_000, openMs: 5000 };
 
-/** A server whose tool "bad" fails as a backend, and whose others answer. */
-function start() {
+/** A server whose tool "bad" fails as a backend, as does one named as a failure, and whose others answer. */
+function start({ isOneForAll = true, isPersonal = false } = {}) {
   const clock = { ms: 0 };
   const told: string[] = [];
   const tell = (_fields: unknown, text?: string): void => void told.push(String(text));
   const logger = { warn: tell, info: tell } as Parameters<typeof createBreaker>[0]['logger'];
-  const breaker = createBreaker({ name: 'Notes', limits, logger, nowMs: () => clock.ms });
+  const breaker = createBreaker({
+    name: 'Notes',
+    isOneForAll,
+    isPersonal,
+    limits,
+    logger,
+    nowMs: () => clock.ms,
+  });
   let isMended = false;
   const answer = ({ params }: RequestMessage): object => {
     if (params?.name === 'bad' && !isMended)
       return { error: { code: -32603, message: 'x', data: { reason: 'backend_ended' } } };
+    const name = String(params?.name);
+    if (name.startsWith('backend_') && !isMended)
+      return { error: { code: -32603, message: 'x', data: { reason: name } } };
     if (params?.name === 'busy')
       return { error: { code: -32000, message: 'x', data: { reason: 'backend_processes_exhausted' } } };
     if (params?.name === 'wrong') return { error: { code: -32602, message: 'no such note' } };
     return { result: { content: [] } };
   };
-  const { server, talk } = stepped([breaker], { 'tools/call': answer });
+  const { server, talk } = stepped([breaker], { 'tools/call': answer, 'prompts/list': answer });
   return { clock, told, breaker, server, talk, mend: () => (isMended = true) };
 }
 
@@ -57,10 +67,10 @@ describe('the breaker of a backend', () => {
     for (let count = 0; count < 2; count++) expect(await fails(bob.ask)).toEqual({ reason: 'backend_ended' });
   });
 
-  it('is open for all where calls of several accounts fail and nobody’s succeed', async () => {
+  it('is open for all where the server itself fails several accounts and nobody succeeds', async () => {
     const { talk, breaker, told, clock, mend } = start();
     const [ann, bob, eve] = await Promise.all(['ann', 'bob', 'eve'].map((subject) => talk({ subject })));
-    for (const one of [ann, bob, ann]) await fails((one as NonNullable<typeof one>).ask);
+    for (const one of [ann, bob, ann]) await one?.ask('tools/call', { name: 'backend_unreachable' });
     expect(breaker.status().isOpenForAll).toBe(true);
     expect((await eve?.ask('tools/call', { name: 'good' }))?.error?.data).toMatchObject({
       reason: 'backend_resting',
@@ -74,6 +84,30 @@ describe('the breaker of a backend', () => {
       'a backend that failed answers again',
     ]);
   });
+
+  it.each<[string, string, string, Parameters<typeof start>[0], boolean]>([
+    ['what ends by a call', 'tools/call', 'backend_ended', {}, false],
+    ['a call that takes too long', 'tools/call', 'backend_call_timed_out', {}, false],
+    ['a call that its server fails at', 'tools/call', 'backend_failed', {}, false],
+    ['a list of the one server', 'prompts/list', 'backend_failed', {}, true],
+    ['a list of a process of one’s own', 'prompts/list', 'backend_ended', { isOneForAll: false }, false],
+    ['a program that does not start', 'tools/call', 'backend_not_started', { isOneForAll: false }, true],
+    [
+      'one that does not start with what people bring',
+      'tools/call',
+      'backend_not_started',
+      { isOneForAll: false, isPersonal: true },
+      false,
+    ],
+  ])(
+    '%s is no failure for all but of the server as a whole (T-158)',
+    async (_what, method, name, of, opens) => {
+      const { talk, breaker } = start(of);
+      const [ann, bob] = [await talk({ subject: 'ann' }), await talk({ subject: 'bob' })];
+      for (const { ask } of [ann, bob, ann, bob, ann, bob]) await ask(method, { name });
+      expect(breaker.status()).toEqual({ isOpenForAll: opens, accounts: opens ? 0 : 2 });
+    },
+  );
 
   it('does not count errors of tools, nor that there is no room', async () => {
     const { talk } = start();

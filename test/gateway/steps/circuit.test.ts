@@ -35,6 +35,18 @@ describe('a circuit', () => {
     expect(made.enter()).toBe(0);
   });
 
+  it('lets another try where the one who tries takes long: nobody keeps it open by a call that does not end (T-158)', () => {
+    const { made, clock } = circuit();
+    for (let count = 0; count < 3; count++) made.failed('a');
+    clock.ms = 500;
+    expect(made.enter()).toBe(0);
+    clock.ms = 999;
+    expect(made.enter()).toBeGreaterThan(0);
+    clock.ms = 1000;
+    expect(made.enter()).toBe(0);
+    expect(made.enter()).toBeGreaterThan(0);
+  });
+
   it('counts failures in a row only, and only those of the window', () => {
     const { made, clock } = circuit();
     made.failed('a');

@@ -8,6 +8,8 @@ function steps(policy: unknown, cache: unknown = {}, credentials?: StepsOptions[
   const logger = createLogger('silent');
   const made = createSteps({
     name: 'Notes',
+    isOneForAll: false,
+    isPersonal: false,
     policy: policySettings.parse(policy),
     cache: cacheSettings.parse(cache),
     credentials,
