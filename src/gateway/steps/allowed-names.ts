@@ -2,7 +2,8 @@ import { askedFor, usingMethods } from './asked-for.ts';
 import { entriesOf, type Listed, lists } from './listed.ts';
 import { namePatterns } from './name-pattern.ts';
 import { notFound } from './not-found.ts';
-import type { Step } from './step.ts';
+import type { Answer, Step } from './step.ts';
+import { uriSpellings } from './uri-spellings.ts';
 
 /** Which names may be used: those that fit a pattern of `allow` and none of `deny`. */
 export interface NameRules {
@@ -17,7 +18,10 @@ export interface AllowedNames {
   resources: NameRules;
 }
 
-/** Creates the step that knows nothing of what may not be used: it is not listed, and using it is a name unknown. */
+/**
+ * Creates the step that knows nothing of what may not be used: it is not listed, using it is a name unknown, and nobody
+ * hears that it changed. What is denied is so however its URI is spelt.
+ */
 export function createAllowedNames({ tools, prompts, resources }: AllowedNames): Step {
   const rules: Record<Listed['kind'], NameRules> = {
     tool: tools,
@@ -25,22 +29,30 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
     resource: resources,
     template: resources,
   };
-  const matchers = Object.fromEntries(
+  const matchers: Record<string, (name: string) => boolean> = Object.fromEntries(
     Object.entries(rules).map(([kind, { allow, deny }]) => {
       const [isAllowed, isDenied] = [namePatterns(allow), namePatterns(deny)];
-      return [kind, (name: string) => isAllowed(name) && !isDenied(name)];
+      const spellings = kind === 'resource' ? uriSpellings : (name: string) => [name];
+      return [
+        kind,
+        (name) => {
+          const read = spellings(name);
+          return read.length > 0 && isAllowed(name) && !read.some(isDenied);
+        },
+      ];
     }),
   );
   const isFree = [tools, prompts, resources].every(
     ({ allow, deny }) => allow.includes('*') && deny.length === 0,
   );
   const mayUse = (kind: Listed['kind'], name: unknown): boolean =>
-    typeof name === 'string' && matchers[kind]?.(name) === true;
+    isFree || (typeof name === 'string' && matchers[kind]?.(name) === true);
 
   return {
     cares: (method) => !isFree && (lists.has(method) || usingMethods.has(method)),
     async answer(request, passing, next) {
       const asked = askedFor(request);
+      if (!asked && usingMethods.has(request.method)) return unnamed;
       if (asked && !mayUse(asked.kind, asked.name)) return notFound(asked.kind, asked.name, passing);
       const answer = await next(request);
       const list = lists.get(request.method);
@@ -49,5 +61,12 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
       const shown = entries.filter((entry) => mayUse(list.kind, entry[list.name]));
       return { result: { ...answer.result, [list.member]: shown } };
     },
+    mayTell: ({ method, params }) =>
+      method !== 'notifications/resources/updated' || mayUse('resource', params?.uri),
   };
 }
+
+/** A server may take what is no name for one: a list of one name, for example. */
+const unnamed: Answer = {
+  error: { code: -32602, message: 'Invalid params: it does not say by name what it is about.' },
+};

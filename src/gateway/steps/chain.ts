@@ -34,6 +34,11 @@ export class Chain {
     return way;
   }
 
+  /** Whether no step keeps what the server said of a change from clients. */
+  mayTell(notification: Message): boolean {
+    return this.#steps.every((step) => step.mayTell?.(notification) ?? true);
+  }
+
   /** Tells the steps what the server said. */
   hear(notification: Message, behind: object): void {
     for (const step of this.#steps) step.hear?.(notification, behind);

@@ -34,6 +34,8 @@ export interface Step {
    * cancels it there.
    */
   answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
+  /** Whether clients may hear what the server says of a change; they may where it does not decide it. */
+  mayTell?(notification: Message): boolean;
   /** Hears what the server says of changes: of its lists, or of a resource. */
   hear?(notification: Message, behind: object): void;
 }

@@ -1,6 +1,8 @@
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backend.ts';
 import { internalCall } from '../../mcp/modern/internal-call.ts';
+import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
+import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
 import type { Chain, Way } from './chain.ts';
 import type { Answer } from './step.ts';
 import { SteppedRequest } from './stepped-request.ts';
@@ -55,31 +57,44 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
     };
   };
 
+  const begin = (call: Call): (() => void) => {
+    const way = chain.wayOf(call.request.method);
+    return way ? guide(way, call) : backend.begin(call);
+  };
+  // As the steps show them: by the header of a tool that is not there, nobody finds out that it is.
+  let findSchema = createRecentSchemas(begin);
+
   return {
     ...(backend.server && { server: backend.server }),
     checksEnvelope: backend.checksEnvelope,
     ...(backend.checksScopes !== undefined && { checksScopes: backend.checksScopes }),
-    begin(call) {
-      const way = chain.wayOf(call.request.method);
-      return way ? guide(way, call) : backend.begin(call);
-    },
+    begin,
     notify: (notification, caller) => backend.notify(notification, caller),
     discover: (caller) => backend.discover(caller),
     ...(backend.listen && {
       listen: (filter, call, listener) =>
-        backend.listen?.(filter, call, {
+        backend.listen?.(tellable(filter, chain), call, {
+          begun: () => listener.begun?.(),
           tell(change) {
-            chain.hear({ jsonrpc: '2.0', ...change }, backend);
-            listener.tell(change);
+            const notification: Message = { jsonrpc: '2.0', ...change };
+            chain.hear(notification, backend);
+            if (change.method === 'notifications/tools/list_changed') findSchema = createRecentSchemas(begin);
+            if (chain.mayTell(notification)) listener.tell(change);
           },
           ended: () => listener.ended(),
         }) ?? (() => undefined),
     }),
-    ...(backend.inputSchemaOf && {
-      inputSchemaOf: (tool, caller) => backend.inputSchemaOf?.(tool, caller),
-    }),
+    ...(backend.inputSchemaOf && { inputSchemaOf: (tool, caller) => findSchema(tool, caller) }),
     close: () => backend.close(),
   };
+}
+
+/** Leaves of a wish the resources a client may hear of. */
+function tellable({ resourceSubscriptions, ...lists }: SubscriptionFilter, chain: Chain): SubscriptionFilter {
+  const uris = resourceSubscriptions?.filter((uri) =>
+    chain.mayTell({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }),
+  );
+  return uris?.length ? { ...lists, resourceSubscriptions: uris } : lists;
 }
 
 function withoutHttp({ result, error }: HttpAnswer): Answer {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { type CallContext, callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
@@ -33,6 +34,8 @@ export class SteppedLine implements Transport {
   /** Requests of the front that are on their way through the steps. */
   readonly #passing = new Map<RequestId, SteppedRequest>();
   readonly #asked = new Map<RequestId, Asked>();
+  /** No connection has the ids of another: there are servers that give all of them every answer. */
+  readonly #ownIds = `gatehouse-${randomUUID()}-`;
   #lastOwnId = 0;
 
   /** @param caller whom the server was made for; a message that says who sent it counts more */
@@ -71,6 +74,7 @@ export class SteppedLine implements Transport {
       return;
     }
     if (said.method !== undefined) this.#noteSign(said);
+    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return;
     await this.#front.send(message, options);
   }
 
@@ -90,7 +94,7 @@ export class SteppedLine implements Transport {
     params: Record<string, unknown>,
     extra: MessageExtraInfo | undefined,
   ): Promise<Answer> {
-    const id = `gatehouse-${++this.#lastOwnId}`;
+    const id = `${this.#ownIds}${++this.#lastOwnId}`;
     const timer = setTimeout(() => this.#cancelAtServer(id, extra), patienceMs).unref();
     const answer = this.#handOver({ jsonrpc: '2.0', id, method, params }, extra, undefined);
     return answer.finally(() => clearTimeout(timer));

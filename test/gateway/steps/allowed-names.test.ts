@@ -67,6 +67,11 @@ describe('prompts and resources that may be used', () => {
     ['resources/read', { uri: 'a://1' }, undefined],
     ['resources/read', { uri: 'b://1' }, -32002],
     ['resources/subscribe', { uri: 'b://1' }, -32002],
+    ['resources/read', { uri: 'a://x/%2e%2e/1' }, -32002],
+    ['resources/read', { uri: ['a://1'] }, -32602],
+    ['tools/call', { name: ['echo'] }, -32602],
+    ['prompts/get', {}, -32602],
+    ['completion/complete', { ref: { name: 'hello' } }, -32602],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'hello' } }, undefined],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'secret' } }, -32602],
     ['completion/complete', { ref: { type: 'ref/resource', uri: 'b://{x}' } }, -32002],
@@ -74,6 +79,20 @@ describe('prompts and resources that may be used', () => {
     const { talk } = stepped([createAllowedNames(rules)], answers, 'each');
     expect((await (await talk()).ask(method, params)).error?.code).toBe(code);
   });
+});
+
+it('what is denied is so however it is spelt, and nobody hears of it', async () => {
+  const rules = { tools: all, prompts: all, resources: { allow: ['*'], deny: ['file:///secret/*'] } };
+  const { talk, server } = stepped([createAllowedNames(rules)], answers, 'each');
+  const { ask, heard } = await talk();
+  for (const uri of ['file:///secret/1', 'FILE:///s%65cret/1', 'file:////secret/1', 'file:///x/../secret/1'])
+    expect((await ask('resources/read', { uri })).error?.code).toBe(-32002);
+  expect((await ask('resources/read', { uri: 'file:///my docs/1' })).result).toBeDefined();
+  for (const uri of ['file:///secret/1', 'file:///open/1'])
+    server.say({ method: 'notifications/resources/updated', params: { uri } });
+  await ask('resources/read', { uri: 'file:///open/1' });
+  const told = heard.filter(({ method }) => method === 'notifications/resources/updated');
+  expect(told.map(({ params }) => params?.uri)).toEqual(['file:///open/1']);
 });
 
 it('what everything is allowed of costs nothing', () => {

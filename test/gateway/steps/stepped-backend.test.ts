@@ -2,9 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { createAllowedNames } from '../../../src/gateway/steps/allowed-names.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
 import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
 import type { Backend } from '../../../src/mcp/modern/backend.ts';
+import type { Change } from '../../../src/mcp/modern/changes.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
@@ -173,4 +175,79 @@ describe('a server of 2026-07-28 behind steps', () => {
       [{ method: 'notifications/tools/list_changed' }],
     ]);
   });
+
+  it('tells nobody of resources they may not use, and asks the server of none (T-158)', async () => {
+    const { backend, filters, tell } = await listening();
+    const told: unknown[] = [];
+    const listen = (uris: string[]) =>
+      backend.listen?.(
+        { toolsListChanged: true, resourceSubscriptions: uris },
+        { request: internalRequest('subscriptions/listen', {}), caller: createCaller() },
+        { tell: ({ params }) => told.push(params?.uri), ended: () => undefined },
+      );
+    listen(['a://1', 'b://1']);
+    for (const uri of ['a://1', 'b://1'])
+      tell({ method: 'notifications/resources/updated', params: { uri } });
+    listen(['b://1']);
+    expect(filters).toEqual([
+      { toolsListChanged: true, resourceSubscriptions: ['a://1'] },
+      { toolsListChanged: true },
+    ]);
+    expect(told).toEqual(['a://1']);
+  });
+
+  it('gives the schemas of tools that may be used, as they are now, and of no others', async () => {
+    const { backend, tell, offer } = await listening();
+    const schemaOf = (tool: string) => backend.inputSchemaOf?.(tool, createCaller());
+    expect(await schemaOf('read')).toEqual({ type: 'object' });
+    expect(await schemaOf('drop')).toBeUndefined();
+    backend.listen?.(
+      {},
+      { request: internalRequest('subscriptions/listen', {}), caller: createCaller() },
+      { tell: () => undefined, ended: () => undefined },
+    );
+    offer('read_all');
+    tell({ method: 'notifications/tools/list_changed' });
+    expect(await schemaOf('read_all')).toEqual({ type: 'object' });
+  });
 });
+
+/** A server that a test has tell of changes, behind a policy. */
+async function listening() {
+  const filters: unknown[] = [];
+  const tools = ['read', 'drop'];
+  const named = () => tools.map((name) => ({ name, inputSchema: { type: 'object' } }));
+  let listener: Parameters<NonNullable<Backend['listen']>>[2] | undefined;
+  const inner: Backend = {
+    checksEnvelope: true,
+    begin({ answer }) {
+      queueMicrotask(() => answer({ status: 200, result: { tools: named() } }));
+      return () => undefined;
+    },
+    notify: () => undefined,
+    discover: async () => ({ capabilities: {}, serverInfo: {} }),
+    close: async () => undefined,
+    inputSchemaOf: () => ({ type: 'object' }),
+    listen(filter, _call, by) {
+      filters.push(filter);
+      listener = by;
+      return () => undefined;
+    },
+  };
+  const policy = createAllowedNames({
+    tools: { allow: ['read*'], deny: [] },
+    prompts: { allow: ['*'], deny: [] },
+    resources: { allow: ['a://*'], deny: [] },
+  });
+  const source = withSteps(
+    { sharing: 'shared', create: () => expect.unreachable(), modern: async () => inner },
+    [policy],
+    { error: () => undefined },
+  );
+  return {
+    backend: (await source.modern?.(createCaller())) as Backend,
+    filters,
+    tell: (change: Change) => listener?.tell(change),
+    offer: (name: string) => tools.push(name),
+  };
+}

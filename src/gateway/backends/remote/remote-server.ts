@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../../client/transports/list-announcements.ts';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
@@ -55,6 +56,8 @@ export class RemoteServer implements McpLike {
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
   /** Messages that a lost session has kept from the server once already. */
   readonly #sentAgain = new WeakSet<Message>();
+  /** No session has the ids of another: there are servers that give all of them every answer. */
+  readonly #ownIds = `gateway-${randomUUID()}-`;
   #lastOwnId = 0;
   #transport: Transport | undefined;
   #link: Link | undefined;
@@ -290,7 +293,7 @@ export class RemoteServer implements McpLike {
   }
 
   #nextOwnId(): string {
-    return `gateway-${++this.#lastOwnId}`;
+    return `${this.#ownIds}${++this.#lastOwnId}`;
   }
 }
 
