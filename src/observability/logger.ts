@@ -40,7 +40,7 @@ const censor = '[redacted]';
 const secrets: ReadonlySet<string> = new Set(secretNames);
 
 /** What takes the secrets out by itself, once it is known what of an error goes into the line. */
-const serializers = { err: describeError, cause: describeError };
+const serializers = { err: describeError, cause: describeCause };
 
 /** The object without its secrets: itself where it has none. */
 function withoutSecrets<T extends object>(object: T): T {
@@ -61,6 +61,11 @@ function redactFields(fields: Record<string, unknown>): Record<string, unknown> 
     redacted[name] = safe;
   }
   return redacted ?? fields;
+}
+
+/** What a cause is: an error, or a word for it. */
+function describeCause(cause: Error | string): object | string {
+  return typeof cause === 'string' ? cause : describeError(cause);
 }
 
 /** An error in a log line. Its own code (SQLITE_FULL, ENOTFOUND) stands as `errorCode`: `code` is the name of a secret. */

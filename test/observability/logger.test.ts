@@ -57,6 +57,11 @@ describe('the log', () => {
     expect(logged({ code: 'SQLITE_FULL' }).line).not.toContain('SQLITE_FULL');
   });
 
+  it('shows a cause that is a word as it is, and an error by what it says', () => {
+    expect(logged({ cause: 'SIGHUP' }).entry.cause).toBe('SIGHUP');
+    expect(logged({ cause: failure('ENOENT') }).entry.cause).toMatchObject({ message: 'it failed' });
+  });
+
   it('never holds a secret that an error carries (T-194)', () => {
     const error = Object.assign(new Error('it failed'), { token: 'SECRET', password: 'SECRET' });
     for (const fields of [{ err: error }, { cause: error }, { reason: error }])
