@@ -35,7 +35,7 @@ export function createCheckedArguments({ name, definitions, checks, logger }: Ch
     cares: (method) => method === 'tools/call',
     async answer(request, passing, next) {
       const tool = askedFor(request)?.name ?? '';
-      const definition = await definitions.find(tool, passing);
+      const { tool: definition } = await definitions.find(tool, passing);
       const schema = definition?.inputSchema;
       if (typeof schema !== 'object' || schema === null) return next(request);
       const account = passing.caller ? accountKeyPrefix(passing.caller) : '';

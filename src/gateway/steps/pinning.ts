@@ -38,7 +38,8 @@ export function createPinning({ pins, onChange, definitions, logger }: PinningOp
     async answer(request, passing, next) {
       if (request.method === 'tools/call') {
         const name = askedFor(request)?.name ?? '';
-        const tool = await definitions.find(name, passing);
+        const { tool, error } = await definitions.find(name, passing);
+        if (error) return { error };
         if (!tool) return notFound('tool', name, passing);
         const changed = await review([tool]);
         return changed.size > 0 ? blocked(name) : next(request);

@@ -7,6 +7,7 @@ import type { ToolDefinitions } from './tool-definitions.ts';
 /**
  * Creates the step that knows only tools of which the server says that they change nothing: `readOnlyHint` is the
  * server's word, and the operator's trust in it. A tool that says nothing, and one that is not listed, are not there.
+ * Where the server gives no list, why it gives none is the answer to a call: a key is missing, or it cannot be reached.
  * @see MCP 2025-11-25 schema `ToolAnnotations`
  */
 export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step {
@@ -15,7 +16,8 @@ export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step
     async answer(request, passing, next) {
       if (request.method === 'tools/call') {
         const name = askedFor(request)?.name ?? '';
-        const tool = await definitions.find(name, passing);
+        const { tool, error } = await definitions.find(name, passing);
+        if (error) return { error };
         return tool && isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
       }
       const answer = await next(request);

@@ -10,6 +10,15 @@ import { SteppedRequest } from './stepped-request.ts';
 
 const cancelled: JsonRpcError = { code: -32800, message: 'The request was cancelled.' };
 
+const late: Answer = {
+  error: {
+    code: -32603,
+    message:
+      'The MCP server did not answer what the gateway asked it for this request within 10 s. Send the request again.',
+    data: { reason: 'backend_timed_out' },
+  },
+};
+
 /** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
 const patienceMs = 10_000;
 
@@ -95,9 +104,13 @@ export class SteppedLine implements Transport {
     extra: MessageExtraInfo | undefined,
   ): Promise<Answer> {
     const id = `${this.#ownIds}${++this.#lastOwnId}`;
-    const timer = setTimeout(() => this.#cancelAtServer(id, extra), patienceMs).unref();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#cancelAtServer(id, extra);
+    }, patienceMs).unref();
     const answer = this.#handOver({ jsonrpc: '2.0', id, method, params }, extra, undefined);
-    return answer.finally(() => clearTimeout(timer));
+    return answer.then((given) => (isLate ? late : given)).finally(() => clearTimeout(timer));
   }
 
   /** Takes a message of the front. */

@@ -1,4 +1,5 @@
 import type { Message } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { type Entry, entriesOf, type Listed, lists } from './listed.ts';
 import type { Passing } from './step.ts';
@@ -12,8 +13,18 @@ const maxPages = 100;
 /** Most accounts whose lists are known on one connection. */
 const maxAccounts = 1000;
 
+/** The list of a server, or why it gives none. */
+type Tools =
+  | { tools: ReadonlyMap<string, Entry>; error?: undefined }
+  | { error: JsonRpcError; tools?: undefined };
+
+/** What is known of a tool: how it is defined, if it is listed; or why the server lists nothing. */
+export type Found =
+  | { tool: Entry | undefined; error?: undefined }
+  | { error: JsonRpcError; tool?: undefined };
+
 interface Read {
-  tools: Promise<ReadonlyMap<string, Entry> | undefined>;
+  tools: Promise<Tools>;
   untilMs: number;
 }
 
@@ -30,23 +41,23 @@ export class ToolDefinitions {
 
   /**
    * Gives a tool as the server lists it for a caller.
-   * @returns undefined where it lists no such tool, or gives no list
+   * @returns no tool where it lists none of that name; the error where it gives no list, which whoever calls has to be told
    */
-  async find(name: string, passing: Passing): Promise<Entry | undefined> {
+  async find(name: string, passing: Passing): Promise<Found> {
     const { behind, caller } = passing;
     const reads = this.#behind.get(behind) ?? new Map<string, Read>();
     this.#behind.set(behind, reads);
     const account = caller ? accountKeyPrefix(caller) : '';
     const known = reads.get(account);
-    if (known && known.untilMs > this.#nowMs()) return (await known.tools)?.get(name);
+    if (known && known.untilMs > this.#nowMs()) return ofName(await known.tools, name);
     const read: Read = { tools: readTools(passing), untilMs: this.#nowMs() + lifeMs };
     reads.delete(account);
     reads.set(account, read);
     const [oldest] = reads.keys();
     if (reads.size > maxAccounts && oldest !== undefined) reads.delete(oldest);
     const tools = await read.tools;
-    if (!tools && reads.get(account) === read) reads.delete(account);
-    return tools?.get(name);
+    if (tools.error && reads.get(account) === read) reads.delete(account);
+    return ofName(tools, name);
   }
 
   /** Forgets the lists of a server that says that they changed. */
@@ -55,16 +66,22 @@ export class ToolDefinitions {
   }
 }
 
-async function readTools({ ask }: Passing): Promise<ReadonlyMap<string, Entry> | undefined> {
+function ofName({ tools, error }: Tools, name: string): Found {
+  return error ? { error } : { tool: tools.get(name) };
+}
+
+const noList: JsonRpcError = { code: -32603, message: 'The MCP server gives no list of its tools.' };
+
+async function readTools({ ask }: Passing): Promise<Tools> {
   const tools = new Map<string, Entry>();
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
-    const { result } = await ask('tools/list', cursor === undefined ? {} : { cursor });
+    const { result, error } = await ask('tools/list', cursor === undefined ? {} : { cursor });
     const entries = entriesOf(result, toolList);
-    if (!entries) return undefined;
+    if (!entries) return { error: error ?? noList };
     for (const entry of entries) if (typeof entry.name === 'string') tools.set(entry.name, entry);
     cursor = result?.nextCursor;
     if (cursor === undefined) break;
   }
-  return tools;
+  return { tools };
 }

@@ -42,6 +42,12 @@ beforeAll(async () => {
         backend: { url: rest.url, transport: 'rest' },
         credentials: { apiKey: { as: { auth: 'NOTION_TOKEN' } } },
       },
+      careful: {
+        name: 'Careful',
+        backend: program,
+        credentials: inProgram,
+        policy: { readOnly: true, checkArguments: true, onToolChange: 'block' },
+      },
       later: { name: 'Later', backend: program, credentials: inProgram },
     },
   });
@@ -136,6 +142,14 @@ describe.each(Object.keys(givenTo))('a backend of each person’s own: %s', (rou
 });
 
 describe('a key that is missing', () => {
+  it('is said also where a policy has to know the tools before one may be called', async () => {
+    const { client } = await connectSdkV1(urlOf('careful'), { scopes, person: ada });
+    const refused = await client.callTool({ name: 'echo', arguments: {} }).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ data: { reason: 'credential_missing' } });
+    expect(String(refused)).toContain('It needs your Notion key.');
+    await client.close();
+  });
+
   it('is said with the page to enter it, at once; when it is entered the session goes on', async () => {
     const { client } = await connectSdkV1(urlOf('later'), { scopes, person: ada });
     const refused = await client.callTool({ name: 'echo', arguments: {} }).catch((error: unknown) => error);

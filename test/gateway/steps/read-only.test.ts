@@ -23,3 +23,24 @@ it('in read-only mode there are the tools alone of which the server says that th
     expect((await ask('tools/call', { name })).error?.message).toBe(`Tool ${name} not found`);
   expect(server.requests('tools/call')).toHaveLength(1);
 });
+
+const missing = { code: -32603, message: 'A key is missing.', data: { reason: 'credential_missing' } };
+
+it.each([
+  ['an error', { error: missing }, missing],
+  [
+    'no list',
+    { result: { tools: 'many' } },
+    { code: -32603, message: 'The MCP server gives no list of its tools.' },
+  ],
+])(
+  'where the server answers with %s when it is asked for its tools, a call is told so, and not that there is no such tool',
+  async (_what, list, expected) => {
+    const { talk, server } = stepped([createReadOnly(new ToolDefinitions(() => 0))], {
+      'tools/list': () => list,
+    });
+    const { error } = await (await talk()).ask('tools/call', { name: 'read' });
+    expect(error).toEqual(expected);
+    expect(server.requests('tools/call')).toHaveLength(0);
+  },
+);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Passing, Step } from '../../../src/gateway/steps/step.ts';
 import { stepped } from './support/stepped.ts';
 
@@ -125,6 +125,18 @@ describe('a server behind steps', () => {
     expect((await ask('tools/call', call)).result).toEqual({ tools: [] });
     expect(server.requests('tools/list')[0]?.id).toMatch(/^gatehouse-[0-9a-f-]{36}-1$/);
     expect(heard).toHaveLength(1);
+  });
+
+  it('that does not answer what a step asks within ten seconds is not waited for any longer, and the step hears why', async () => {
+    const step = forCalls((_request, { ask }) => ask('tools/list', {}));
+    const { server, talk } = stepped([step]);
+    const { ask } = await talk();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const answer = ask('tools/call', call);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answer).error?.data).toEqual({ reason: 'backend_timed_out' });
+    expect(server.heard.at(-1)?.method).toBe('notifications/cancelled');
   });
 
   it('tells the step who calls, also where it serves many', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../src/gateway/steps/step.ts';
-import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import { type Found, ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
 import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
 import { stepped } from './support/stepped.ts';
+
+const found = ({ tool, error }: Found) => (error ? error.message : (tool ?? null));
 
 function start(list: (request: RequestMessage) => object) {
   const clock = { ms: 0 };
@@ -10,7 +12,7 @@ function start(list: (request: RequestMessage) => object) {
   const step: Step = {
     cares: (method) => method === 'tools/call',
     answer: async ({ params }, passing) => ({
-      result: { found: (await definitions.find(String(params?.name), passing)) ?? null },
+      result: { found: found(await definitions.find(String(params?.name), passing)) },
     }),
     hear: (notification, behind) => definitions.hear(notification, behind),
   };
@@ -47,13 +49,13 @@ describe('the definitions of a server', () => {
     expect(server.requests('tools/list')).toHaveLength(4);
   });
 
-  it('are read anew where the server gave none', async () => {
+  it('are read anew where the server gave none, which says why', async () => {
     let count = 0;
     const { talk } = start((request) =>
       count++ === 0 ? { error: { code: -1, message: 'no' } } : pages(request),
     );
     const { ask } = await talk();
-    expect((await ask('tools/call', { name: 'a' })).result?.found).toBeNull();
+    expect((await ask('tools/call', { name: 'a' })).result?.found).toBe('no');
     expect((await ask('tools/call', { name: 'a' })).result?.found).toEqual({ name: 'a' });
   });
 });
