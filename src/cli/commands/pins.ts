@@ -14,7 +14,7 @@ interface Pin {
   tool: string;
   definition?: string;
   pinnedAt: number;
-  changed?: { definition?: string; at: number };
+  changed?: { hash: string; definition?: string; at: number };
 }
 
 /** Registers `gatehouse pins list|accept|forget`. @param io its surroundings; those of the process by default */
@@ -27,22 +27,22 @@ export function registerPins(program: Command, io: CommandIo = processIo()): voi
     .argument('[route]', 'of this route only')
     .action(async (route: string | undefined, options: PinsOptions) => {
       const list = await withAdministration(options, false, ({ toolPins }) => toolPins.list(route));
-      const heading = ['ROUTE', 'TOOL', 'REMEMBERED', 'CHANGED', 'WHAT'];
+      const heading = ['ROUTE', 'TOOL', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
       io.stdout.write(options.json ? formatJson(list) : formatTable([heading, ...list.map(rowOf)]));
     });
 
-  operatorCommand(pins, 'accept', 'take the changes of tools for their definitions; a running server notices')
+  operatorCommand(pins, 'accept', 'take changes of tools for their definitions; a running server notices')
     .argument('<route>', 'name of the route')
-    .argument('[tools...]', 'names of the tools; all that changed where none is named')
-    .action(async (route: string, tools: string[], options: PinsOptions) => {
+    .argument(
+      '<hashes...>',
+      'of the changes, as list shows them: what changed after you looked is not accepted',
+    )
+    .action(async (route: string, hashes: string[], options: PinsOptions) => {
       const accepted = await withAdministration(options, false, ({ toolPins }) =>
-        toolPins.accept(route, tools),
+        toolPins.accept(route, hashes),
       );
-      const sentence =
-        accepted.length === 0
-          ? `No tool of ${route} has changed.`
-          : `Accepted: ${accepted.map(printableLine).join(', ')}.`;
-      io.stdout.write(options.json ? formatJson({ accepted }) : `${sentence}\n`);
+      const sentence = `Accepted: ${accepted.map(printableLine).join(', ')}.\n`;
+      io.stdout.write(options.json ? formatJson({ accepted }) : sentence);
     });
 
   operatorCommand(pins, 'forget', 'forget a tool, or all of a route: what is seen next is remembered')
@@ -56,6 +56,9 @@ export function registerPins(program: Command, io: CommandIo = processIo()): voi
     });
 }
 
+/** As many as nobody finds another definition for. */
+const shownHashDigits = 20;
+
 function rowOf(pin: Pin): string[] {
   const { changed } = pin;
   return [
@@ -63,6 +66,7 @@ function rowOf(pin: Pin): string[] {
     printableLine(pin.tool),
     isoTime(pin.pinnedAt),
     changed ? isoTime(changed.at) : '-',
+    changed ? changed.hash.slice(0, shownHashDigits) : '-',
     changed ? changedMembers(pin.definition, changed.definition).join('; ') : '-',
   ];
 }

@@ -3,7 +3,9 @@ import { administerToolPins } from '../../../src/authorization-server/administra
 import { openForTest } from '../../storage/contract/subject.ts';
 import { openNewDatabase } from '../../storage/sqlite/subject.ts';
 
-it('changes of tools are accepted as they are noted, and each is recorded with its hash (T-197)', async () => {
+const hash = (digit: string): string => digit.repeat(64);
+
+it('changes of tools are accepted by the hashes that were seen, and each is recorded with its hash (T-197)', async () => {
   const { toolPins } = await openForTest(openNewDatabase);
   const events: unknown[] = [];
   const pins = administerToolPins(
@@ -11,15 +13,20 @@ it('changes of tools are accepted as they are noted, and each is recorded with i
     () => 7,
     async (event, details) => void events.push([event, details]),
   );
-  await toolPins.add('notes', [{ tool: 'read', hash: 'one' }], 1);
-  expect(await pins.accept('notes')).toEqual([]);
-  await toolPins.noteChange('notes', { tool: 'read', hash: 'two' }, 2);
-  await expect(pins.accept('notes', ['add'])).rejects.toThrow('No change is noted of add of the route notes');
-  expect(await pins.accept('notes', ['read'])).toEqual(['read']);
-  expect(await pins.list('notes')).toMatchObject([{ hash: 'two', pinnedAt: 7 }]);
+  await toolPins.add('notes', [{ tool: 'read', hash: hash('1') }], 1);
+  await toolPins.noteChange('notes', { tool: 'read', hash: hash('2') }, 2);
+  const seen = hash('2').slice(0, 20);
+  await toolPins.noteChange('notes', { tool: 'read', hash: hash('3') }, 3);
+  for (const given of [seen, hash('3').slice(0, 15), hash('1'), 'read', ''])
+    await expect(pins.accept('notes', [hash('3'), given])).rejects.toThrow(
+      `No change ${given} of the route notes is noted`,
+    );
+  expect(await pins.list('notes')).toMatchObject([{ hash: hash('1') }]);
+  expect(await pins.accept('notes', [hash('3').slice(0, 20)])).toEqual(['read']);
+  expect(await pins.list('notes')).toMatchObject([{ hash: hash('3'), pinnedAt: 7 }]);
   expect([await pins.forget('notes', 'unknown'), await pins.forget('notes')]).toEqual([0, 1]);
   expect(events).toEqual([
-    ['tool.definition_accepted', { route: 'notes', tool: 'read', hash: 'two' }],
+    ['tool.definition_accepted', { route: 'notes', tool: 'read', hash: hash('3') }],
     ['tool.definition_forgotten', { route: 'notes' }],
   ]);
 });
