@@ -91,7 +91,8 @@ export class EraServer implements McpLike {
     const answer = await this.#initialize(server, initialize);
     if (!answer.error) eras.speaksLegacy = true;
     if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModern(caller))) return answer;
-    eras.speaksLegacy = false;
+    // What a server refuses one client, others have been let begin: that is not for all to know.
+    eras.speaksLegacy ??= false;
     this.#inner?.line.abandon();
     await server.close();
     return this.#translate(initialize);
@@ -139,10 +140,12 @@ export class EraServer implements McpLike {
   }
 }
 
-/** Whether a server refused `initialize`, and did not only fail to answer it. */
+/** Whether a server refused `initialize`, and did not only fail to answer it, or lack credentials of its caller. */
 function isRefusal({ data }: JsonRpcError): boolean {
   const { reason } = Object(data) as { reason?: unknown };
-  return typeof reason !== 'string' || !reason.startsWith('backend_') || notUnderstood.has(reason);
+  return (
+    typeof reason !== 'string' || !/^(?:backend|credentials?)_/.test(reason) || notUnderstood.has(reason)
+  );
 }
 
 const ended: JsonRpcError = { code: -32603, message: 'The MCP server ended before it answered.' };

@@ -1,6 +1,7 @@
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
 
@@ -15,6 +16,14 @@ const doubtEveryMs = 5_000;
 
 /** Errors that only servers of 2026-07-28 and later have. */
 const [firstModernError, lastModernError] = [-32022, -32020];
+
+/** What a caller is refused for: their credentials, or how much they have under way. */
+const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
+  'backend_wants_login',
+  'backend_forbids',
+  'backend_busy',
+  'backend_overloaded',
+]);
 
 /** What asking came to: whether it speaks 2026-07-28, and for how long that counts, in milliseconds. */
 interface Verdict {
@@ -108,9 +117,12 @@ export class Eras {
           if (speaksModern && answer.result) discoveries.keep(caller, answer.result);
           resolve({ speaksModern, forMs: speaksModern ? Number.POSITIVE_INFINITY : this.#believedMs });
         },
-        // Where it could not be asked, the next one asks.
-        failed: ({ isOther, isBroken }) =>
-          resolve({ speaksModern: false, forMs: isOther ? this.#believedMs : isBroken ? 0 : doubtedMs }),
+        // Where it could not be asked, or not by this caller, the next one asks: it says nothing for others.
+        failed: ({ isOther, isBroken, detail }) => {
+          const isOfCaller = !detail || ofCaller.has(detail.reason);
+          const forMs = isOther ? this.#believedMs : isBroken || isOfCaller ? 0 : doubtedMs;
+          resolve({ speaksModern: false, forMs });
+        },
       },
     );
     const timer = setTimeout(() => {

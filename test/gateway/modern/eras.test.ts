@@ -96,6 +96,17 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     expect(asked).toHaveLength(3);
   });
 
+  it.each<[string, Partial<ModernFailure>]>([
+    ['has no credentials', { detail: undefined }],
+    ['is not let in with theirs', { detail: { reason: 'backend_wants_login' } }],
+    ['has too much under way', { detail: { reason: 'backend_busy' } }],
+  ])('is not decided for others by a caller who %s (T-158)', async (_what, why) => {
+    const { eras, becomes } = start((hearing) => hearing.failed(failure(why)));
+    expect(await eras.speaksModern(caller)).toBe(false);
+    becomes((hearing) => hearing.answered(modern));
+    expect(await eras.speaksModern(createCaller('bob'))).toBe(true);
+  });
+
   it('is asked again where it is doubted, seldom, and only what it says changes it', async () => {
     const { eras, asked, passMs, becomes } = start((hearing) => hearing.answered(modern));
     const outdated = vi.fn();
