@@ -40,6 +40,11 @@ const maxRefusalBytes = 64 * 1024;
 
 const listenMethod = 'subscriptions/listen';
 
+/** A method stands in a header as it is, and clients of older revisions may send any text. */
+const methodForm = /^[\x21-\x7e]+$/;
+
+const methodNotFound: JsonRpcError = { code: -32601, message: 'Method not found' };
+
 /** Method -> the parameter that `Mcp-Name` repeats. */
 const namedBy = new Map([
   ['tools/call', 'name'],
@@ -105,6 +110,14 @@ class Exchange {
   async begin({ authInfo }: Caller, parameters: readonly string[]): Promise<void> {
     const account = accountKeyPrefix(authInfo);
     this.#account = account;
+    if (!methodForm.test(this.#request.method)) {
+      // Who asks hears nothing before it has asked.
+      await Promise.resolve();
+      if (this.#isOver) return;
+      this.#finish();
+      this.#hearing.answered({ status: 404, error: methodNotFound });
+      return;
+    }
     const credentials = await this.#options.credentials(authInfo);
     if (this.#isOver) return;
     if ('error' in credentials) {

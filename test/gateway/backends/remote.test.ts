@@ -282,7 +282,7 @@ describe('credentials of a caller', () => {
     const { url } = await seen();
     const talk = await begin(backendAt({ url, transport: 'http' }, credentials));
     key = 'b\u{1f511}d\r\nx: y';
-    expect((await talk.ask('ping')).error?.data?.reason).toBe('backend_unreachable');
+    expect((await talk.ask('ping')).error?.data?.reason).toBe('backend_refused');
     key = 'good again';
     expect((await talk.ask('ping')).result).toEqual({});
   });

@@ -129,10 +129,8 @@ export class Wire {
     try {
       outgoing = this.#send(options);
     } catch (error) {
-      // A header that Node does not send. Who asks hears nothing before it has asked.
-      queueMicrotask(() =>
-        fail({ reason: 'backend_unreachable', code: (error as NodeJS.ErrnoException).code }),
-      );
+      // A header that Node does not send, which says nothing of the server. Who asks hears nothing before it has asked.
+      queueMicrotask(() => fail({ reason: 'backend_refused', code: (error as NodeJS.ErrnoException).code }));
       return () => {
         isOver = true;
         forgetDeadline();
