@@ -27,9 +27,15 @@ export function backendEnvironment(
   return { env: { ...env, ...given }, secrets: [...secrets, ...secretsOf(given)], missing: [] };
 }
 
-/** Gives those of the values of variables that must not stand in the log. */
+/**
+ * Gives what must not stand in the log of the values of variables: a value that has lines is logged by its lines, as
+ * keys in PEM are.
+ */
 export function secretsOf(env: Readonly<Record<string, string>>): string[] {
-  return Object.values(env).filter(({ length }) => length >= minSecretLength);
+  return Object.values(env)
+    .flatMap((value) => value.split(/[\r\n]+/))
+    .map((line) => line.trim())
+    .filter(({ length }) => length >= minSecretLength);
 }
 
 function isNames(given: readonly string[] | Readonly<Record<string, string>>): given is readonly string[] {

@@ -25,7 +25,9 @@ const windowMs = 10_000;
  * @returns takes the next bytes
  */
 export function createErrorOutput(options: ErrorOutputOptions): (chunk: Uint8Array) => void {
-  const { backend, pid, secrets, logger, nowMs } = options;
+  const { backend, pid, logger, nowMs } = options;
+  // One may begin as another does.
+  const secrets = options.secrets.toSorted((one, other) => other.length - one.length);
   let windowEndsMs = 0;
   let lines = 0;
   let dropped = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backendEnvironment } from '../../../src/gateway/backends/environment.ts';
+import { backendEnvironment, secretsOf } from '../../../src/gateway/backends/environment.ts';
 
 describe('the environment of a backend', () => {
   const ours = { PATH: '/bin', HOME: '/root', API_TOKEN: 'a-long-token', MODE: 'on', SECRET: 'canary' };
@@ -33,4 +33,14 @@ it('takes variables with their values as they are, expands nothing, and keeps th
     secrets: [literal, '/opt/bin'],
     missing: [],
   });
+});
+
+it('keeps each line of a value out of the log: a key in PEM is logged by its lines (T-194)', () => {
+  const pem = '-----BEGIN KEY-----\nMIIEvQIBADANBg\r\n  kqhkiG9w0BAQ \nx=\n-----END KEY-----\n';
+  expect(secretsOf({ KEY: pem })).toEqual([
+    '-----BEGIN KEY-----',
+    'MIIEvQIBADANBg',
+    'kqhkiG9w0BAQ',
+    '-----END KEY-----',
+  ]);
 });

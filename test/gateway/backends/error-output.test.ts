@@ -11,7 +11,7 @@ function written(): {
   const take = createErrorOutput({
     backend: 'Notes',
     pid: 7,
-    secrets: ['a-long-token'],
+    secrets: ['a-long', 'a-long-token'],
     logger: { info: (fields: Record<string, unknown>) => void lines.push(fields) } as never,
     nowMs: () => nowMs,
   });
