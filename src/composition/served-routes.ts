@@ -84,8 +84,20 @@ export function createServedRoutes(): ServedRoutes {
       const before = all;
       const kept = (each: WantedServer): ServedRoute | undefined =>
         before.find((route) => route.wanted.key === each.key && route.wanted.mark === each.mark);
-      const placed = wanted.map((each) => kept(each) ?? placeServer(each, issuer));
-      announce(placed);
+      const made: PlacedServer[] = [];
+      const make = (each: WantedServer): PlacedServer => {
+        const server = placeServer(each, issuer);
+        made.push(server);
+        return server;
+      };
+      let placed: PlacedServer[];
+      try {
+        placed = wanted.map((each) => kept(each) ?? make(each));
+        announce(placed);
+      } catch (error) {
+        for (const { backend } of made) void backend?.close();
+        throw error;
+      }
       all = placed.map((each) => kept(each.wanted) ?? serve(each));
       const gone = before.filter((route) => !all.includes(route));
       const end = endAll(gone, endingPatienceMs).finally(() => ending.delete(end));

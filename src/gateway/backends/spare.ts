@@ -13,7 +13,7 @@ export interface Spare {
 }
 
 /**
- * Creates a spare, started at once and again after each that was taken. One that ends by itself is not started again
+ * Creates a spare, started soon, unless it is closed before, and again after each that was taken. One that ends by itself is not started again
  * before somebody asks, so that a program that fails is not started without end.
  */
 export function createSpare(start: () => StdioProcess): Spare {
@@ -33,7 +33,7 @@ export function createSpare(start: () => StdioProcess): Spare {
       },
     };
   };
-  prepare();
+  setImmediate(prepare);
 
   return {
     take() {
