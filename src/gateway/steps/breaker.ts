@@ -89,7 +89,8 @@ export function createBreaker(options: BreakerOptions): Breaker {
 
   return {
     cares: () => true,
-    async answer(request, { caller, signal }, next) {
+    async answer(request, passing, next) {
+      const { caller } = passing;
       const account = caller ? accountKeyPrefix(caller) : '';
       const circuit = ofAccounts.get(account);
       const ownWaitMs = circuit?.enter() ?? 0;
@@ -102,7 +103,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
       let verdict: Verdict = { kind: 'none' };
       try {
         const answer = await next(request);
-        if (!signal.aborted) verdict = judge(answer);
+        if (!passing.isCancelled) verdict = judge(answer);
         return answer;
       } finally {
         if (verdict.kind === 'none') {

@@ -89,7 +89,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
     const before = changes;
     try {
       const answer = await next(request);
-      if (passing.signal.aborted) return answer;
+      if (passing.isCancelled) return answer;
       const outcome = before === changes ? keep(request, answer, passing, keys) : 'not kept';
       const isForAllWaiting = key === keys.own || knownPublic.has(keys.shared);
       resolve(isForAllWaiting ? outcome : 'not kept');
@@ -111,7 +111,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
         const other = running.get(knownPublic.has(keys.shared) ? keys.shared : keys.own);
         const outcome = other && (await Promise.race([other, cancelled(passing.signal)]));
         if (typeof outcome === 'object') return fresh(outcome);
-        if (outcome !== 'not answered' || passing.signal.aborted) return lead(request, passing, next, keys);
+        if (outcome !== 'not answered' || passing.isCancelled) return lead(request, passing, next, keys);
       }
     },
     forgetAccount(account) {

@@ -13,6 +13,8 @@ export interface Passing {
   readonly caller: AuthInfo | undefined;
   readonly era: 'legacy' | 'modern';
   /** The call was cancelled, or its client is gone: its answer goes to nobody. */
+  readonly isCancelled: boolean;
+  /** Aborted when it is; made when it is first looked at, for who has to wait for that. */
   readonly signal: AbortSignal;
   /** The connection to the server: the same object for all requests that pass on it. */
   readonly behind: object;
