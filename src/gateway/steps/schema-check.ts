@@ -13,7 +13,7 @@ const validator = new CfWorkerJsonSchemaValidator();
  * @throws Error where the schema cannot be used
  */
 export function checkBySchema(schema: Record<string, unknown>, value: unknown): string | undefined {
-  const { valid, errorMessage } = validator.getValidator(schema)(value);
+  const { valid, errorMessage } = validator.getValidator(schema)(bare(value));
   if (valid) return undefined;
   // What holds something that does not fit says no more than that it does so.
   const said = errorMessage.split('; ').filter((one) => !isOfContainer.test(one));
@@ -27,3 +27,12 @@ export function checkBySchema(schema: Record<string, unknown>, value: unknown): 
 
 const isOfContainer =
   /: Property ".*" does not match (additional properties )?schema\.$|: Items did not match schema\.$/;
+
+/** Gives a value of JSON whose objects have nothing but their own members: a schema may name what every object has. */
+function bare(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bare);
+  if (typeof value !== 'object' || value === null) return value;
+  const own: Record<string, unknown> = Object.create(null);
+  for (const [name, member] of Object.entries(value)) own[name] = bare(member);
+  return own;
+}

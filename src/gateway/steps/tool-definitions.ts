@@ -7,8 +7,9 @@ import type { Passing } from './step.ts';
 /** How long a list counts that was read, in milliseconds: a server need not tell that it changed. */
 const lifeMs = 60_000;
 
-/** Most pages of a list that are read. */
+/** Most pages of a list that are read, and how long that may take in all, in milliseconds. */
 const maxPages = 100;
+const longestReadMs = 30_000;
 
 /** Most accounts whose lists are known on one connection. */
 const maxAccounts = 1000;
@@ -50,7 +51,7 @@ export class ToolDefinitions {
     const account = caller ? accountKeyPrefix(caller) : '';
     const known = reads.get(account);
     if (known && known.untilMs > this.#nowMs()) return ofName(await known.tools, name);
-    const read: Read = { tools: readTools(passing), untilMs: this.#nowMs() + lifeMs };
+    const read: Read = { tools: readTools(passing, this.#nowMs), untilMs: this.#nowMs() + lifeMs };
     reads.delete(account);
     reads.set(account, read);
     const [oldest] = reads.keys();
@@ -72,7 +73,10 @@ function ofName({ tools, error }: Tools, name: string): Found {
 
 const noList: JsonRpcError = { code: -32603, message: 'The MCP server gives no list of its tools.' };
 
-async function readTools({ ask }: Passing): Promise<Tools> {
+/** A server may name a cursor again that it named before: then all has been seen. */
+async function readTools({ ask }: Passing, nowMs: () => number): Promise<Tools> {
+  const untilMs = nowMs() + longestReadMs;
+  const cursors = new Set<unknown>();
   const tools = new Map<string, Entry>();
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
@@ -81,7 +85,9 @@ async function readTools({ ask }: Passing): Promise<Tools> {
     if (!entries) return { error: error ?? noList };
     for (const entry of entries) if (typeof entry.name === 'string') tools.set(entry.name, entry);
     cursor = result?.nextCursor;
-    if (cursor === undefined) break;
+    if (cursor === undefined || cursors.has(cursor)) break;
+    if (nowMs() >= untilMs) return { error: noList };
+    cursors.add(cursor);
   }
   return { tools };
 }

@@ -48,4 +48,18 @@ describe('arguments', () => {
   it('are told what does not fit in no more than a thousand characters', () => {
     expect(checkBySchema({ enum: ['x'.repeat(5000)] }, {})?.length).toBeLessThan(1010);
   });
+
+  it('have their own members alone, whatever a schema names (T-137)', () => {
+    const named = (name: string) => ({
+      properties: JSON.parse(`{${JSON.stringify(name)}:{"type":"string"}}`),
+      required: [name],
+    });
+    for (const name of ['constructor', 'toString', '__proto__']) {
+      const { properties, required } = named(name);
+      expect(checkBySchema({ properties }, {})).toBeUndefined();
+      expect(checkBySchema({ required }, {})).toContain(`required property "${name}"`);
+      const given = JSON.parse(`{${JSON.stringify(name)}:"x"}`);
+      expect(checkBySchema({ properties, required, additionalProperties: false }, given)).toBeUndefined();
+    }
+  });
 });

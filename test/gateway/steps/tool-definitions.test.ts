@@ -58,4 +58,24 @@ describe('the definitions of a server', () => {
     expect((await ask('tools/call', { name: 'a' })).result?.found).toBe('no');
     expect((await ask('tools/call', { name: 'a' })).result?.found).toEqual({ name: 'a' });
   });
+
+  it('are read to the end of a list that goes in a circle, and no further (T-160)', async () => {
+    const circle = ({ params }: RequestMessage) => ({
+      result: { tools: [{ name: String(params?.cursor) }], nextCursor: params?.cursor === 'a' ? 'b' : 'a' },
+    });
+    const { talk, server } = start(circle);
+    const { ask } = await talk();
+    expect((await ask('tools/call', { name: 'b' })).result?.found).toEqual({ name: 'b' });
+    expect(server.requests('tools/list')).toHaveLength(3);
+  });
+
+  it('are given up where reading them takes too long, however quick each page is (T-157)', async () => {
+    const { talk, server, clock } = start(() => {
+      clock.ms += 9000;
+      return { result: { tools: [{ name: 'a' }], nextCursor: String(clock.ms) } };
+    });
+    const { ask } = await talk();
+    expect((await ask('tools/call', { name: 'a' })).result?.found).toMatch(/gives no list/);
+    expect(server.requests('tools/list')).toHaveLength(4);
+  });
 });
