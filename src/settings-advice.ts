@@ -43,7 +43,10 @@ const placeholder = /\$\{[\w:.-]+\}/;
 
 /** Names the settings of backends that hold one. The values are secrets: they are not shown. */
 function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
-  return Object.entries(routes).flatMap(([name, { backend }]) => {
+  const all = Object.entries(routes).flatMap(([name, route]) =>
+    placedBackends(route).map(({ place, backend }) => ({ at: `routes.${name}.${place}`, backend })),
+  );
+  return all.flatMap(({ at, backend }) => {
     const given =
       'url' in backend
         ? { url: backend.url, ...prefixed('headers', backend.headers) }
@@ -53,8 +56,16 @@ function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
           };
     return Object.entries(given)
       .filter(([, value]) => typeof value === 'string' && placeholder.test(value))
-      .map(([place]) => `routes.${name}.backend.${place}`);
+      .map(([place]) => `${at}.${place}`);
   });
+}
+
+function placedBackends({ backend, backends = {} }: AdvisedSettings['routes'][string]) {
+  const several = Object.entries(backends).map(([key, each]) => ({
+    place: `backends.${key}`,
+    backend: each,
+  }));
+  return backend ? [{ place: 'backend', backend }] : several;
 }
 
 function prefixed(place: string, values: object): Record<string, unknown> {

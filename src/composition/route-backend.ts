@@ -1,5 +1,7 @@
 import {
   type CredentialSource,
+  createAggregate,
+  createGuards,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
@@ -23,63 +25,121 @@ export type BackendOptions = (StdioBackendOptions | RemoteBackendOptions) & {
 /** The settings of one route. */
 export type RouteSettings = RoutesSettings[string];
 
-/** What a backend is composed with. */
-export interface RouteBackendParts {
+/** One backend of a route: the only one, or one of several. */
+export interface RouteBackend {
+  /** Its key, where there are several. */
+  key?: string | undefined;
   /** Where it stands in the settings. */
   place: string;
   /** What people call it. */
   name: string;
+  options: StdioBackendOptions | RemoteBackendOptions;
   /** What it is given on behalf of its callers; nothing without it. */
   credentials?: CredentialSource | undefined;
+}
+
+/** What the backend of a route is composed with. */
+export interface RouteBackendParts {
+  /** What people call the route. */
+  name: string;
   /** Where the definitions of its tools are remembered. */
   pins: Memory;
   logger: Logger;
 }
 
+type Logging = Pick<RouteBackendParts, 'logger'>;
+
 /**
  * Composes a backend. It starts nothing, and asks nobody, before it is needed.
  * @throws SettingsRefused naming what is wrong
  */
-export function composeBackend(
-  options: StdioBackendOptions | RemoteBackendOptions,
-  { place, name, credentials, logger }: Omit<RouteBackendParts, 'pins'>,
+function composeBackend(
+  { place, name, options, credentials }: RouteBackend,
+  { logger }: Logging,
 ): GatewayBackend {
   const given = credentials && { credentials };
   try {
-    return 'url' in options
-      ? createRemoteBackend(name, options, { logger, ...given })
-      : createStdioBackend(name, { ...options, ...given }, { logger });
+    const backend =
+      'url' in options
+        ? createRemoteBackend(name, options, { logger, ...given })
+        : createStdioBackend(name, { ...options, ...given }, { logger });
+    return credentials
+      ? { ...backend, source: withWaitingServers(backend.source, credentials, name) }
+      : backend;
   } catch (error) {
     throw new SettingsRefused([`${place}: ${(error as Error).message}`]);
   }
 }
 
+/** Says for whom a backend may fail by itself: whether it is one for all, and whether it is given what is a person's own. */
+function sharingOf({ options, credentials }: RouteBackend): { isOneForAll: boolean; isPersonal: boolean } {
+  return {
+    isOneForAll: 'url' in options || options.process === 'shared',
+    isPersonal:
+      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
+  };
+}
+
+/** Composes one of several backends, with a breaker and a time limit of its own. */
+function composeMember(
+  wanted: RouteBackend,
+  policy: RouteSettings['policy'],
+  parts: Logging,
+): GatewayBackend {
+  const { logger } = parts;
+  const backend = composeBackend(wanted, parts);
+  const { list, breaker } = createGuards({ name: wanted.name, policy, logger, ...sharingOf(wanted) });
+  return {
+    source: withSteps(backend.source, list, logger),
+    status: () => ({ ...backend.status(), circuits: breaker.status() }),
+    close: () => backend.close(),
+  };
+}
+
+/** Joins what tells that credentials changed. */
+function joinChanges(sources: readonly CredentialSource[]): Pick<CredentialSource, 'onChange'> {
+  return {
+    onChange(tell) {
+      const stops = sources.map((source) => source.onChange(tell));
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
 /**
- * Composes the backend of a route, behind the steps that its settings ask for.
+ * Composes the backend of a route, behind the steps that its settings ask for: one, or several with keys as one. These
+ * steps count for the names that clients know.
  * @throws SettingsRefused naming what is wrong
  */
 export function composeRouteBackend(
   {
-    backend: options,
+    backends,
     policy,
     cache,
-  }: { backend: StdioBackendOptions | RemoteBackendOptions } & Pick<RouteSettings, 'policy' | 'cache'>,
+  }: { backends: readonly RouteBackend[] } & Pick<RouteSettings, 'policy' | 'cache'>,
   parts: RouteBackendParts,
 ): GatewayBackend {
-  const { name, pins, credentials, logger } = parts;
-  const backend = composeBackend(options, parts);
-  const { list, breaker, close } = createSteps({
-    ...{ name, policy, cache, pins, credentials, logger },
-    isOneForAll: 'url' in options || options.process === 'shared',
-    isPersonal:
-      credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),
+  const { name, pins, logger } = parts;
+  const keyed = backends.flatMap((wanted) =>
+    wanted.key === undefined
+      ? []
+      : [{ key: wanted.key, name: wanted.name, backend: composeMember(wanted, policy, parts) }],
+  );
+  const areGuarded = keyed.length > 0;
+  const only = backends[0] as RouteBackend;
+  const backend = areGuarded ? createAggregate(name, keyed, { logger }) : composeBackend(only, parts);
+  const credentials = joinChanges(backends.flatMap(({ credentials: each }) => each ?? []));
+  const steps = createSteps({
+    ...{ name, policy, cache, pins, credentials, logger, areGuarded },
+    ...sharingOf(only),
   });
-  const source = credentials ? withWaitingServers(backend.source, credentials, name) : backend.source;
   return {
-    source: withSteps(source, list, logger),
-    status: () => ({ ...backend.status(), circuits: breaker.status() }),
+    source: withSteps(backend.source, steps.list, logger),
+    status: () => ({ ...backend.status(), ...(!areGuarded && { circuits: steps.breaker.status() }) }),
     async close() {
-      close();
+      steps.close();
       await backend.close();
     },
   };

@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, type NormalizedServer } from '../protected-server.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
-import { pathOfRoute } from '../settings/routes.ts';
+import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { markFiles } from './named-files.ts';
 import { type BackendOptions, composeRouteBackend } from './route-backend.ts';
@@ -55,8 +55,8 @@ export function makeBackend(
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
-    { backend: options, policy, cache },
-    { place: 'backend', name, pins: rememberTools(broughtRoute), logger },
+    { backends: [{ place: 'backend', name, options }], policy, cache },
+    { name, pins: rememberTools(broughtRoute), logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -75,13 +75,20 @@ export function wantRoutes(
       path,
       mark: `${JSON.stringify(route)}\n${markFiles(route)}`,
       make() {
-        const { source: credentials, forms } = composeRouteCredentials(
-          { route: key, name, credentials: route.credentials },
-          parts,
-        );
-        const place = `routes.${key}.backend`;
+        const all = backendsOf(route).map(({ key: of, place, backend }) => {
+          const called = of === undefined ? name : `${name}/${of}`;
+          const { source, forms } = composeRouteCredentials(
+            { route: key, name: called, credentials: credentialsFor(route.credentials, of) },
+            parts,
+          );
+          const at = `routes.${key}.${place}`;
+          return { key: of, place: at, name: called, options: backend, credentials: source, forms };
+        });
+        const { policy, cache } = route;
         const pins = rememberTools(key);
-        const backend = composeRouteBackend(route, { place, name, credentials, pins, logger });
+        const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });
+        const credentials = all.flatMap(({ forms }) => forms.credentials);
+        const forms = { route: key, label: name, credentials };
         return { server: { name, source: backend.source, ...completeScopes(route) }, backend, forms };
       },
     };

@@ -1,4 +1,5 @@
 import type { Settings } from '../options.ts';
+import type { BackendSettings } from '../settings/routes.ts';
 
 /** What stands in the place of a secret. */
 const hidden = '(set)';
@@ -11,14 +12,20 @@ export function showSettings(settings: Settings): Settings {
   ]);
   const routes = Object.entries(settings.routes).map(([name, route]) => [
     name,
-    { ...route, backend: withoutValues(route.backend) },
+    {
+      ...route,
+      ...(route.backend && { backend: withoutValues(route.backend) }),
+      ...(route.backends && { backends: withoutValuesOf(route.backends) }),
+    },
   ]);
   return { ...settings, upstreams: Object.fromEntries(upstreams), routes: Object.fromEntries(routes) };
 }
 
-type Backend = Settings['routes'][string]['backend'];
+function withoutValuesOf(backends: Record<string, BackendSettings>): Record<string, BackendSettings> {
+  return Object.fromEntries(Object.entries(backends).map(([key, backend]) => [key, withoutValues(backend)]));
+}
 
-function withoutValues(backend: Backend): Backend {
+function withoutValues(backend: BackendSettings): BackendSettings {
   if ('url' in backend) return { ...backend, headers: hideTexts(backend.headers) };
   return Array.isArray(backend.env) ? backend : { ...backend, env: hideTexts(backend.env) };
 }

@@ -1,3 +1,4 @@
+export { createAggregate } from './aggregate/aggregate.ts';
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
@@ -8,6 +9,13 @@ export { createPersonValue, type EnteredValues } from './credentials/person-valu
 export { checkFits } from './credentials/placing.ts';
 export { createUpstreamValue, type UpstreamTokenSource } from './credentials/upstream-value.ts';
 export { withWaitingServers } from './credentials/waiting-server.ts';
-export { createSteps, type Memory, type Policy, type Steps, type StepsOptions } from './steps/index.ts';
+export {
+  createGuards,
+  createSteps,
+  type Memory,
+  type Policy,
+  type Steps,
+  type StepsOptions,
+} from './steps/index.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

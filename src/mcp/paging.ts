@@ -58,48 +58,71 @@ function inOrder<Item>({ name, items, keyOf }: PagedList<Item>): { key: string; 
   return sorted;
 }
 
+/** Writes cursors, and reads those it wrote. */
+export interface Cursors {
+  /**
+   * Gives the cursor of a position.
+   * @param name what the list is called
+   * @param scope whose list it is
+   */
+  write(position: string, name: string, scope: string | undefined): string;
+  /** @throws ProtocolError with -32602 for a cursor that was not given out for this list and scope (C6-06) */
+  read(cursor: string, name: string, scope: string | undefined): string;
+}
+
 /**
- * Creates paging for the lists of an MCP server. A cursor names the last item of its page, under an HMAC-SHA-256; it
- * can be read by whoever has it, and made by nobody else.
+ * Creates cursors. One holds its position under an HMAC-SHA-256; it can be read by whoever has it, and made by nobody else.
  * @param options `key`: secret of 32 bytes or more; cursors live as long as it does
  * @throws RangeError for a shorter key
- * @see MCP 2026-07-28 "Pagination"
  */
-export function createPaging({ key }: { key: Uint8Array }): Paging {
+export function createCursors({ key }: { key: Uint8Array }): Cursors {
   if (key.byteLength < 32) throw new RangeError('The key of cursors has to have 32 bytes or more.');
   const secret = Uint8Array.from(key);
 
-  const cursorBehind = (last: string, name: string, scope: string | undefined): string => {
+  const write: Cursors['write'] = (last, name, scope) => {
     const position = Buffer.from(JSON.stringify(last)).toString('base64url');
     const signed = JSON.stringify(['page', name, scope ?? null, last]);
     return `${position}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
   };
-  const positionOf = (cursor: string, name: string, scope: string | undefined): string => {
-    const [, position] = cursorForm.exec(cursor) ?? [];
-    try {
-      const last: unknown = JSON.parse(Buffer.from(position ?? '', 'base64url').toString());
-      if (typeof last === 'string' && isSame(cursorBehind(last, name, scope), cursor)) return last;
-    } catch {
-      // What is no JSON was not written here either.
-    }
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      'The cursor is not valid for this list. Ask for the first page without one.',
-    );
+  return {
+    write,
+    read(cursor, name, scope) {
+      const [, position] = cursorForm.exec(cursor) ?? [];
+      try {
+        const last: unknown = JSON.parse(Buffer.from(position ?? '', 'base64url').toString());
+        if (typeof last === 'string' && isSame(write(last, name, scope), cursor)) return last;
+      } catch {
+        // What is no JSON was not written here either.
+      }
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'The cursor is not valid for this list. Ask for the first page without one.',
+      );
+    },
   };
+}
+
+/**
+ * Creates paging for the lists of an MCP server. A cursor names the last item of its page.
+ * @param options `key`: see {@link createCursors}
+ * @throws RangeError for a shorter key
+ * @see MCP 2026-07-28 "Pagination"
+ */
+export function createPaging({ key }: { key: Uint8Array }): Paging {
+  const cursors = createCursors({ key });
 
   return {
     page(list, { cursor, pageSize, scope }) {
       if (!Number.isSafeInteger(pageSize) || pageSize < 1)
         throw new RangeError('A page has to have room for one item or more.');
-      const after = cursor ? positionOf(cursor, list.name, scope) : undefined;
+      const after = cursor ? cursors.read(cursor, list.name, scope) : undefined;
       const sorted = inOrder(list);
       const rest = after === undefined ? sorted : sorted.filter((entry) => entry.key > after);
       const entries = rest.slice(0, pageSize);
       const last = entries.at(-1);
       const items = entries.map(({ item }) => item);
       return last && rest.length > pageSize
-        ? { items, nextCursor: cursorBehind(last.key, list.name, scope) }
+        ? { items, nextCursor: cursors.write(last.key, list.name, scope) }
         : { items };
     },
   };

@@ -86,6 +86,10 @@ const credential = z.strictObject({
     .max(300)
     .optional()
     .describe('where people get it; stands on the page where they enter it'),
+  backend: z
+    .string()
+    .optional()
+    .describe('which of the backends of the route gets it, where it has several; no other sees it'),
   as: place.describe('where the backend looks for it: header, env or auth'),
   from: origin
     .default('person')
@@ -104,8 +108,8 @@ export const credentialSettings = z
   .default({})
   .superRefine((credentials, context) => {
     const places = new Set<string>();
-    for (const [of, { as }] of Object.entries(credentials)) {
-      const taken = 'header' in as ? as.header.toLowerCase() : JSON.stringify(as);
+    for (const [of, { as, backend = '' }] of Object.entries(credentials)) {
+      const taken = `${backend} ${'header' in as ? as.header.toLowerCase() : JSON.stringify(as)}`;
       if (places.has(taken))
         context.addIssue({ code: 'custom', path: [of, 'as'], message: 'another credential stands there' });
       places.add(taken);

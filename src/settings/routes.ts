@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
-import { credentialSettings, findMisplaced } from './credentials.ts';
+import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
 import { cacheSettings, policySettings } from './policy.ts';
 import { findScopeProblems } from './scope-problems.ts';
 import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
   error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',
+});
+
+const backendSetting = z.union([stdioBackendSettings, remoteBackendSettings]);
+
+const backendKey = z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, {
+  error: 'must be a name of 1 to 20 lower case letters, digits and hyphens, beginning with a letter',
 });
 
 /** An MCP server behind the gate, at a path of its own. */
@@ -30,9 +36,15 @@ const route = z.strictObject({
     .describe(
       'what people call it; stands on the consent page; its name here where left out, or for / the host of publicUrl',
     ),
-  backend: z
-    .union([stdioBackendSettings, remoteBackendSettings])
+  backend: backendSetting
+    .optional()
     .describe('the MCP server: a program (command), or one by its address (url)'),
+  backends: z
+    .record(backendKey, backendSetting)
+    .optional()
+    .describe(
+      'in place of backend: several MCP servers as one, by names that stand before those of their tools (files_read) and resources (files+file:///a)',
+    ),
   scopes: scopesSetting
     .optional()
     .describe('its scopes, each with the sentence the consent page shows; one, mcp, where left out'),
@@ -50,19 +62,71 @@ export const routeSettings = z
   .record(routeName, route)
   .default({})
   .superRefine((routes, context) => {
-    for (const [name, { backend, credentials }] of Object.entries(routes)) {
-      const transport = 'url' in backend ? backend.transport : undefined;
-      for (const place of findMisplaced(credentials, transport))
-        context.addIssue({
-          code: 'custom',
-          path: [name, 'credentials', ...place.split('.')],
-          message: 'must be env for a program, header for a server by URL, or auth for one that speaks rest',
-        });
-    }
+    for (const [name, route] of Object.entries(routes))
+      for (const { place, message } of findBackendProblems(route))
+        context.addIssue({ code: 'custom', path: [name, ...place], message });
   })
   .describe(
     'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
   );
+
+/** One of the backends of a route. */
+export interface PlacedBackend {
+  /** Its key, where there are several. */
+  key: string | undefined;
+  /** Where it stands in the settings of the route. */
+  place: string;
+  backend: BackendSettings;
+}
+
+/** A backend, as it was set. */
+export type BackendSettings = z.output<typeof backendSetting>;
+
+/** Gives the backends of a route: one, or several by their keys. */
+export function backendsOf({
+  backend,
+  backends = {},
+}: Pick<z.output<typeof route>, 'backend' | 'backends'>): PlacedBackend[] {
+  if (backend) return [{ key: undefined, place: 'backend', backend }];
+  return Object.entries(backends).map(([key, each]) => ({ key, place: `backends.${key}`, backend: each }));
+}
+
+/** Gives the credentials that are for one of the backends of a route. @param key undefined where it is the only one */
+export function credentialsFor(credentials: CredentialSettings, key: string | undefined): CredentialSettings {
+  return Object.fromEntries(Object.entries(credentials).filter(([, { backend }]) => backend === key));
+}
+
+interface Problem {
+  place: string[];
+  message: string;
+}
+
+/** Finds what is wrong with the backends of a route, and with credentials they would not see. */
+function findBackendProblems(given: z.output<typeof route>): Problem[] {
+  const { backend, backends, credentials } = given;
+  if ((backend === undefined) === (backends === undefined))
+    return [{ place: ['backend'], message: 'set either backend, or backends for several as one' }];
+  const all = backendsOf(given);
+  if (all.length === 0) return [{ place: ['backends'], message: 'must have one or more' }];
+  const keys = all.map(({ key }) => key);
+  const homeless = Object.entries(credentials).flatMap(([name, { backend: key }]): Problem[] => {
+    if (keys.includes(key)) return [];
+    const message = backends
+      ? `must name the backend it is for: one of ${keys.join(', ')}`
+      : 'is for routes with several backends: leave it out';
+    return [{ place: ['credentials', name, 'backend'], message }];
+  });
+  const misplaced = all.flatMap(({ key, backend: each }) =>
+    findMisplaced(credentialsFor(credentials, key), 'url' in each ? each.transport : undefined),
+  );
+  return [
+    ...homeless,
+    ...misplaced.map((place) => ({
+      place: ['credentials', ...place.split('.')],
+      message: 'must be env for a program, header for a server by URL, or auth for one that speaks rest',
+    })),
+  ];
+}
 
 /** First segments of paths that are not for routes: pages and endpoints of ours stand there. */
 export const takenSegments: readonly string[] = [

@@ -33,6 +33,7 @@ describe('the example configurations', () => {
       'container.json',
       'gateway.json',
       'local.json',
+      'several.json',
       'upstreams.json',
     ]);
   });

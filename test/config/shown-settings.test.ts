@@ -24,11 +24,13 @@ it('values of variables and headers of backends are not shown, their names are (
         by: { backend: { command: 'a', env: { TOKEN: 'canary' } } },
         named: { backend: { command: 'a', env: ['TOKEN'] } },
         remote: { backend: { url: 'https://a.example/mcp', headers: { 'X-Key': 'canary' } } },
+        many: { backends: { a: { command: 'a', env: { TOKEN: 'canary' } } } },
       },
     }),
   );
   expect(JSON.stringify(routes)).not.toContain('canary');
   expect(routes.by?.backend).toMatchObject({ command: 'a', env: { TOKEN: '(set)' } });
   expect(routes.named?.backend).toMatchObject({ env: ['TOKEN'] });
+  expect(routes.many?.backends).toMatchObject({ a: { env: { TOKEN: '(set)' } } });
   expect(routes.remote?.backend).toMatchObject({ headers: { 'X-Key': '(set)' } });
 });

@@ -62,10 +62,6 @@ export const exceptions: readonly { id: string; reason: string }[] = [
       'nothing installs a local server: a program is started only where its whole command line was typed with --transport stdio',
   },
   {
-    id: 'C8-07',
-    reason: 'each path has one backend: nothing is aggregated, so that no names can collide',
-  },
-  {
     id: 'C2-05',
     reason:
       'an example of a failure; initialize does not fail here, as the lifecycle wants the newest revision offered instead',

@@ -68,7 +68,9 @@ function readTarget(
 async function protect(words: readonly string[], options: ProtectOptions): Promise<void> {
   const load = () => loadSettings(options.config, { ...options, ...readTarget(words, options) });
   const settings = load();
-  const hasPrograms = Object.values(settings.routes).some(({ backend }) => 'command' in backend);
+  const hasPrograms = Object.values(settings.routes)
+    .flatMap(({ backend, backends = {} }) => [backend ?? [], Object.values(backends)].flat())
+    .some((backend) => 'command' in backend);
   if (process.platform === 'win32' && hasPrograms)
     throw new CliError(
       'A program cannot be protected on Windows: it has no process groups to end it with.',

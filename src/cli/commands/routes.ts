@@ -27,7 +27,7 @@ function count(value: number | undefined): string {
   return value === undefined ? '-' : String(value);
 }
 
-function describeFailures({ failures }: Status): string {
+function describeFailures({ failures }: Pick<Status, 'failures'>): string {
   if (!failures) return '-';
   const { count: total, last } = failures;
   return last ? `${total}, last ${last.reason} at ${isoTime(last.at)}` : String(total);
@@ -48,6 +48,16 @@ function row(status: Status): string[] {
   ];
 }
 
+/** The row of a route, and one for each of several backends behind it. */
+function rows(status: Status): string[][] {
+  const ofBackends = Object.entries(status.backends ?? {}).map(([key, backend]) => {
+    const { kind, state, processes, connections } = backend;
+    const own = [`  ${key}`, '', kind, state, count(processes), count(connections), '', ''];
+    return [...own, describeFailures(backend)];
+  });
+  return [row(status), ...ofBackends];
+}
+
 /** Registers `gatehouse routes`. @param io its surroundings; those of the process by default */
 export function registerRoutes(program: Command, io: CommandIo = processIo()): void {
   operatorCommand(
@@ -57,6 +67,6 @@ export function registerRoutes(program: Command, io: CommandIo = processIo()): v
   ).action(async (options: RoutesOptions) => {
     const asked = await askServer(findDataFolder(options), { method: 'GET', path: '/routes' });
     const routes = asked as Status[];
-    io.stdout.write(options.json ? formatJson(routes) : formatTable([heading, ...routes.map(row)]));
+    io.stdout.write(options.json ? formatJson(routes) : formatTable([heading, ...routes.flatMap(rows)]));
   });
 }

@@ -2,7 +2,7 @@ import type { ServerSource } from '../../mcp/server-source.ts';
 
 /** How a backend stands, for its operator. */
 export interface BackendStatus {
-  kind: 'stdio' | 'http' | 'sse' | 'rest';
+  kind: 'stdio' | 'http' | 'sse' | 'rest' | 'several';
   /** `running`: something of it is open; `failing`: the last that was tried with it failed; `idle`: neither. */
   state: 'idle' | 'running' | 'failing';
   /** Of a program. */
@@ -13,6 +13,8 @@ export interface BackendStatus {
   circuits?: { isOpenForAll: boolean; accounts: number };
   /** Failures since the start, and the last: its reason (a BackendFailure) and when, in epoch seconds. */
   failures: { count: number; last?: { reason: string; at: number } };
+  /** Of several behind one path: each by its key. */
+  backends?: Readonly<Record<string, BackendStatus>>;
 }
 
 /** An MCP server that stands elsewhere, as the front is served by it. */

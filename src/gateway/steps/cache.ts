@@ -51,6 +51,7 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
     { ttlMs, resultType }: Record<string, unknown>,
     era: string,
   ): number => {
+    if (ttlMs === 0) return 0;
     if (era === 'legacy') return lists.has(method) ? (limits.listMs ?? 0) : 0;
     if (resultType !== undefined && resultType !== 'complete') return 0;
     return typeof ttlMs === 'number' && ttlMs > 0 ? Math.min(ttlMs, longestMs) : 0;

@@ -63,16 +63,49 @@ export interface StepsOptions {
   pins?: Memory;
   /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
+  /** Whether it is several backends, each of which has guards of its own; not by default. */
+  areGuarded?: boolean;
   logger: Logger;
   nowMs?: () => number;
 }
 
-/** The steps before a backend, and what an operator may know of them. */
-export interface Steps {
+/** What guards one backend: its callers from waiting for it, and it from being asked while it fails. */
+export interface Guards {
   list: readonly Step[];
   breaker: Pick<Breaker, 'status'>;
+}
+
+/** The steps before a backend, and what an operator may know of them. */
+export interface Steps extends Guards {
   /** Lets go of what they hold. */
   close(): void;
+}
+
+/** Creates the guards of a backend: the breaker, then the time limit. */
+export function createGuards({
+  name,
+  policy,
+  logger,
+  isOneForAll,
+  isPersonal,
+  nowMs = () => performance.now(),
+}: Pick<StepsOptions, 'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal'> & {
+  policy: Pick<Policy, 'breaker' | 'timeLimitSeconds' | 'longestSeconds'>;
+}): Guards {
+  const { failures, windowSeconds, openSeconds } = policy.breaker;
+  const breaker = createBreaker({
+    name,
+    isOneForAll,
+    isPersonal,
+    limits: { failures, windowMs: windowSeconds * 1000, openMs: openSeconds * 1000 },
+    logger,
+    nowMs,
+  });
+  const timeLimit = createTimeLimit(name, {
+    quietMs: policy.timeLimitSeconds * 1000,
+    longestMs: policy.longestSeconds * 1000,
+  });
+  return { list: [breaker, timeLimit], breaker };
 }
 
 /** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */
@@ -86,15 +119,7 @@ export function createSteps(options: StepsOptions): Steps {
     logger,
     nowMs = () => performance.now(),
   } = options;
-  const { failures, windowSeconds, openSeconds } = policy.breaker;
-  const breaker = createBreaker({
-    name,
-    isOneForAll: options.isOneForAll,
-    isPersonal: options.isPersonal,
-    limits: { failures, windowMs: windowSeconds * 1000, openMs: openSeconds * 1000 },
-    logger,
-    nowMs,
-  });
+  const { list: guards, breaker } = createGuards(options);
   const definitions = new ToolDefinitions(nowMs);
   const pinning = pins && {
     pins: new ToolPins(pins),
@@ -111,11 +136,7 @@ export function createSteps(options: StepsOptions): Steps {
     createCallLimits(policy.limits, nowMs),
     ...(policy.checkArguments ? [createCheckedArguments({ name, definitions, checks, logger })] : []),
     ...(keeping.keep ? [cache] : []),
-    breaker,
-    createTimeLimit(name, {
-      quietMs: policy.timeLimitSeconds * 1000,
-      longestMs: policy.longestSeconds * 1000,
-    }),
+    ...(options.areGuarded ? [] : guards),
     createCleaning(name, logger),
     ...(pinning ? [createPinning(pinning)] : []),
     forgetting(definitions),

@@ -93,9 +93,10 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Listens on loopback. @param answer takes each request */
+/** Listens on loopback. @param answer takes each request; @param port any that is free by default */
 export async function listen(
   answer: (request: IncomingMessage, response: ServerResponse, received: Received) => Promise<void> | void,
+  port = 0,
 ): Promise<{ origin: string; received: Received[]; stop(): Promise<void> }> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
@@ -107,7 +108,7 @@ export async function listen(
       response.end(String(error));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
@@ -120,7 +121,7 @@ export async function listen(
 }
 
 /** Serves {@link createToolServer} over Streamable HTTP, with sessions, at `/mcp`. */
-export async function serveStreamable({ json = false } = {}): Promise<Elsewhere> {
+export async function serveStreamable({ json = false, port = 0 } = {}): Promise<Elsewhere> {
   const sessions = new Map<string, McpServerV1>();
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const { origin, received, stop } = await listen(async (request, response) => {
@@ -156,7 +157,7 @@ export async function serveStreamable({ json = false } = {}): Promise<Elsewhere>
     });
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     await transport.handleRequest(request, response, body);
-  });
+  }, port);
   return {
     url: `${origin}/mcp`,
     origin,

@@ -1,0 +1,32 @@
+import { isObject } from '../../mcp/conversations/client-abilities.ts';
+
+type Capabilities = Record<string, unknown>;
+
+/** What a backend counts as that nobody has reached yet: what it may turn out to have. */
+export const unknownCapabilities: Capabilities = {
+  tools: {},
+  prompts: {},
+  resources: { subscribe: true },
+};
+
+/**
+ * Joins what several backends can do. Lists always change: a backend may come and go. Tasks are not among it, as they
+ * are known by ids that each backend chooses.
+ */
+export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
+  const has = (name: string): boolean => all.some((each) => isObject(each[name]));
+  const subscribe = all.some(({ resources }) => isObject(resources) && resources.subscribe === true);
+  const merged = (name: string): Capabilities =>
+    Object.fromEntries(
+      all.toReversed().flatMap((each) => Object.entries(isObject(each[name]) ? each[name] : {})),
+    );
+  return {
+    ...(has('tools') && { tools: { listChanged: true } }),
+    ...(has('prompts') && { prompts: { listChanged: true } }),
+    ...(has('resources') && { resources: { listChanged: true, ...(subscribe && { subscribe }) } }),
+    ...(has('logging') && { logging: {} }),
+    ...(has('completions') && { completions: {} }),
+    ...(has('experimental') && { experimental: merged('experimental') }),
+    ...(has('extensions') && { extensions: merged('extensions') }),
+  };
+}

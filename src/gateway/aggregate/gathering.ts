@@ -1,0 +1,41 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { backendError } from '../backends/backend-errors.ts';
+import type { Member } from './member.ts';
+
+/** How long a backend is waited for that others need not wait for, in milliseconds. */
+const patienceMs = 10_000;
+
+/** A backend that is missing from an answer. */
+export interface Missing {
+  member: Member;
+  error: JsonRpcError;
+}
+
+/**
+ * Waits until backends are ready: all of them, or those that are within ten seconds; where none is by then, the first.
+ * @returns those that are not, each with the reason
+ */
+export async function gather(members: readonly Member[]): Promise<Missing[]> {
+  const errors = new Map<Member, JsonRpcError>();
+  const tries = members.map(async (member) => {
+    const error = await member.ready();
+    if (error) errors.set(member, error);
+    return error === undefined;
+  });
+  const { promise: isLate, resolve } = Promise.withResolvers<void>();
+  const timers: NodeJS.Timeout[] = [];
+  for (const attempt of tries)
+    void attempt.then((isReady) => {
+      if (!isReady) return;
+      const waited = members.filter(({ isOpen }) => !isOpen).map(({ openingForMs }) => openingForMs);
+      timers.push(setTimeout(resolve, patienceMs - Math.min(patienceMs, ...waited)).unref());
+    });
+  await Promise.race([Promise.all(tries), isLate]);
+  for (const timer of timers) clearTimeout(timer);
+  return members
+    .filter(({ isOpen }) => !isOpen)
+    .map((member) => ({
+      member,
+      error: errors.get(member) ?? backendError('backend_start_timed_out', member.backend.name),
+    }));
+}
