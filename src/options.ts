@@ -100,12 +100,32 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   const place = issue.path.join('.');
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${message}`);
   if (issue.code === 'invalid_union') return describeNearestForm(issue);
+  if (issue.code === 'invalid_type') return [`${place || 'settings'}: ${describeType(issue)}`];
   if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
   return issue.keys.map((key) => {
     const suggestion = nearest(key, knownNames(settingsSchema, issue.path));
     const name = place ? `${place}.${key}` : key;
     return `${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
   });
+}
+
+/** Kinds of values, as JSON has them. */
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string, in quotes',
+  number: 'a number, without quotes',
+  int: 'a whole number',
+  boolean: 'true or false, without quotes',
+  array: 'a list, in [ ]',
+  object: 'an object, in { }',
+  record: 'an object, in { }',
+};
+
+/** A value of the wrong kind, or one that is not there; a sentence of our own stays as it is. */
+function describeType({ expected, message }: z.core.$ZodIssueInvalidType): string {
+  const received = /^Invalid input: expected .*, received (.*)$/.exec(message)?.[1];
+  const kind = kinds[expected];
+  if (received === undefined || kind === undefined) return message;
+  return received === 'undefined' ? `is missing: it takes ${kind}` : `must be ${kind}`;
 }
 
 /** Of the forms a setting can have, the one that was probably meant: what is wrong with it. */

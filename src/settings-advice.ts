@@ -1,5 +1,6 @@
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
+import { findMissingProgram } from './settings/backends/missing-program.ts';
 
 /** What advice looks at. */
 export type AdvisedSettings = Pick<
@@ -34,8 +35,19 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
       (place) =>
         `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
     ),
+    ...missingProgramsOf(settings.routes),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
   ];
+}
+
+/** Programs that are not there now: their routes are served, and each call of them fails. */
+function missingProgramsOf(routes: AdvisedSettings['routes']): string[] {
+  return everyBackend(routes).flatMap(({ at, backend }) => {
+    if (!('command' in backend)) return [];
+    const ownPath = Array.isArray(backend.env) ? undefined : backend.env.PATH;
+    const missing = findMissingProgram(backend.command, ownPath ?? process.env.PATH);
+    return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
+  });
 }
 
 /** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */
@@ -43,10 +55,7 @@ const placeholder = /\$\{[\w:.-]+\}/;
 
 /** Names the settings of backends that hold one. The values are secrets: they are not shown. */
 function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
-  const all = Object.entries(routes).flatMap(([name, route]) =>
-    placedBackends(route).map(({ place, backend }) => ({ at: `routes.${name}.${place}`, backend })),
-  );
-  return all.flatMap(({ at, backend }) => {
+  return everyBackend(routes).flatMap(({ at, backend }) => {
     const given =
       'url' in backend
         ? { url: backend.url, ...prefixed('headers', backend.headers) }
@@ -58,6 +67,13 @@ function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
       .filter(([, value]) => typeof value === 'string' && placeholder.test(value))
       .map(([place]) => `${at}.${place}`);
   });
+}
+
+/** Each backend of all routes, with the place it is at. */
+function everyBackend(routes: AdvisedSettings['routes']) {
+  return Object.entries(routes).flatMap(([name, route]) =>
+    placedBackends(route).map(({ place, backend }) => ({ at: `routes.${name}.${place}`, backend })),
+  );
 }
 
 function placedBackends({ backend, backends = {} }: AdvisedSettings['routes'][string]) {

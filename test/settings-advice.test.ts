@@ -34,7 +34,7 @@ it('settings of backends that hold a placeholder are named, without their value 
   const given = adviseOnSettings(
     parseSettings({
       mcpServers: {
-        a: { command: 'a', args: ['--token', secret], env: { TOKEN: secret, MODE: '$HOME' } },
+        a: { command: process.execPath, args: ['--token', secret], env: { TOKEN: secret, MODE: '$HOME' } },
         b: { url: 'https://b.example/mcp', headers: { Authorization: secret } },
       },
     }),
@@ -45,4 +45,22 @@ it('settings of backends that hold a placeholder are named, without their value 
     'routes.b.backend.headers.Authorization',
   ]);
   expect(given.join()).not.toContain('canary');
+});
+
+it('programs that are not there are named, by the PATH they are looked for in', () => {
+  const given = adviseOnSettings(
+    parseSettings({
+      routes: {
+        there: { backend: { command: process.execPath } },
+        elsewhere: { backend: { command: 'sh', env: { PATH: '/nowhere' } } },
+        line: { backend: { command: 'npx some-server' } },
+        several: { backends: { one: { command: '/nowhere/program' } } },
+      },
+    }),
+  );
+  expect(given).toEqual([
+    expect.stringMatching(/^routes\.elsewhere\.backend\.command \(sh\): .*install it/),
+    expect.stringMatching(/^routes\.line\.backend\.command \(npx some-server\): .*args/),
+    expect.stringMatching(/^routes\.several\.backends\.one\.command .*at this path/),
+  ]);
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseSettings, type Settings, type SettingsInput } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { describeJsonFault } from './json-fault.ts';
 
 /** What the command line sets over the file. */
 export interface Overrides {
@@ -31,7 +32,7 @@ function readFile(file: string): Record<string, unknown> {
     throw new SettingsRefused([`${file}: must hold one JSON object`]);
   } catch (error) {
     if (error instanceof SettingsRefused) throw error;
-    throw new SettingsRefused([`${file}: is not valid JSON (${(error as Error).message})`]);
+    throw new SettingsRefused([`${file}: is not valid JSON (${describeJsonFault(text, error as Error)})`]);
   }
 }
 

@@ -77,7 +77,13 @@ describe('settings from a file', () => {
     ['[]', /must hold one JSON object/],
     ['null', /must hold one JSON object/],
     ['"x"', /must hold one JSON object/],
-    ['{"listen":5}', /listen: /],
+    ['{"listen":5}', /listen: must be an object, in \{ \}/],
+    [
+      '{"routes":{"a":{"backend":{"comand":"x"}}}}',
+      /backend\.command: is missing: it takes a string.*\n.*comand: .*did you mean command\?/,
+    ],
+    ['{"routes":{"a":{"backend":{"command":"x","args":"y"}}}}', /args: must be a list, in \[ \]/],
+    ['{"data":"canary-', /is not valid JSON \(Unterminated string.*, line 1\)/],
     ['{"tokns":{},"lisen":{}}', /- tokns: .*did you mean tokens\?\n- lisen: .*did you mean listen\?/],
   ])('as %s are refused with the reason', (text, reason) => {
     const file = configFile(text);

@@ -101,7 +101,7 @@ export const rooms: readonly Room[] = [
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',
-    may: ['options.ts', 'oauth'],
+    may: ['options.ts', 'oauth', 'settings'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {

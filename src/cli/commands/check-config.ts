@@ -40,6 +40,8 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       const data = await inspectDataFolder(settings.data);
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {
+        if (options.config === undefined)
+          io.stdout.write('No config file is named with --config: these are the defaults.\n');
         if (options.print) io.stdout.write(formatJson(showSettings(settings)));
         for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
         if (data.state === 'new') io.stdout.write(`The first start makes ${settings.data}.\n`);

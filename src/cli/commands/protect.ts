@@ -120,5 +120,8 @@ export function registerProtect(program: Command): void {
       'after',
       `\nExample:\n  ${programName} protect --name Files -- npx -y @modelcontextprotocol/server-filesystem /srv/files`,
     )
+    .showHelpAfterError(
+      'Run with --help to see how it is used. A program that has options of its own stands behind --.',
+    )
     .action(protect);
 }

@@ -26,6 +26,11 @@ describe('gatehouse check-config', () => {
     expect(readdirSync(folder)).toEqual(['gatehouse.json']);
   });
 
+  it('says that no file was read where none is named', async () => {
+    const { stdout } = await runCommand(registerCheckConfig, ['check-config', '--data', testFolder()]);
+    expect(stdout).toMatch(/^No config file is named with --config/);
+  });
+
   it('warns of what can be used but is probably not meant', async () => {
     const { stdout, error } = await check({ publicUrl: 'https://a.example' }).ran;
     expect(stdout).toMatch(/^Warning: .*trustedProxies is empty/);
