@@ -119,8 +119,17 @@ function findBackendProblems(given: z.output<typeof route>): Problem[] {
   const misplaced = all.flatMap(({ key, backend: each }) =>
     findMisplaced(credentialsFor(credentials, key), 'url' in each ? each.transport : undefined),
   );
+  const doubled = all.flatMap(({ key, backend: each }) => {
+    const fixed = 'url' in each ? Object.keys(each.headers).map((header) => header.toLowerCase()) : [];
+    return Object.entries(credentialsFor(credentials, key)).flatMap(([name, { as }]): Problem[] => {
+      if (!('header' in as) || !fixed.includes(as.header.toLowerCase())) return [];
+      const message = 'stands in headers of the backend already, for everybody';
+      return [{ place: ['credentials', name, 'as'], message }];
+    });
+  });
   return [
     ...homeless,
+    ...doubled,
     ...misplaced.map((place) => ({
       place: ['credentials', ...place.split('.')],
       message: 'must be env for a program, header for a server by URL, or auth for one that speaks rest',

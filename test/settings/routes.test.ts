@@ -62,6 +62,16 @@ describe('the setting for routes', () => {
     ['routes.notes.backend.env', { notes: { backend: { ...backend, env: ['A B'] } } }, 'name of a variable'],
     ['routes.notes.scopes', { notes: { backend, scopes: {} } }, 'at least one scope'],
     ['routes.notes.scopeRules.tool', { notes: { backend, scopeRules: { tool: {} } } }, 'did you mean tools?'],
+    [
+      'routes.notes.credentials.key.as',
+      {
+        notes: {
+          backend: { url: 'https://notes.example/mcp', headers: { 'X-Key': 'of the operator' } },
+          credentials: { key: { as: { header: 'x-key' } } },
+        },
+      },
+      'stands in headers of the backend already',
+    ],
     ['routes.notes.polcy', { notes: { backend, polcy: {} } }, 'did you mean policy?'],
   ])('names %s where it is wrong', (place, routes, sentence) => {
     expect(() => parseSettings({ routes })).toThrow(

@@ -16,7 +16,9 @@ export function uriSpellings(uri: string): string[] {
     current = decoded(current);
   }
   for (const spelling of [...spellings]) {
-    const { href = spelling } = URL.parse(spelling) ?? {};
+    // Where several backends are one, the key of each stands before its URIs.
+    const [key = ''] = /^[a-z][a-z0-9-]*\+/.exec(spelling) ?? [];
+    const href = key + (URL.parse(spelling.slice(key.length))?.href ?? spelling.slice(key.length));
     spellings
       .add(href)
       .add(href.replace(/([^:/])\/{2,}/g, '$1/'))

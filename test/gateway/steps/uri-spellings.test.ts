@@ -7,6 +7,8 @@ it.each([
   ['file:///n%256ftes/a', 'file:///notes/a'],
   ['FILE:///notes/a', 'file:///notes/a'],
   ['file:/notes/a', 'file:///notes/a'],
+  ['files+FILE:/n%6ftes/a', 'files+file:///notes/a'],
+  ['git+https://HOST/a', 'git+https://host/a'],
   ['file:////notes/a', 'file:///notes/a'],
   ['https://host/notes//a', 'https://host/notes/a'],
   ['https://HOST/a', 'https://host/a'],
