@@ -122,11 +122,15 @@ export function composeRouteBackend(
   parts: RouteBackendParts,
 ): GatewayBackend {
   const { name, pins, logger } = parts;
-  const keyed = backends.flatMap((wanted) =>
-    wanted.key === undefined
-      ? []
-      : [{ key: wanted.key, name: wanted.name, backend: composeMember(wanted, policy, parts) }],
-  );
+  const keyed: { key: string; name: string; backend: GatewayBackend }[] = [];
+  try {
+    for (const wanted of backends)
+      if (wanted.key !== undefined)
+        keyed.push({ key: wanted.key, name: wanted.name, backend: composeMember(wanted, policy, parts) });
+  } catch (error) {
+    for (const { backend } of keyed) void backend.close();
+    throw error;
+  }
   const areGuarded = keyed.length > 0;
   const only = backends[0] as RouteBackend;
   const backend = areGuarded ? createAggregate(name, keyed, { logger }) : composeBackend(only, parts);
