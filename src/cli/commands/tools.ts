@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createPaint, type Paint } from '../colour.ts';
-import { type CommandIo, formatJson, processIo } from '../output.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
@@ -61,6 +61,13 @@ export interface ToolsOptions extends ConnectionOptions {
   json?: boolean;
 }
 
+/** Why tools are missing, as a gateway to several servers says it for each that did not answer; docs/gateway.md. */
+function missingOf(meta: Record<string, unknown> | undefined): string[] {
+  const missing = meta?.['mcp-gatehouse/unavailable'];
+  if (!Array.isArray(missing)) return [];
+  return missing.map((one) => Object(one).message).filter((message) => typeof message === 'string');
+}
+
 /**
  * `gatehouse tools`: lists the tools of an MCP server.
  * @param url URL of the MCP server
@@ -70,7 +77,7 @@ export interface ToolsOptions extends ConnectionOptions {
  */
 export async function runTools(url: string, options: ToolsOptions, io: CommandIo): Promise<void> {
   const waiting = startProgressLine(io, `Asking ${url} for its tools`);
-  const { tools } = await withServer(
+  const listed: { tools: ShownTool[]; _meta?: Record<string, unknown> | undefined } = await withServer(
     url,
     io,
     // The SDK writes to standard output where a server has none of what is asked for.
@@ -80,9 +87,13 @@ export async function runTools(url: string, options: ToolsOptions, io: CommandIo
         : { tools: [] },
     options,
   ).finally(() => waiting.end());
+  const { tools } = listed;
+  const missing = missingOf(listed._meta);
+  for (const message of missing) io.stderr.write(`Not all tools are listed: ${printableLine(message)}\n`);
   if (options.json) io.stdout.write(formatJson({ tools }));
-  else if (tools.length === 0) io.stderr.write('The server has no tools.\n');
-  else
+  else if (tools.length === 0) {
+    if (missing.length === 0) io.stderr.write('The server has no tools.\n');
+  } else
     io.stdout.write(formatTools(tools, { width: io.stdout.columns, paint: createPaint(io.stdout, io.env) }));
 }
 

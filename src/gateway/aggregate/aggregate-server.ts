@@ -321,7 +321,7 @@ export class AggregateServer implements McpLike {
       this.#options.logger.warn(
         {
           backend: backend.name,
-          code: error.code,
+          errorCode: error.code,
           reason: isObject(error.data) ? error.data.reason : undefined,
         },
         'a list is given without a backend that does not answer',

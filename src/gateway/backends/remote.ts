@@ -89,7 +89,7 @@ export function createRemoteBackend(
   const warn = createBoundedWarnings(name, logger);
   const noteFailure = ({ reason, status, code }: FailureDetail): void => {
     failures.note(reason);
-    warn({ reason, status, code }, 'a backend did not answer');
+    warn({ reason, status, errorCode: code }, 'a backend did not answer');
   };
   const makeLink = (kind: LinkKind, account: string, given: Credentials, listener: LinkListener): Link => {
     const parts: LinkParts = {

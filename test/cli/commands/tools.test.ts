@@ -38,6 +38,19 @@ describe('gatehouse tools', () => {
     expect(JSON.parse(written.stdout)).toMatchObject({ tools });
   });
 
+  it('says which servers behind a gateway are missing, and why (C8-07)', async () => {
+    const missing = [{ backend: 'notes', message: 'The MCP server All/notes\u0007 cannot be used yet.' }, 5];
+    const { mcp, io, written } = await startLoggedIn({
+      tools,
+      listMeta: { 'mcp-gatehouse/unavailable': missing },
+    });
+    await runTools(mcp.url, {}, io);
+    expect(written.stdout).toContain('weather');
+    expect(written.stderr).toContain(
+      'Not all tools are listed: The MCP server All/notes cannot be used yet.\n',
+    );
+  });
+
   it('strips escape sequences from names, descriptions and arguments, and cuts long ones (T-190)', () => {
     const text = formatTools(
       [

@@ -112,7 +112,13 @@ export async function startAuthorizationServer(
 /** Starts an MCP server at `/mcp` that names the authorization server and takes its tokens. */
 export async function startMcpServer(
   as: ScriptedAuthorizationServer,
-  options: { scopes?: string[]; call?: (params: Record<string, unknown>) => unknown; tools?: unknown[] } = {},
+  options: {
+    scopes?: string[];
+    call?: (params: Record<string, unknown>) => unknown;
+    tools?: unknown[];
+    /** The `_meta` of the list of tools. */
+    listMeta?: Record<string, unknown>;
+  } = {},
 ): Promise<ScriptedServer & { url: string; needsScope: string | undefined }> {
   const server = await startServer();
   const url = `${server.origin}/mcp`;
@@ -157,7 +163,8 @@ export async function startMcpServer(
           capabilities: { tools: {} },
           serverInfo: { name: 'scripted', version: '1' },
         });
-      if (message.method === 'tools/list') return result({ tools: options.tools ?? [] });
+      if (message.method === 'tools/list')
+        return result({ tools: options.tools ?? [], ...(options.listMeta && { _meta: options.listMeta }) });
       if (message.method === 'tools/call' && mcp.needsScope !== undefined)
         return {
           status: 403,

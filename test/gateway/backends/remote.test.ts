@@ -29,6 +29,17 @@ describe('a server by URL', () => {
     expect(order).toHaveLength(3);
   });
 
+  it('that cannot be reached stands in the log with the code of the system', async () => {
+    const lines: string[] = [];
+    const url = 'http://127.0.0.1:1/mcp';
+    const talk = await open(backendAt({ url, transport: 'http' }, undefined, (line) => lines.push(line)));
+    await talk.ask('initialize', params);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      reason: 'backend_unreachable',
+      errorCode: 'ECONNREFUSED',
+    });
+  });
+
   it('is asked nothing before its own stream is open, as it drops what it would say there; but not for long', async () => {
     for (const isShown of [true, false]) {
       const order: string[] = [];

@@ -102,9 +102,13 @@ export function begins({ method, body }: Asked, response: ServerResponse, sessio
   return true;
 }
 
-/** Creates a backend for the time of a test. */
-export function backendAt(options: RemoteBackendOptions, credentials?: CredentialSource): GatewayBackend {
-  const logger = createLogger('silent', () => undefined);
+/** Creates a backend for the time of a test. @param log takes the lines of its log */
+export function backendAt(
+  options: RemoteBackendOptions,
+  credentials?: CredentialSource,
+  log?: (line: string) => void,
+): GatewayBackend {
+  const logger = log ? createLogger('debug', log) : createLogger('silent', () => undefined);
   const backend = createRemoteBackend('There', options, { logger, ...(credentials && { credentials }) });
   onTestFinished(() => backend.close());
   return backend;
