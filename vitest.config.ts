@@ -25,7 +25,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...withoutBrowser],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
     projects: [
@@ -36,7 +36,7 @@ export default defineConfig({
           include: apart.map((folder) => `${folder}/*.test.ts`),
           exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
           // They wait for their programs a good part of the time.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
