@@ -41,11 +41,15 @@ export const policySettings = z
       ),
     limits: z
       .array(
-        z.strictObject({
-          tools: pattern.default('*').describe('pattern of the names of tools it is for, each by itself'),
-          perMinute: z.int().min(1).optional().describe('calls of the tool by an account in a minute'),
-          atOnce: z.int().min(1).optional().describe('calls of the tool by an account that run at once'),
-        }),
+        z
+          .strictObject({
+            tools: pattern.default('*').describe('pattern of the names of tools it is for, each by itself'),
+            perMinute: z.int().min(1).optional().describe('calls of the tool by an account in a minute'),
+            atOnce: z.int().min(1).optional().describe('calls of the tool by an account that run at once'),
+          })
+          .refine(({ perMinute, atOnce }) => perMinute !== undefined || atOnce !== undefined, {
+            error: 'limits nothing: give perMinute, atOnce or both',
+          }),
       )
       .default([])
       .describe('how often an account may call a tool; every rule that fits counts'),

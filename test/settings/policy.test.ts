@@ -26,3 +26,10 @@ it('answers are kept as long as they say where nothing is set, and lists of olde
   expect(cacheSettings.parse(undefined)).toEqual({ keep: true, maxEntries: 1000, maxBytes: 16_777_216 });
   expect(cacheSettings.safeParse({ listSeconds: 0 }).success).toBe(false);
 });
+
+it('a limit says what it limits', () => {
+  const parsed = policySettings.safeParse({ limits: [{ tools: 'search_*' }, { perMinute: 5 }] });
+  expect(parsed.error?.issues).toMatchObject([
+    { path: ['limits', 0], message: expect.stringContaining('atOnce') },
+  ]);
+});
