@@ -13,8 +13,8 @@ export interface Spare {
 }
 
 /**
- * Creates a spare, started soon, unless it is closed before, and again after each that was taken. One that ends by itself is not started again
- * before somebody asks, so that a program that fails is not started without end.
+ * Creates a spare, started soon, unless it is closed before, and again after each that was taken. One that ends by
+ * itself is not started again before somebody asks, so that a program that fails is not started without end.
  */
 export function createSpare(start: () => StdioProcess): Spare {
   let waiting: StdioProcess | undefined;

@@ -94,7 +94,7 @@ describe('a process', () => {
 describe('a spare process', () => {
   it('is there before anybody comes, is one’s own, and counts among the most there may be', async () => {
     const { open, backend } = startProgram({ spare: 1, maxProcesses: 3 });
-    expect(backend.status().processes).toBe(1);
+    await vi.waitFor(() => expect(backend.status().processes).toBe(1));
     const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];
     const pids = [(await ann.tool('echo')).pid, (await bob.tool('echo')).pid];
     expect(new Set(pids).size).toBe(2);

@@ -67,18 +67,20 @@ function renderField(texts: Texts, { url, csrf, route }: RoutePage, field: Enter
   const hidden = markup`${csrfField(csrf)}
 <input type="hidden" name="credential" value="${field.name}">`;
   const isEntered = field.enteredAt !== undefined;
+  const [stateId, helpId] = [`state-${field.name}`, `help-${field.name}`];
+  const describedBy = field.help === undefined ? stateId : `${stateId} ${helpId}`;
   return markup`<li class="item"><h2><bdi>${label}</bdi></h2>
-<p class="muted">${stateOf(texts, field)}${!field.isAsked && markup`<br>${words.notAsked}`}</p>
+<p class="muted" id="${stateId}">${stateOf(texts, field)}${!field.isAsked && markup`<br>${words.notAsked}`}</p>
 ${
   field.help !== undefined &&
-  markup`<p id="help-${field.name}">${displayText(field.help, 300)}</p>
+  markup`<p id="${helpId}">${displayText(field.help, 300)}</p>
 `
 }${
   field.isAsked &&
   markup`<form method="post" action="${action}">
 ${hidden}
 <div class="field"><label for="${id}">${isEntered ? words.newValue(label) : label}</label>
-<input id="${id}" name="value" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192"${field.help !== undefined && markup` aria-describedby="help-${field.name}"`} required></div>
+<input id="${id}" name="value" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${describedBy}" required></div>
 <button class="primary" type="submit">${isEntered ? words.replace(label) : words.enter(label)}</button>
 </form>
 `
