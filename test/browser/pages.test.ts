@@ -41,6 +41,9 @@ describe.each<[string, Scheme]>([
     '$name stands in one column, in its language, accessible (WCAG 2.2 AA) and without complaints, in each width, and runs nothing of others (T-017, T-198)',
     async ({ name, open, clear }) => {
       onTestFinished(() => clear?.(scene));
+      // What axe finds lies in the markup and the style, which are the same in each language: every second page in the
+      // dark, all of them in the light.
+      const isExamined = locale === 'en' || everyPage.findIndex((one) => one.name === name) % 2 === 0;
       const { page, complaints } = await openPage(scene.browser, { javaScriptEnabled: true, locale });
       await open(scene, page);
       for (const colorScheme of keepsPictures ? schemes : [checkedScheme]) {
@@ -49,7 +52,7 @@ describe.each<[string, Scheme]>([
           await page.setViewportSize({ width, height: 800 });
           await look(page, `${name}-${locale}-${colorScheme}-${width}`);
         }
-        if (colorScheme === checkedScheme) expect(await findFaults(page), name).toEqual([]);
+        if (colorScheme === checkedScheme && isExamined) expect(await findFaults(page), name).toEqual([]);
       }
       expect(await page.locator('html').getAttribute('lang')).toBe(locale);
       expect(complaints.filter((complaint) => !errorStatus.test(complaint))).toEqual([]);

@@ -49,7 +49,8 @@ describe('a database that another process has locked', () => {
     const refusal = await blocked;
     clearInterval(watch);
     expect(performance.now() - begun).toBeLessThan(6500);
-    expect(longestMs).toBeLessThan(200);
+    // Who waits for the lock without letting go of the process is held up for five seconds.
+    expect(longestMs).toBeLessThan(1000);
     expect(refusal.headers.get('retry-after')).toBe('2');
     await expectRefused(refusal, 'temporarily_unavailable', 503);
 
