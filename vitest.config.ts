@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
@@ -26,6 +27,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
     projects: [

@@ -1,0 +1,28 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take a minute and more. On a new checkout nothing is known of how long a file takes, and the others are
+ * sorted by their size, which says little of these: one that begins last is waited for by all.
+ */
+const longest: readonly string[] = [
+  'browser/pages',
+  'conformance/suite',
+  'conformance/client-suite',
+  'flows/peers/peers',
+  'flows/proxies/examples',
+  'flows/profiles/profiles',
+  'house/package',
+].map((name) => `/test/${name}.test.ts`);
+
+function placeOf({ moduleId }: TestSpecification): number {
+  const place = longest.findIndex((name) => moduleId.endsWith(name));
+  return place === -1 ? longest.length : place;
+}
+
+/** Begins with the files that take longest. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
