@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { errorCodes } from '../oauth/mcp-error-codes.ts';
 import type { Reply } from './streams/reply.ts';
 
 /** Why a request is refused before any MCP server sees it. */
@@ -71,7 +72,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     message: 'This method is not served here. The Allow header names those that are.',
   },
   body_too_large: { status: 413, code: -32000, message: 'The request body is too large. Send less at once.' },
-  body_cut_off: { status: 400, code: -32700, message: 'The request body ended early. Send it again.' },
+  body_cut_off: {
+    status: 400,
+    code: errorCodes.parseError,
+    message: 'The request body ended early. Send it again.',
+  },
   not_json_type: { status: 415, code: -32000, message: 'Send the body as Content-Type: application/json.' },
   charset_not_utf8: { status: 415, code: -32000, message: 'Send the body in UTF-8.' },
   body_is_encoded: { status: 415, code: -32000, message: 'Send the body without a Content-Encoding.' },
@@ -81,47 +86,59 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     message: 'Send Accept: application/json, text/event-stream (for GET: text/event-stream).',
   },
   json_not_acceptable: { status: 406, code: -32000, message: 'Send Accept: application/json.' },
-  not_json: { status: 400, code: -32700, message: 'Parse error: the body is not JSON in well-formed UTF-8.' },
-  nested_too_deep: { status: 400, code: -32600, message: 'The body nests too deeply. Send it flatter.' },
+  not_json: {
+    status: 400,
+    code: errorCodes.parseError,
+    message: 'Parse error: the body is not JSON in well-formed UTF-8.',
+  },
+  nested_too_deep: {
+    status: 400,
+    code: errorCodes.invalidRequest,
+    message: 'The body nests too deeply. Send it flatter.',
+  },
   too_many_values: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'The body holds too many values. Send less at once.',
   },
   name_too_long: {
     status: 400,
-    code: -32602,
+    code: errorCodes.invalidParams,
     message: 'Invalid params: the method, name or URI is too long.',
   },
   not_a_message: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'Invalid request: the body is not a JSON-RPC 2.0 message (ids are strings or integers).',
   },
-  empty_batch: { status: 400, code: -32600, message: 'Invalid request: the batch is empty.' },
+  empty_batch: {
+    status: 400,
+    code: errorCodes.invalidRequest,
+    message: 'Invalid request: the batch is empty.',
+  },
   batch_too_long: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'Invalid request: a batch may hold at most 100 messages.',
   },
   initialize_in_batch: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'Invalid request: initialize must be sent alone, not in a batch.',
   },
   batch_not_in_this_revision: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'Invalid request: only protocol revision 2025-03-26 has batches. Send one message at a time.',
   },
   initialize_incomplete: {
     status: 400,
-    code: -32602,
+    code: errorCodes.invalidParams,
     message: 'Invalid params: initialize needs protocolVersion, capabilities and clientInfo.',
   },
   initialize_too_large: {
     status: 400,
-    code: -32602,
+    code: errorCodes.invalidParams,
     message: 'Invalid params: initialize is too large. Say less about the client; icons can be links.',
   },
   session_missing: {
@@ -173,7 +190,7 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
   },
   request_id_in_use: {
     status: 400,
-    code: -32600,
+    code: errorCodes.invalidRequest,
     message: 'Invalid request: a request with this id is still being answered. Use a new id.',
   },
   insufficient_scope: {

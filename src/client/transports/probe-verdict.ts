@@ -1,14 +1,12 @@
 import { SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
+import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import { isAboutTheRequest } from './about-the-request.ts';
-
-/** Error codes that only servers of 2026-07-28 and later have. */
-const modernCodes = new Set([-32020, -32021, -32022]);
 
 function isModernError(text: unknown): boolean {
   if (typeof text !== 'string') return false;
   try {
     const { error } = Object(JSON.parse(text)) as { error?: { code?: unknown } };
-    return modernCodes.has(Number(error?.code));
+    return modernErrorCodes.has(Number(error?.code));
   } catch {
     return false;
   }

@@ -1,7 +1,5 @@
 import { ProtocolError, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
-
-/** Error code of a server that does not speak the revision of a request. */
-const unsupportedVersion = -32022;
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /**
  * What a server speaks that refused the revision it was asked in.
@@ -10,7 +8,8 @@ const unsupportedVersion = -32022;
  * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-08)
  */
 export function revisionsOffered(error: unknown): string[] | undefined {
-  if (!(error instanceof ProtocolError) || error.code !== unsupportedVersion) return undefined;
+  if (!(error instanceof ProtocolError) || error.code !== errorCodes.unsupportedProtocolVersion)
+    return undefined;
   const { supported } = Object(error.data) as { supported?: unknown };
   return Array.isArray(supported) ? supported.filter((one) => typeof one === 'string') : [];
 }

@@ -9,9 +9,11 @@ import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { isObject } from '../../mcp/conversations/client-abilities.ts';
 import type { InitializeParams, JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
+import { internalError, methodNotFound, requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Cursors } from '../../mcp/paging.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
@@ -48,9 +50,6 @@ const listMs = 20_000;
 
 /** Where lists say which backends they are without. */
 const unavailableMember = 'mcp-gatehouse/unavailable';
-
-const cancelled: JsonRpcError = { code: -32800, message: 'The request was cancelled.' };
-const methodNotFound: JsonRpcError = { code: -32601, message: 'Method not found' };
 
 /**
  * An MCP server of the revisions up to 2025-11-25 that is made of several: the names of each have its key before them,
@@ -127,7 +126,7 @@ export class AggregateServer implements McpLike {
     const answer = await this.#answer(request, sender).catch((error: unknown): Answer => {
       if (error instanceof ProtocolError) return { error: { code: error.code, message: error.message } };
       this.#options.logger.warn({ err: error, backend: this.#options.name }, 'a request failed inside');
-      return { error: { code: -32603, message: 'Internal error' } };
+      return { error: internalError };
     });
     if (this.#running.delete(id)) this.#say({ jsonrpc: '2.0', id, ...answer } as Message);
   }
@@ -192,7 +191,7 @@ export class AggregateServer implements McpLike {
     if (!member) return { error: this.#nobodys(request) };
     const missing = await member.ready();
     if (missing) return { error: missing };
-    if (!this.#running.has(id)) return { error: cancelled };
+    if (!this.#running.has(id)) return { error: requestCancelled };
     const { uri } = own.request.params ?? {};
     if (method === 'resources/subscribe') member.subscribed.add(String(uri));
     if (method === 'resources/unsubscribe') member.subscribed.delete(String(uri));
@@ -210,7 +209,7 @@ export class AggregateServer implements McpLike {
     const { uri, name } = params;
     if (method.startsWith('resources/'))
       return {
-        code: -32002,
+        code: errorCodes.resourceNotFound,
         message: `Resource not found: URIs begin with the backend they are of (${keys}) and +.`,
         data: { uri },
       };
@@ -218,7 +217,7 @@ export class AggregateServer implements McpLike {
       return methodNotFound;
     const what = typeof name === 'string' ? `${name} is not found` : 'It is not found';
     return {
-      code: -32602,
+      code: errorCodes.invalidParams,
       message: `${what}: names begin with the backend they are of (${keys}) and _; URIs with + in its place.`,
     };
   }
@@ -260,7 +259,7 @@ export class AggregateServer implements McpLike {
     const next: [string, string][] = [];
     for (const { member, answer } of parts) {
       const { result, error } = answer;
-      if (error && error.code !== methodNotFound.code) missing.push({ member, error });
+      if (error && error.code !== errorCodes.methodNotFound) missing.push({ member, error });
       const own = result?.[list.member];
       if (Array.isArray(own)) entries.push(...this.#entries(member, list, own));
       if (typeof result?.nextCursor === 'string') next.push([member.key, result.nextCursor]);
@@ -341,7 +340,7 @@ export class AggregateServer implements McpLike {
   #cancel({ params }: Message, sender: Sender): void {
     const of = params?.requestId as RequestId;
     this.#running.delete(of);
-    this.#giveUp((pending) => pending.of === of, cancelled, sender, params?.reason);
+    this.#giveUp((pending) => pending.of === of, requestCancelled, sender, params?.reason);
   }
 
   /** Waits no longer for answers, and tells those who were to give them. */

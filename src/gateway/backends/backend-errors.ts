@@ -1,4 +1,5 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Why a backend does not answer; stands in `data.reason` of the error. */
 export type BackendFailure =
@@ -65,7 +66,7 @@ const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy:
  */
 export function backendError(failure: BackendFailure, name: string): JsonRpcError {
   const message = `The MCP server ${name} ${sayings[failure]}`;
-  return { code: codes[failure] ?? -32603, message, data: { reason: failure } };
+  return { code: codes[failure] ?? errorCodes.internalError, message, data: { reason: failure } };
 }
 
 /**
@@ -76,7 +77,11 @@ export function backendError(failure: BackendFailure, name: string): JsonRpcErro
 export function restartingError(failure: BackendFailure, name: string, waitMs: number): JsonRpcError {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
   const message = `The MCP server ${name} ${endings[failure] ?? 'failed'}, and is started again in ${retryAfterSeconds} s. Send the request again then.`;
-  return { code: -32603, message, data: { reason: 'backend_restarting', failure, retryAfterSeconds } };
+  return {
+    code: errorCodes.internalError,
+    message,
+    data: { reason: 'backend_restarting', failure, retryAfterSeconds },
+  };
 }
 
 const endings: Partial<Record<BackendFailure, string>> = {

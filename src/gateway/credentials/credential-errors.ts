@@ -1,5 +1,6 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing-input.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Why a caller's credentials cannot be given to a backend; stands in `data.reason` of the error. */
 export type CredentialFailure = 'credential_missing' | 'credential_no_person' | 'credential_unavailable';
@@ -12,8 +13,6 @@ export interface NamedCredential {
   label: string;
 }
 
-const internalError = -32603;
-
 /** The error for a caller who has to give something first: it has the page of ours where they do. */
 export function credentialMissing(
   { backend }: Pick<NamedCredential, 'backend'>,
@@ -22,7 +21,7 @@ export function credentialMissing(
   const { message, url } = missing;
   return withMissingInput(
     {
-      code: internalError,
+      code: errorCodes.internalError,
       message: `The MCP server ${backend} cannot be used yet. ${message} Open ${url} in a browser, and send this request again afterwards.`,
       data: { reason: 'credential_missing' satisfies CredentialFailure, url },
     },
@@ -33,7 +32,7 @@ export function credentialMissing(
 /** The error for a client that acts for itself, where only a person has what is needed. */
 export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
   return {
-    code: internalError,
+    code: errorCodes.internalError,
     message: `The MCP server ${backend} needs ${label} of a person, and this client acts for itself. Have it log in as somebody.`,
     data: { reason: 'credential_no_person' satisfies CredentialFailure },
   };
@@ -42,7 +41,7 @@ export function noPerson({ backend, label }: NamedCredential): JsonRpcError {
 /** The error while a credential cannot be had just now. */
 export function credentialUnavailable({ backend, label }: NamedCredential): JsonRpcError {
   return {
-    code: internalError,
+    code: errorCodes.internalError,
     message: `The MCP server ${backend} needs ${label}, which cannot be had just now. Try again in a minute.`,
     data: { reason: 'credential_unavailable' satisfies CredentialFailure },
   };

@@ -10,6 +10,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Backend, Caller } from '../../mcp/modern/backend.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Eras } from './eras.ts';
 import { callerFor } from './own-caller.ts';
@@ -148,7 +149,10 @@ function isRefusal({ data }: JsonRpcError): boolean {
   );
 }
 
-const ended: JsonRpcError = { code: -32603, message: 'The MCP server ended before it answered.' };
+const ended: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server ended before it answered.',
+};
 
 /** Takes what a server says on its line. */
 interface LineTaker {

@@ -1,6 +1,7 @@
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
@@ -13,9 +14,6 @@ const doubtedMs = 60_000;
 
 /** How often it is asked again at most because of a strange answer, in milliseconds. */
 const doubtEveryMs = 5_000;
-
-/** Errors that only servers of 2026-07-28 and later have. */
-const [firstModernError, lastModernError] = [-32022, -32020];
 
 /** What a caller is refused for: their credentials, or how much they have under way. */
 const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
@@ -138,8 +136,9 @@ function isOfModern({ result, error }: Answer): boolean {
   if (result)
     return Array.isArray(result.supportedVersions) && result.supportedVersions.includes(modernRevision);
   const { supported } = Object(error.data) as { supported?: unknown };
-  const isModernError = error.code >= firstModernError && error.code <= lastModernError;
-  return isModernError && (!Array.isArray(supported) || supported.includes(modernRevision));
+  return (
+    modernErrorCodes.has(error.code) && (!Array.isArray(supported) || supported.includes(modernRevision))
+  );
 }
 
 /** Waits for an answer, and takes none in time for a no. */

@@ -2,9 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isAboutTheRequest } from '../../client/transports/about-the-request.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import { namedBy } from '../../mcp/checks/mirrored-headers.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { readBody } from '../backends/remote/answer-body.ts';
@@ -38,22 +41,8 @@ export interface HttpLinkOptions {
 /** Largest body of a refusal that is looked at, in bytes. */
 const maxRefusalBytes = 64 * 1024;
 
-const listenMethod = 'subscriptions/listen';
-
 /** A method stands in a header as it is, and clients of older revisions may send any text. */
 const methodForm = /^[\x21-\x7e]+$/;
-
-const methodNotFound: JsonRpcError = { code: -32601, message: 'Method not found' };
-
-/** Method -> the parameter that `Mcp-Name` repeats. */
-const namedBy = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
 
 /** Failures after which the same request may go well at once. */
 const broken = new Set(['backend_ended', 'backend_unreachable']);

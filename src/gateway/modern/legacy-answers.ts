@@ -1,10 +1,8 @@
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { legacyRevisions, newestLegacyRevision } from '../../mcp/checks/era.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
-
-const serverInfoKey = 'io.modelcontextprotocol/serverInfo';
-
-const [resourceNotFoundBefore, invalidParams] = [-32002, -32602];
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /**
  * Gives a result of 2026-07-28 the form of the revisions before: who answered was said by `initialize`, and every
@@ -14,7 +12,7 @@ const [resourceNotFoundBefore, invalidParams] = [-32002, -32602];
 export function legacyResult(result: Record<string, unknown>): Record<string, unknown> | undefined {
   const { resultType = 'complete', _meta: meta, ...content } = result;
   if (resultType !== 'complete') return undefined;
-  const { [serverInfoKey]: _serverInfo, ...others } = Object(meta) as Record<string, unknown>;
+  const { [SERVER_INFO_META_KEY]: _serverInfo, ...others } = Object(meta) as Record<string, unknown>;
   return Object.keys(others).length === 0 ? content : { ...content, _meta: others };
 }
 
@@ -25,8 +23,8 @@ export function legacyResult(result: Record<string, unknown>): Record<string, un
 export function legacyError(error: JsonRpcError, { method }: Pick<RequestMessage, 'method'>): JsonRpcError {
   const { code, data } = error;
   const isMissing =
-    method === 'resources/read' && code === invalidParams && Object.hasOwn(Object(data), 'uri');
-  return isMissing ? { ...error, code: resourceNotFoundBefore } : error;
+    method === 'resources/read' && code === errorCodes.invalidParams && Object.hasOwn(Object(data), 'uri');
+  return isMissing ? { ...error, code: errorCodes.resourceNotFound } : error;
 }
 
 /**
@@ -38,7 +36,7 @@ export function initializeResult(
   { capabilities, instructions, _meta: meta }: Record<string, unknown>,
   requested: unknown,
 ): InitializeResult {
-  const serverInfo = (Object(meta) as Record<string, unknown>)[serverInfoKey] ?? unnamed;
+  const serverInfo = (Object(meta) as Record<string, unknown>)[SERVER_INFO_META_KEY] ?? unnamed;
   return {
     protocolVersion: legacyRevisions.includes(requested as string)
       ? (requested as string)

@@ -3,13 +3,11 @@ import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts'
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { discoverBy } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Discoveries } from './discoveries.ts';
 import { ModernCall } from './modern-call.ts';
 import type { FailureDetail, ModernFailure, ModernLink } from './modern-link.ts';
 import { ModernListening } from './modern-listening.ts';
-
-/** The server does not speak the revision it was spoken to in. */
-const unsupportedVersion = -32022;
 
 /** What a backend of 2026-07-28 is made of. */
 export interface ModernBackendOptions {
@@ -48,7 +46,7 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
   const answered = ({ result, error }: Answer, { request, caller }: Call): void => {
     worked();
     if (result && request.method === 'server/discover') discoveries.keep(caller, result);
-    if (error?.code === unsupportedVersion && !namesModern(error.data)) doubted(caller);
+    if (error?.code === errorCodes.unsupportedProtocolVersion && !namesModern(error.data)) doubted(caller);
   };
   const failed = ({ isOther, detail }: ModernFailure, { caller }: Call): void => {
     if (detail) noteFailure(detail);

@@ -1,11 +1,9 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { Answer, Call } from '../../mcp/modern/backend.ts';
 import { progressTokenOf, withIds } from '../../mcp/modern/inner-ids.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { withoutCallerAuth } from '../backends/without-caller-auth.ts';
 import type { ModernFailure, ModernHearing, ModernLink } from './modern-link.ts';
-
-/** The server found the headers of a request to differ from its body. */
-const headerMismatch = -32020;
 
 /** How long after a broken connection a request is sent again, in milliseconds. */
 const sendAgainMs = 250;
@@ -78,7 +76,8 @@ export class ModernCall {
     },
     answered: (answer) => {
       if (this.#isOver) return;
-      const isMismatch = answer.error?.code === headerMismatch && this.#parts.link.mirrorsParameters;
+      const isMismatch =
+        answer.error?.code === errorCodes.headerMismatch && this.#parts.link.mirrorsParameters;
       if (isMismatch && this.#call.request.method === 'tools/call' && !this.#isRelisted) {
         this.#isRelisted = true;
         void this.#sendMirrored(true);

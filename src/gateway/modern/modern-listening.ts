@@ -1,7 +1,8 @@
+import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { Call, ChangeListener } from '../../mcp/modern/backend.ts';
 import { type Change, changeOf } from '../../mcp/modern/changes.ts';
-import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
+import { listenMethod, type SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
 /** First and longest wait before a subscription that broke is opened again, in milliseconds. */
@@ -9,7 +10,6 @@ const firstWaitMs = 500;
 const longestWaitMs = 15_000;
 
 const acknowledgement = 'notifications/subscriptions/acknowledged';
-const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
 
 /** What a subscription is made of. */
 export interface ModernListeningOptions {
@@ -54,7 +54,7 @@ export class ModernListening {
     const request: RequestMessage = {
       jsonrpc: '2.0',
       id: nextId(),
-      method: 'subscriptions/listen',
+      method: listenMethod,
       params: { notifications: filter, _meta: meta },
     };
     this.#stop = link.send(request, { caller: about.caller, parameters: [] }, this.#hearing);
@@ -104,7 +104,7 @@ export class ModernListening {
 function withoutSubscription({ method, params }: Change): Change {
   if (params === undefined) return { method };
   const { _meta: meta, ...content } = params;
-  const { [subscriptionIdKey]: _id, ...others } = Object(meta) as Record<string, unknown>;
+  const { [SUBSCRIPTION_ID_META_KEY]: _id, ...others } = Object(meta) as Record<string, unknown>;
   return {
     method,
     params: Object.keys(others).length === 0 ? content : { ...content, _meta: others },

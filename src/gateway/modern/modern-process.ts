@@ -1,11 +1,13 @@
-import type { RequestId } from '@modelcontextprotocol/server';
+import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
+import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
 import { isRefusal } from '../../mcp/refusal.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { Flood } from '../backends/flood.ts';
 import type { Occupant, Places } from '../backends/places.ts';
@@ -46,16 +48,12 @@ const maxQueued = 16 * 1024 * 1024;
 const discoverId = 'gatehouse-discover';
 const pingId = 'gatehouse-ping';
 
-const listenMethod = 'subscriptions/listen';
-const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
-const logLevelKey = 'io.modelcontextprotocol/logLevel';
-
 /** Statuses of errors that are about the request, as over HTTP. */
-const statuses = new Map([
-  [-32601, 404],
-  [-32020, 400],
-  [-32021, 400],
-  [-32022, 400],
+const statuses = new Map<number, number>([
+  [errorCodes.methodNotFound, 404],
+  [errorCodes.headerMismatch, 400],
+  [errorCodes.missingRequiredClientCapability, 400],
+  [errorCodes.unsupportedProtocolVersion, 400],
 ]);
 
 interface Waiting {
@@ -325,7 +323,7 @@ export class ModernProcess implements Occupant {
   #takeNotification(notification: Message): void {
     const { method, params = {} } = notification;
     const { _meta: meta, progressToken, requestId } = params;
-    const subscription = (Object(meta) as Record<string, unknown>)[subscriptionIdKey];
+    const subscription = (Object(meta) as Record<string, unknown>)[SUBSCRIPTION_ID_META_KEY];
     // With this a server may end a subscription (C5-02).
     if (method === 'notifications/cancelled') {
       const waiting = this.#waiting.get(requestId as RequestId);
@@ -353,7 +351,7 @@ export class ModernProcess implements Occupant {
   #onlyOneWithLog(): Waiting | undefined {
     if (this.#options.servesEverybody) return undefined;
     const [one, another] = [...this.#waiting.values()].filter(
-      ({ request }) => Object(request.params?._meta)[logLevelKey] !== undefined,
+      ({ request }) => Object(request.params?._meta)[LOG_LEVEL_META_KEY] !== undefined,
     );
     return another ? undefined : one;
   }

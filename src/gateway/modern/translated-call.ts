@@ -1,6 +1,7 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { legacyError, legacyResult } from './legacy-answers.ts';
 
@@ -126,12 +127,12 @@ export class TranslatedCall {
 }
 
 const notTranslatable: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message:
     'The MCP server answered with something that only clients of protocol revision 2026-07-28 understand. Use one of those.',
 };
 
 const tooManyRounds: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: `The MCP server asked for input ${maxRounds} times, and still wants more. Call it again with other arguments.`,
 };

@@ -1,10 +1,11 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Backend, Caller } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
+import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { ClientQuestions } from './client-questions.ts';
 import { initializeResult } from './legacy-answers.ts';
@@ -14,8 +15,6 @@ import { type LegacyAnswer, TranslatedCall } from './translated-call.ts';
 
 /** Requests of the older revisions that 2026-07-28 has nothing for (C3-06). */
 const removedMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
-
-const methodNotFound: JsonRpcError = { code: -32601, message: 'Method not found' };
 
 /**
  * An MCP server of the revisions up to 2025-11-25, made of one that speaks 2026-07-28 alone: what that needs in the
@@ -127,7 +126,7 @@ export class TranslatingServer implements McpLike {
 
   /** A request of the front's own, about the client as a whole. */
   #about(caller: Caller): { request: RequestMessage; caller: Caller } {
-    return { request: this.#withMeta({ jsonrpc: '2.0', id: 0, method: 'subscriptions/listen' }), caller };
+    return { request: this.#withMeta({ jsonrpc: '2.0', id: 0, method: listenMethod }), caller };
   }
 
   #withMeta(request: RequestMessage): RequestMessage {

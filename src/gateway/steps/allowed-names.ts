@@ -1,3 +1,4 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { entriesOf, type Listed, lists } from './listed.ts';
 import { namePatterns } from './name-pattern.ts';
@@ -68,5 +69,8 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
 
 /** A server may take what is no name for one: a list of one name, for example. */
 const unnamed: Answer = {
-  error: { code: -32602, message: 'Invalid params: it does not say by name what it is about.' },
+  error: {
+    code: errorCodes.invalidParams,
+    message: 'Invalid params: it does not say by name what it is about.',
+  },
 };

@@ -1,4 +1,5 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import { internalError } from '../../mcp/json-rpc-errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Next, Passing, Step } from './step.ts';
 
@@ -7,8 +8,6 @@ export type Way = (request: RequestMessage, passing: Passing, handOver: Next) =>
 
 /** Methods are remembered as clients send them, and they may send any. */
 const maxMethods = 200;
-
-const failed: Answer = { error: { code: -32603, message: 'Internal error' } };
 
 /** Steps in their order. Which of them a method goes through is looked up once. */
 export class Chain {
@@ -56,7 +55,7 @@ export class Chain {
         return await from(0)(request);
       } catch (error) {
         this.#logger.error({ err: error, method: request.method }, 'a step before an MCP server failed');
-        return failed;
+        return { error: internalError };
       }
     };
   }

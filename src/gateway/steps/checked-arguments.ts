@@ -1,4 +1,5 @@
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { ArgumentChecks, Checked } from './argument-checks.ts';
 import { askedFor } from './asked-for.ts';
@@ -61,5 +62,5 @@ const tooMany: Answer = {
 
 function cannotCheck(tool: string, name: string): Answer {
   const message = `The arguments could not be checked by the input schema the MCP server ${name} gives for ${tool}, so it was not called. Try other arguments; if it stays so, tell its operator.`;
-  return { error: { code: -32603, message, data: { reason: 'arguments_not_checked' } } };
+  return { error: { code: errorCodes.internalError, message, data: { reason: 'arguments_not_checked' } } };
 }

@@ -1,3 +1,4 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Listed } from './listed.ts';
 import type { Answer, Passing } from './step.ts';
 
@@ -10,8 +11,10 @@ const maxShown = 200;
  */
 export function notFound(kind: Listed['kind'], name: string, { era }: Pick<Passing, 'era'>): Answer {
   const shown = name.slice(0, maxShown);
-  if (kind === 'tool') return { error: { code: -32602, message: `Tool ${shown} not found` } };
-  if (kind === 'prompt') return { error: { code: -32602, message: `Prompt ${shown} not found` } };
-  const code = era === 'legacy' ? -32002 : -32602;
+  if (kind === 'tool')
+    return { error: { code: errorCodes.invalidParams, message: `Tool ${shown} not found` } };
+  if (kind === 'prompt')
+    return { error: { code: errorCodes.invalidParams, message: `Prompt ${shown} not found` } };
+  const code = era === 'legacy' ? errorCodes.resourceNotFound : errorCodes.invalidParams;
   return { error: { code, message: `Resource ${shown} not found`, data: { uri: shown } } };
 }

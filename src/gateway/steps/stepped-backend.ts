@@ -1,4 +1,5 @@
 import type { Message } from '../../mcp/checks/messages.ts';
+import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backend.ts';
 import { internalCall } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
@@ -7,7 +8,7 @@ import type { Chain, Way } from './chain.ts';
 import type { Answer } from './step.ts';
 import { SteppedRequest } from './stepped-request.ts';
 
-const cancelled: Answer = { error: { code: -32800, message: 'The request was cancelled.' } };
+const cancelled: Answer = { error: requestCancelled };
 
 /**
  * Puts steps before what answers requests of 2026-07-28: requests go through them, and answers come back through them;

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
 import { type CallContext, callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Chain, Way } from './chain.ts';
 import type { Answer } from './step.ts';
 import { SteppedRequest } from './stepped-request.ts';
 
-const cancelled: JsonRpcError = { code: -32800, message: 'The request was cancelled.' };
-
 const late: Answer = {
   error: {
-    code: -32603,
+    code: errorCodes.internalError,
     message:
       'The MCP server did not answer what the gateway asked it for this request within 10 s. Send the request again.',
     data: { reason: 'backend_timed_out' },
@@ -94,7 +93,7 @@ export class SteppedLine implements Transport {
     const waiting = [...this.#asked.values()];
     this.#asked.clear();
     await this.#front.close();
-    for (const { take } of waiting) take({ error: cancelled });
+    for (const { take } of waiting) take({ error: requestCancelled });
   }
 
   /** Asks the server something of our own. */
@@ -134,7 +133,7 @@ export class SteppedLine implements Transport {
     this.#passing.set(id, stepped);
     const answer = await way(request, stepped, (passed) =>
       stepped.isCancelled
-        ? Promise.resolve({ error: cancelled })
+        ? Promise.resolve({ error: requestCancelled })
         : this.#handOver({ ...passed, id }, extra, stepped),
     );
     if (this.#passing.get(id) !== stepped) return;
@@ -179,7 +178,7 @@ export class SteppedLine implements Transport {
       params: { requestId: id, reason: 'Nobody waits for the answer any more.' },
     };
     this.onmessage?.(told as JSONRPCMessage, extra);
-    asked.take({ error: cancelled });
+    asked.take({ error: requestCancelled });
   }
 
   /** Notes what the server says beside answers: changes are for the steps, the rest shows that it works. */

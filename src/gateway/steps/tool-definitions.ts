@@ -1,6 +1,7 @@
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Entry, entriesOf, type Listed, lists } from './listed.ts';
 import type { Passing } from './step.ts';
 
@@ -71,7 +72,10 @@ function ofName({ tools, error }: Tools, name: string): Found {
   return error ? { error } : { tool: tools.get(name) };
 }
 
-const noList: JsonRpcError = { code: -32603, message: 'The MCP server gives no list of its tools.' };
+const noList: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server gives no list of its tools.',
+};
 
 /** A server may name a cursor again that it named before: then all has been seen. */
 async function readTools({ ask }: Passing, nowMs: () => number): Promise<Tools> {

@@ -1,4 +1,4 @@
-import type { RequestId } from '@modelcontextprotocol/server';
+import { RELATED_TASK_META_KEY, type RequestId } from '@modelcontextprotocol/server';
 import type { Refusal } from '../refusal.ts';
 
 /** Most messages of a batch. */
@@ -66,7 +66,7 @@ function isMessage(value: unknown): value is Message {
 function hasGoodMeta({ _meta }: Record<string, unknown>): boolean {
   if (_meta === undefined) return true;
   if (!isRecord(_meta)) return false;
-  const task = _meta['io.modelcontextprotocol/related-task'];
+  const task = _meta[RELATED_TASK_META_KEY];
   return task === undefined || (isRecord(task) && typeof task.taskId === 'string');
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { RequestMessage } from './messages.ts';
 
 /** A parameter of a tool that is mirrored in a header. */
@@ -19,7 +20,7 @@ export interface HeaderMismatch {
 }
 
 /** Method -> the parameter that `Mcp-Name` repeats. The tasks are of the extension io.modelcontextprotocol/tasks. */
-const namedBy = new Map([
+export const namedBy: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
@@ -27,8 +28,6 @@ const namedBy = new Map([
   ['tasks/update', 'taskId'],
   ['tasks/cancel', 'taskId'],
 ]);
-
-const versionKey = 'io.modelcontextprotocol/protocolVersion';
 
 /**
  * Checks that the headers that every request of 2026-07-28 repeats are there and say what the body says.
@@ -40,7 +39,7 @@ export function checkMirroredHeaders(
   { method, params }: RequestMessage,
 ): HeaderMismatch | undefined {
   const meta = params?._meta;
-  const version = isRecord(meta) ? meta[versionKey] : undefined;
+  const version = isRecord(meta) ? meta[PROTOCOL_VERSION_META_KEY] : undefined;
   const nameOf = namedBy.get(method);
   const name = nameOf === undefined ? undefined : params?.[nameOf];
   return (

@@ -1,3 +1,4 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from './conversation.ts';
 
@@ -60,7 +61,7 @@ export function usesTools({ tools, toolChoice }: Record<string, unknown>): boole
 }
 
 function unsupported(what: string): JsonRpcError {
-  return { code: -32601, message: `The client does not support ${what}.` };
+  return { code: errorCodes.methodNotFound, message: `The client does not support ${what}.` };
 }
 
 /** Says whether a value is an object, as the capabilities that are declared are. */

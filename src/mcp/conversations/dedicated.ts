@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { isElsewhere, type McpLike, type ServerSource } from '../server-source.ts';
@@ -26,11 +27,11 @@ export interface ConversationsOptions {
 }
 
 const initializedAlready: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
 };
 const notInitialized: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: the client cannot be asked before initialize was answered.',
 };
 

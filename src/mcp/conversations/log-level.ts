@@ -1,3 +1,4 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from './conversation.ts';
 
@@ -6,7 +7,7 @@ const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'aler
 
 /** Answers a level there is not (C6-04). */
 export const noSuchLevel: JsonRpcError = {
-  code: -32602,
+  code: errorCodes.invalidParams,
   message: 'Invalid params: there is no such log level.',
 };
 

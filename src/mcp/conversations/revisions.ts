@@ -1,3 +1,4 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { legacyRevisions, newestLegacyRevision } from '../checks/era.ts';
 import type { InitializeParams, InitializeResult, JsonRpcError } from './conversation.ts';
 
@@ -33,7 +34,7 @@ export function withServedRevision(initialize: InitializeParams): InitializePara
 export function checkAnswered({ protocolVersion }: InitializeResult): JsonRpcError | undefined {
   if (legacyRevisions.includes(protocolVersion)) return undefined;
   return {
-    code: -32603,
+    code: errorCodes.internalError,
     message: 'The MCP server speaks no protocol revision that is served here.',
     data: { supported: legacyRevisions, answered: protocolVersion },
   };

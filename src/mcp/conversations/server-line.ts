@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
 import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
@@ -35,14 +36,14 @@ const announcements = new Set([
 ]);
 
 const closed: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The MCP server stopped before it answered. Start a new session.',
 };
 const nobodyToAsk: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'A client can only be asked while one of its requests runs. Send it with relatedRequestId.',
 };
-const gone: JsonRpcError = { code: -32603, message: 'The client ended the conversation.' };
+const gone: JsonRpcError = { code: errorCodes.internalError, message: 'The client ended the conversation.' };
 
 const sent = Promise.resolve();
 

@@ -1,6 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import { methodNotFound } from '../json-rpc-errors.ts';
 import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
 import type { Conversation, InitializeParams, JsonRpcError, Listener, Sender } from './conversation.ts';
 import { maxElicitations, openElicitations } from './elicitations.ts';
@@ -13,10 +15,9 @@ import { uniqueId } from './unique-id.ts';
 export const maxSubscriptions = 1000;
 
 const initializedAlready: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: this session is initialized already. Start a new one for another initialize.',
 };
-const noSuchMethod: JsonRpcError = { code: -32601, message: 'Method not found' };
 const tooManySubscriptions: JsonRpcError = {
   code: -32000,
   message: `A session may be subscribed to ${maxSubscriptions} resources at most. Unsubscribe from some first.`,
@@ -105,7 +106,7 @@ export class SharedConversation implements Conversation, Party, Guest {
   /** Tasks are a person's own, and the server would show them to all. */
   #requestOfMany(request: RequestMessage, sender: Sender): void {
     if (request.method.startsWith('tasks/')) {
-      this.#answer(request.id, { error: noSuchMethod });
+      this.#answer(request.id, { error: methodNotFound });
       return;
     }
     const { task: _task, ...params } = request.params ?? {};
@@ -117,7 +118,7 @@ export class SharedConversation implements Conversation, Party, Guest {
   }
 
   #setLevel(level: unknown): Pick<Answer, 'result' | 'error'> {
-    if (!this.#shared.declares('logging')) return { error: noSuchMethod };
+    if (!this.#shared.declares('logging')) return { error: methodNotFound };
     if (!isLogLevel(level)) return { error: noSuchLevel };
     this.#level = level;
     return { result: {} };

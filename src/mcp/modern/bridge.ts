@@ -1,3 +1,4 @@
+import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { newestLegacyRevision } from '../checks/era.ts';
@@ -5,12 +6,13 @@ import type { Message } from '../checks/messages.ts';
 import { allCapabilities } from '../conversations/client-abilities.ts';
 import type { Conversations, InitializeParams, Listener, Opening } from '../conversations/conversation.ts';
 import { StartProgress } from '../conversations/start-progress.ts';
+import { methodNotFound } from '../json-rpc-errors.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { Backend, Call, Caller } from './backend.ts';
 import { BridgedCall, declaredCapabilities } from './bridged-call.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
-import { internalError, messagesOf, refusalAnswer, stateNotValid } from './error-answer.ts';
+import { failedInside, messagesOf, refusalAnswer, stateNotValid } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 import { discoverResult } from './older-results.ts';
@@ -60,8 +62,7 @@ export function createBridge(options: BridgeOptions): Backend {
     const isToldTheTruth = ['each', 'principal', 'account'].includes(source.sharing);
     const capabilities = isToldTheTruth ? declaredCapabilities(call) : allCapabilities;
     const meta = call.request.params?._meta as Record<string, unknown> | undefined;
-    const clientInfo = (meta?.['io.modelcontextprotocol/clientInfo'] ??
-      unnamed) as InitializeParams['clientInfo'];
+    const clientInfo = (meta?.[CLIENT_INFO_META_KEY] ?? unnamed) as InitializeParams['clientInfo'];
     return conversations.open(
       { protocolVersion: newestLegacyRevision, capabilities, clientInfo },
       call.caller,
@@ -101,7 +102,7 @@ export function createBridge(options: BridgeOptions): Backend {
   const begin = (call: Call): (() => void) => {
     const { method, params } = call.request;
     if (removedMethods.has(method)) {
-      call.answer({ status: 404, error: { code: -32601, message: 'Method not found' } });
+      call.answer({ status: 404, error: methodNotFound });
       return () => {};
     }
     if (params?.requestState !== undefined) {
@@ -114,7 +115,7 @@ export function createBridge(options: BridgeOptions): Backend {
     running.add(bridged);
     start(call, bridged).catch((error: unknown) => {
       logger.error({ err: error }, 'an MCP request failed');
-      bridged.finish(internalError);
+      bridged.finish(failedInside);
     });
     return () => bridged.cancel();
   };

@@ -1,5 +1,13 @@
-import type { RequestId } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  type RequestId,
+  SERVER_INFO_META_KEY,
+} from '@modelcontextprotocol/server';
 import { principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type {
   Conversation,
@@ -148,7 +156,9 @@ export class BridgedCall implements Listener {
   #hearQuestion(question: RequestMessage): void {
     if (question.method === 'ping') this.#reply(question, { result: {} });
     else if (!isInputRequest(question) || !inputMethods.has(this.#request.method))
-      this.#reply(question, { error: { code: -32601, message: 'The client cannot be asked this now.' } });
+      this.#reply(question, {
+        error: { code: errorCodes.methodNotFound, message: 'The client cannot be asked this now.' },
+      });
     else {
       this.#questions.set(`input-${++this.#questionCount}`, question);
       this.#ask();
@@ -179,7 +189,7 @@ export class BridgedCall implements Listener {
   #inputRequired(questions: ReadonlyMap<string, RequestMessage>, state: object): Answer {
     const asked = [...questions].map(([key, question]) => [key, embeddedRequest(question)]);
     const inputRequests = Object.fromEntries(asked);
-    const _meta = { 'io.modelcontextprotocol/serverInfo': this.#initialized?.serverInfo };
+    const _meta = { [SERVER_INFO_META_KEY]: this.#initialized?.serverInfo };
     return { status: 200, result: { resultType: 'input_required', inputRequests, ...state, _meta } };
   }
 
@@ -207,10 +217,10 @@ export class BridgedCall implements Listener {
 
 /** What 2026-07-28 alone has in `_meta`. A server that speaks it too, elsewhere, takes a request with it for a modern one. */
 const envelope: ReadonlySet<string> = new Set([
-  'io.modelcontextprotocol/protocolVersion',
-  'io.modelcontextprotocol/clientInfo',
-  'io.modelcontextprotocol/clientCapabilities',
-  'io.modelcontextprotocol/logLevel',
+  PROTOCOL_VERSION_META_KEY,
+  CLIENT_INFO_META_KEY,
+  CLIENT_CAPABILITIES_META_KEY,
+  LOG_LEVEL_META_KEY,
 ]);
 
 /** The parameters of a request as older revisions have them. */
@@ -226,7 +236,7 @@ export function declaredCapabilities({
   request: { params },
 }: Pick<Call, 'request'>): Record<string, unknown> {
   const meta = params?._meta as Record<string, unknown> | undefined;
-  return (meta?.['io.modelcontextprotocol/clientCapabilities'] ?? {}) as Record<string, unknown>;
+  return (meta?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Record<string, unknown>;
 }
 
 /** The answer where a client cannot be asked what it must be asked (C3-05). */
@@ -236,7 +246,10 @@ function missingFor(call: Call, questions: ReadonlyMap<string, RequestMessage>):
     const requiredCapabilities = missingCapabilities(question, declared);
     if (!requiredCapabilities) continue;
     const message = `The server needs ${question.method}, which the client did not declare.`;
-    return { status: 400, error: { code: -32021, message, data: { requiredCapabilities } } };
+    return {
+      status: 400,
+      error: { code: errorCodes.missingRequiredClientCapability, message, data: { requiredCapabilities } },
+    };
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message } from '../checks/messages.ts';
 import type { Posted } from '../transports/transport.ts';
 import type { Answer } from './backend.ts';
@@ -30,7 +31,7 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): 
   if (outcome.kind === 'modern' && requested === modernRevision) return undefined;
   const message = `Unsupported protocol version: ${requested ?? 'none'}`;
   const data = { supported: [modernRevision], ...(requested === undefined ? {} : { requested }) };
-  return { status: 400, error: { code: -32022, message, data } };
+  return { status: 400, error: { code: errorCodes.unsupportedProtocolVersion, message, data } };
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Messages, RequestMessage } from '../checks/messages.ts';
 import type { HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
+import { internalError } from '../json-rpc-errors.ts';
 import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { Reply } from '../streams/reply.ts';
 import type { Answer } from './backend.ts';
@@ -9,14 +11,17 @@ import type { Answer } from './backend.ts';
 /** A header that says something else than the body (B5-04). */
 export function headerMismatch({ header, problem }: HeaderMismatch): Answer {
   const message = `Bad Request: the headers and the body disagree. ${header}: ${problem}.`;
-  return { status: 400, error: { code: -32020, message, data: { mismatch: { header, body: problem } } } };
+  return {
+    status: 400,
+    error: { code: errorCodes.headerMismatch, message, data: { mismatch: { header, body: problem } } },
+  };
 }
 
 /** A request state that is not one we gave for this request (C4-03). */
 export const stateNotValid: Answer = {
   status: 200,
   error: {
-    code: -32602,
+    code: errorCodes.invalidParams,
     message:
       'Invalid params: requestState is not valid for this request, or too old. Send the request without it.',
   },
@@ -40,7 +45,7 @@ export function messagesOf(request: RequestMessage): Messages {
 
 /** Makes an answer of a refusal, for requests that are refused behind the transport. */
 export function refusalAnswer(refusal: Refusal): Answer {
-  let answer: Answer = internalError;
+  let answer: Answer = failedInside;
   sendRefusal(refusal, {
     json(status, body, headers = {}) {
       answer = { status, headers, error: (body as { error: JsonRpcError }).error };
@@ -52,8 +57,11 @@ export function refusalAnswer(refusal: Refusal): Answer {
 /** The server ended while it had the request. */
 export const serverGone: Answer = {
   status: 500,
-  error: { code: -32603, message: 'The MCP server ended before it answered. Send the request again.' },
+  error: {
+    code: errorCodes.internalError,
+    message: 'The MCP server ended before it answered. Send the request again.',
+  },
 };
 
 /** Something failed that is not the client's business. */
-export const internalError: Answer = { status: 500, error: { code: -32603, message: 'Internal error' } };
+export const failedInside: Answer = { status: 500, error: internalError };

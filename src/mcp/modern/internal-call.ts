@@ -1,3 +1,9 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SERVER_INFO_META_KEY,
+} from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { anyCapabilities } from '../conversations/principal.ts';
 import type { Answer, Backend, Caller, Discovery } from './backend.ts';
@@ -6,8 +12,8 @@ import { modernRevision } from './envelope.ts';
 /** Writes a request of our own, with the `_meta` that every request of 2026-07-28 has (C3-01). */
 export function internalRequest(method: string, params: Record<string, unknown>): RequestMessage {
   const _meta = {
-    'io.modelcontextprotocol/protocolVersion': modernRevision,
-    'io.modelcontextprotocol/clientCapabilities': anyCapabilities,
+    [PROTOCOL_VERSION_META_KEY]: modernRevision,
+    [CLIENT_CAPABILITIES_META_KEY]: anyCapabilities,
   };
   return { jsonrpc: '2.0', id: 0, method, params: { ...params, _meta } };
 }
@@ -17,7 +23,7 @@ const patienceMs = 10_000;
 
 const unanswered: Answer = {
   status: 500,
-  error: { code: -32603, message: 'The MCP server did not answer in time.' },
+  error: { code: errorCodes.internalError, message: 'The MCP server did not answer in time.' },
 };
 
 /**
@@ -50,6 +56,6 @@ export async function discoverBy(begin: Backend['begin'], caller: Caller): Promi
   const meta = result._meta as Record<string, unknown> | undefined;
   return {
     capabilities: (result.capabilities ?? {}) as Record<string, unknown>,
-    serverInfo: meta?.['io.modelcontextprotocol/serverInfo'],
+    serverInfo: meta?.[SERVER_INFO_META_KEY],
   };
 }

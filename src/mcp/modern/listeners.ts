@@ -1,4 +1,6 @@
+import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { StreamLimit } from '../stream-limit.ts';
@@ -102,10 +104,8 @@ export function accountOf({ issuer, subject }: AuthInfo): string {
   return JSON.stringify([issuer, subject]);
 }
 
-const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId';
-
 function say({ id, stream }: Subscription, method: string, params: Record<string, unknown> = {}): void {
-  const _meta = { ...(params._meta as object | undefined), [subscriptionIdKey]: id };
+  const _meta = { ...(params._meta as object | undefined), [SUBSCRIPTION_ID_META_KEY]: id };
   stream.send(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } }));
 }
 
@@ -115,8 +115,8 @@ function tell(subscription: Subscription, change: Change): void {
 
 function endWithResult({ id, stream, serverInfo }: Subscription): void {
   const _meta = {
-    [subscriptionIdKey]: id,
-    ...(serverInfo === undefined ? {} : { 'io.modelcontextprotocol/serverInfo': serverInfo }),
+    [SUBSCRIPTION_ID_META_KEY]: id,
+    ...(serverInfo === undefined ? {} : { [SERVER_INFO_META_KEY]: serverInfo }),
   };
   stream.send(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', _meta } }));
   stream.end();
@@ -127,13 +127,16 @@ const maxIdLength = 1024;
 
 const idTooLong: Answer = {
   status: 400,
-  error: { code: -32600, message: 'Invalid request: the id of a subscription is too long.' },
+  error: {
+    code: errorCodes.invalidRequest,
+    message: 'Invalid request: the id of a subscription is too long.',
+  },
 };
 
 const wishMissing: Answer = {
   status: 200,
   error: {
-    code: -32602,
+    code: errorCodes.invalidParams,
     message:
       'Invalid params: notifications must say what to listen to, each kind with true or a list of URIs.',
   },

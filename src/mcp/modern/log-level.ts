@@ -1,3 +1,4 @@
+import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { isBelow, isLogLevel } from '../conversations/log-level.ts';
 
@@ -9,6 +10,6 @@ import { isBelow, isLogLevel } from '../conversations/log-level.ts';
 export function mayHear({ params }: RequestMessage, notification: Message): boolean {
   if (notification.method !== 'notifications/message') return true;
   const meta = params?._meta as Record<string, unknown> | undefined;
-  const wanted = meta?.['io.modelcontextprotocol/logLevel'];
+  const wanted = meta?.[LOG_LEVEL_META_KEY];
   return isLogLevel(wanted) && isLogLevel(notification.params?.level) && !isBelow(wanted, notification);
 }

@@ -1,3 +1,5 @@
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { InitializeResult, JsonRpcError } from '../conversations/conversation.ts';
 import type { Answer } from './backend.ts';
@@ -13,8 +15,6 @@ const cached = new Set([
   'resources/read',
 ]);
 
-const [resourceNotFoundBefore, methodNotFound, invalidParams] = [-32002, -32601, -32602];
-
 /**
  * Gives the result of a server of an older revision the form of 2026-07-28: complete, from whom, and for no cache
  * where the server says nothing of that.
@@ -26,7 +26,7 @@ export function modernResult(
   { serverInfo }: Pick<InitializeResult, 'serverInfo'>,
 ): Record<string, unknown> {
   const caching = cached.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
-  const _meta = { ...(result._meta as object), 'io.modelcontextprotocol/serverInfo': serverInfo };
+  const _meta = { ...(result._meta as object), [SERVER_INFO_META_KEY]: serverInfo };
   const tools =
     method === 'tools/list' && Array.isArray(result.tools) ? { tools: result.tools.map(asTool) } : {};
   return { ...caching, ...result, ...tools, resultType: 'complete', _meta };
@@ -53,7 +53,7 @@ export function discoverResult(initialized: InitializeResult): Record<string, un
  * @see MCP 2026-07-28 "Error Codes" (C8-02, B5-06)
  */
 export function modernError(error: JsonRpcError, { method, params }: RequestMessage): Answer {
-  if (error.code === resourceNotFoundBefore && method === 'resources/read')
-    return { status: 200, error: { ...error, code: invalidParams, data: { uri: params?.uri } } };
-  return { status: error.code === methodNotFound ? 404 : 200, error };
+  if (error.code === errorCodes.resourceNotFound && method === 'resources/read')
+    return { status: 200, error: { ...error, code: errorCodes.invalidParams, data: { uri: params?.uri } } };
+  return { status: error.code === errorCodes.methodNotFound ? 404 : 200, error };
 }

@@ -5,6 +5,7 @@ import {
   type RequestId,
   Server,
 } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
@@ -20,17 +21,14 @@ import { classification, OneServerTransport } from './one-server-transport.ts';
 import { createSchemaLookup } from './schema-lookup.ts';
 
 /** Status of errors that the SDK answers before a handler is asked; those of handlers are 200. */
-const refusalStatus = new Map([
-  [-32700, 400],
-  [-32600, 400],
-  [-32601, 404],
-  [-32602, 400],
-  [-32020, 400],
-  [-32022, 400],
+const refusalStatus = new Map<number, number>([
+  [errorCodes.parseError, 400],
+  [errorCodes.invalidRequest, 400],
+  [errorCodes.methodNotFound, 404],
+  [errorCodes.invalidParams, 400],
+  [errorCodes.headerMismatch, 400],
+  [errorCodes.unsupportedProtocolVersion, 400],
 ]);
-
-/** Its status is 400 wherever it comes from (C3-05). */
-const missingClientCapability = -32021;
 
 /** Notifications of clients that are about requests; the ids of one client are nothing to a server of all. */
 const aboutRequests = new Set(['notifications/cancelled', 'notifications/progress']);
@@ -101,7 +99,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   /** This revision has no requests of servers (B5-13). */
   const refuseRequest = (id: RequestId): void => {
     const error = {
-      code: -32601,
+      code: errorCodes.methodNotFound,
       message: 'This protocol revision has no requests from servers to clients.',
     };
     deliver({ jsonrpc: '2.0', id, error });
@@ -168,6 +166,7 @@ function isBound(server: McpLike): boolean {
 }
 
 function statusOf(code: number, atOnce: boolean): number {
-  if (code === missingClientCapability) return 400;
+  // Its status is 400 wherever it comes from (C3-05).
+  if (code === errorCodes.missingRequiredClientCapability) return 400;
   return (atOnce ? refusalStatus.get(code) : undefined) ?? 200;
 }

@@ -9,7 +9,7 @@ import type { McpLike, ServerSource } from '../server-source.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
-import { internalError, messagesOf, refusalAnswer, serverGone } from './error-answer.ts';
+import { failedInside, messagesOf, refusalAnswer, serverGone } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 
@@ -97,7 +97,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
       .catch((error: unknown) => {
         if (leaving.signal.aborted) return;
         logger.error({ err: error }, 'an MCP request failed');
-        call.answer(internalError);
+        call.answer(failedInside);
       });
     return () => cancel();
   };

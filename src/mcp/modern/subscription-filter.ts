@@ -1,5 +1,8 @@
 import type { Change } from './changes.ts';
 
+/** The method with which a client says what it listens to. */
+export const listenMethod = 'subscriptions/listen';
+
 /** What a client listens to. Kinds it does not listen to are absent. */
 export interface SubscriptionFilter {
   toolsListChanged?: true;

@@ -1,12 +1,10 @@
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { McpLike } from '../server-source.ts';
 import type { Backend, Caller } from './backend.ts';
 import { internalCall } from './internal-call.ts';
 
 /** Most pages of a list that are read. */
 const maxPages = 100;
-
-/** What a server without tools answers; it is as good as an empty list. */
-const methodNotFound = -32601;
 
 /** The tools of a server, as one caller sees them. */
 export interface ToolList {
@@ -31,8 +29,9 @@ export async function readToolList(begin: Backend['begin'], caller: Caller): Pro
     const answer = await internalCall(begin, 'tools/list', params, caller);
     by = answer.by ?? by;
     const server = by ? { by } : {};
+    // A server without tools knows no such method: that is as good as an empty list.
     if (!Array.isArray(answer.result?.tools))
-      return { tools, isWhole: answer.error?.code === methodNotFound, ...server };
+      return { tools, isWhole: answer.error?.code === errorCodes.methodNotFound, ...server };
     tools.push(...answer.result.tools);
     cursor = answer.result.nextCursor;
     if (cursor === undefined) break;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
 import type { AccessWatch } from '../access-watch.ts';
@@ -82,7 +83,7 @@ export interface SessionRegistry {
 const sweepIntervalMs = 60_000;
 
 const serverEnded: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The MCP server ended before the session began. Send initialize again.',
 };
 

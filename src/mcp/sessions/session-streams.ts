@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { Message } from '../checks/messages.ts';
 import type { Exchange } from '../exchange.ts';
@@ -20,7 +21,7 @@ const firstRevisionWithPriming = '2025-11-25';
 
 /** What a call gets whose server process ended while it ran. */
 const interrupted = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The server restarted while this call ran. It may have taken effect; check before calling again.',
 };
 

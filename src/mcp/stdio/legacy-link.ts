@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
@@ -26,12 +27,18 @@ export interface LegacyLinkOptions {
   logger: Logger;
 }
 
-const notInitialized: JsonRpcError = { code: -32600, message: 'Invalid request: send initialize first.' };
+const notInitialized: JsonRpcError = {
+  code: errorCodes.invalidRequest,
+  message: 'Invalid request: send initialize first.',
+};
 const initializedBefore: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: this connection is initialized already.',
 };
-const notStarted: JsonRpcError = { code: -32603, message: 'The MCP server could not be started.' };
+const notStarted: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server could not be started.',
+};
 
 /**
  * The revisions up to 2025-11-25 on a stdio connection: one conversation, which `initialize` begins. The answers to

@@ -17,6 +17,7 @@ import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
 import { createRequestStates } from '../modern/request-state.ts';
+import { listenMethod } from '../modern/subscription-filter.ts';
 import { readToolList, type ToolList } from '../modern/tool-list.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
@@ -177,8 +178,6 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     },
   };
 }
-
-const listenMethod = 'subscriptions/listen';
 
 /** Who sent a request, and where its answer goes. */
 interface From {

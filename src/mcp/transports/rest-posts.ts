@@ -1,4 +1,5 @@
 import type { MessageExtraInfo, RequestId } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, Messages } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
@@ -24,11 +25,11 @@ const timedOut: JsonRpcError = {
   message: 'The MCP server did not answer in time. The call may still have had its effect.',
 };
 const serverClosed: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The MCP server was closed before it answered.',
 };
 const noBackChannel: JsonRpcError = {
-  code: -32601,
+  code: errorCodes.methodNotFound,
   message: 'The Rest transport has no back channel: the client cannot be asked anything.',
 };
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthInfo, JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { checkContentEncoding, checkContentType } from '../checks/body-headers.ts';
 import { parseJson } from '../checks/json.ts';
 import { type Message, type Messages, readMessages } from '../checks/messages.ts';
@@ -124,7 +125,8 @@ export class RestServerTransport implements Transport {
       await this.#handle(request, response, parsedBody);
     } catch (error) {
       this.onerror?.(error as Error);
-      if (!response.headersSent) this.#reply(response, 500, errorBody(-32603, 'Internal error'));
+      if (!response.headersSent)
+        this.#reply(response, 500, errorBody(errorCodes.internalError, 'Internal error'));
     }
   }
 
@@ -237,4 +239,4 @@ function errorBody(code: number, message: string): object {
   return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
-const parseError = errorBody(-32700, 'Parse error');
+const parseError = errorBody(errorCodes.parseError, 'Parse error');

@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
@@ -37,18 +38,21 @@ export interface SseSessionOptions {
 }
 
 const notInitialized: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: send initialize first, once on every stream.',
 };
 const initializedBefore: JsonRpcError = {
-  code: -32600,
+  code: errorCodes.invalidRequest,
   message: 'Invalid request: this stream is initialized already. Open a new one to begin again.',
 };
 const serverEnded: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The MCP server ended before it answered. The call may still have had its effect.',
 };
-const notStarted: JsonRpcError = { code: -32603, message: 'The MCP server could not be started.' };
+const notStarted: JsonRpcError = {
+  code: errorCodes.internalError,
+  message: 'The MCP server could not be started.',
+};
 
 /**
  * A stream of HTTP+SSE and the conversation on it. It ends with the stream, with the access of its principal, when the

@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
@@ -57,15 +58,15 @@ const timedOut: JsonRpcError = {
   message: 'The MCP server did not answer in time. The call may still have had its effect.',
 };
 const serverEnded: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The MCP server ended before it answered. The call may still have had its effect.',
 };
 const accessEnded: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'Your access ended while the call ran. Log in again. The call may still have had its effect.',
 };
 const noBackChannel: JsonRpcError = {
-  code: -32601,
+  code: errorCodes.methodNotFound,
   message:
     'This client is connected without a session, so the server cannot ask it anything (no sampling, elicitation or roots).',
 };

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 
 /** What a host's messages are read from, and answers are written to. */
 export interface HostStreams {
@@ -22,8 +23,11 @@ export interface HostListener {
 const defaultMaxLineBytes = 32 * 1024 * 1024;
 const lineFeed = 0x0a;
 
-const parseError = { code: -32700, message: 'Parse error: a line has to be one JSON-RPC message.' };
-const tooLong = { code: -32600, message: 'Invalid request: the line is too long.' };
+const parseError = {
+  code: errorCodes.parseError,
+  message: 'Parse error: a line has to be one JSON-RPC message.',
+};
+const tooLong = { code: errorCodes.invalidRequest, message: 'Invalid request: the line is too long.' };
 
 /**
  * A host that speaks MCP over standard input and output: one JSON-RPC message a line. What is no message is answered

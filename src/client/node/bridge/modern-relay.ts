@@ -6,6 +6,7 @@ import {
   type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/client';
+import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { OwnRequests } from '../../transports/own-requests.ts';
 import { paramHeaders } from '../../transports/param-headers.ts';
 import type { RenewingTransport } from '../../transports/renewing-transport.ts';
@@ -14,9 +15,6 @@ import { failedAnswer, type HostSide, type Relay } from './relay.ts';
 
 /** First and longest wait before a subscription that broke is opened again, in milliseconds. */
 const relistenMs = { first: 500, longest: 15_000 };
-
-/** The server found the headers of a request to differ from its body. */
-const headerMismatch = -32020;
 
 /** A request of the host that runs. */
 interface Running {
@@ -100,7 +98,7 @@ class ModernRelay implements Relay {
     const running = message.id === undefined ? undefined : this.#running.get(message.id);
     if (isJSONRPCResultResponse(message) && running?.request.method === 'tools/list')
       this.#learn(message.result);
-    if (isJSONRPCErrorResponse(message) && message.error.code === headerMismatch && running)
+    if (isJSONRPCErrorResponse(message) && message.error.code === errorCodes.headerMismatch && running)
       void this.#retry(running, message);
     else this.#answer(message);
   }

@@ -2,6 +2,7 @@ import { parseJson } from '../../../mcp/checks/json.ts';
 import type { Message } from '../../../mcp/checks/messages.ts';
 import { readMessages } from '../../../mcp/checks/messages.ts';
 import { isRefusal } from '../../../mcp/refusal.ts';
+import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 
 /**
@@ -22,11 +23,8 @@ export function isAnswer(message: Message): boolean {
   return message.method === undefined;
 }
 
-/** Error codes that only servers of 2026-07-28 and later have. */
-const modernCodes = new Set<unknown>([-32020, -32021, -32022]);
-
 /** Whether a message is an error of 2026-07-28: whoever sent it is no server of an older transport (B5-15). */
 export function isModernError(message: Message): boolean {
   const { error } = message as { error?: unknown };
-  return modernCodes.has((Object(error) as { code?: unknown }).code);
+  return modernErrorCodes.has((Object(error) as { code?: unknown }).code);
 }

@@ -5,6 +5,7 @@ import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
+import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError } from '../backend-errors.ts';
 import { Flood } from '../flood.ts';
@@ -34,7 +35,7 @@ export interface RemoteServerOptions {
 }
 
 const credentialsUnavailable: JsonRpcError = {
-  code: -32603,
+  code: errorCodes.internalError,
   message: 'The credentials for this server cannot be read at present. Try again later.',
   data: { reason: 'credentials_unavailable' },
 };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';
 
@@ -9,7 +10,7 @@ import { isAnswer } from './read-answer.ts';
 const needsBackChannel = new Set(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']);
 
 const noBackChannel: JsonRpcError = {
-  code: -32601,
+  code: errorCodes.methodNotFound,
   message: 'This server is reached over Rest, where nothing can be told later: ask for it when you need it.',
 };
 
