@@ -1,10 +1,10 @@
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { modernErrorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backends/backend-errors.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { ModernLink } from './modern-link.ts';
+import { namedRevisions, namesModern } from './named-revisions.ts';
 
 /** How long it is believed that a server does not speak 2026-07-28, in milliseconds, where nothing else is said. */
 const defaultBelievedMs = 600_000;
@@ -132,13 +132,10 @@ export class Eras {
 }
 
 /** Fallback hangs on no one code: what is no answer of 2026-07-28 is one of an older server. */
-function isOfModern({ result, error }: Answer): boolean {
-  if (result)
-    return Array.isArray(result.supportedVersions) && result.supportedVersions.includes(modernRevision);
-  const { supported } = Object(error.data) as { supported?: unknown };
-  return (
-    modernErrorCodes.has(error.code) && (!Array.isArray(supported) || supported.includes(modernRevision))
-  );
+function isOfModern(answer: Answer): boolean {
+  if (answer.result) return namesModern(answer);
+  const isRefused = namedRevisions(answer) !== undefined && !namesModern(answer);
+  return modernErrorCodes.has(answer.error.code) && !isRefused;
 }
 
 /** Waits for an answer, and takes none in time for a no. */

@@ -1,6 +1,5 @@
 import { paramHeaders } from '../../client/transports/param-headers.ts';
 import type { Answer, Backend, Call, Caller } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { discoverBy } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -8,6 +7,7 @@ import type { Discoveries } from './discoveries.ts';
 import { ModernCall } from './modern-call.ts';
 import type { FailureDetail, ModernFailure, ModernLink } from './modern-link.ts';
 import { ModernListening } from './modern-listening.ts';
+import { namesModern } from './named-revisions.ts';
 
 /** What a backend of 2026-07-28 is made of. */
 export interface ModernBackendOptions {
@@ -29,24 +29,21 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
   const { link, discoveries, doubted, worked, noteFailure } = options;
   let lastId = 0;
   const nextId = (): number => ++lastId;
-  let findSchema = createRecentSchemas((call) => begin(call));
-  const forgetSchemas = (): void => {
-    findSchema = createRecentSchemas((call) => begin(call));
-  };
+  const schemas = createRecentSchemas((call) => begin(call));
 
   const parametersOf = async (
     { request: { params }, caller }: Call,
     isStale: boolean,
   ): Promise<readonly string[]> => {
-    if (isStale) forgetSchemas();
-    const schema = await findSchema(String(params?.name), caller);
+    if (isStale) schemas.forget();
+    const schema = await schemas.find(String(params?.name), caller);
     return withUnknown(paramHeaders(schema, params?.arguments), caller);
   };
 
   const answered = ({ result, error }: Answer, { request, caller }: Call): void => {
     worked();
     if (result && request.method === 'server/discover') discoveries.keep(caller, result);
-    if (error?.code === errorCodes.unsupportedProtocolVersion && !namesModern(error.data)) doubted(caller);
+    if (error?.code === errorCodes.unsupportedProtocolVersion && !namesModern({ error })) doubted(caller);
   };
   const failed = ({ isOther, detail }: ModernFailure, { caller }: Call): void => {
     if (detail) noteFailure(detail);
@@ -74,7 +71,7 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},
     discover: (caller) => discoverBy(begin, caller),
-    inputSchemaOf: (tool, caller) => findSchema(tool, caller),
+    inputSchemaOf: (tool, caller) => schemas.find(tool, caller),
     listen(filter, about, listener) {
       const listening = new ModernListening({
         link,
@@ -84,7 +81,7 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
         listener: {
           begun: () => listener.begun?.(),
           tell(change) {
-            if (change.method === 'notifications/tools/list_changed') forgetSchemas();
+            if (change.method === 'notifications/tools/list_changed') schemas.forget();
             listener.tell(change);
           },
           ended: () => listener.ended(),
@@ -94,11 +91,6 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
     },
     close: () => link.close(),
   };
-}
-
-function namesModern(data: unknown): boolean {
-  const { supported } = Object(data) as { supported?: unknown };
-  return Array.isArray(supported) && supported.includes(modernRevision);
 }
 
 /** Headers of parameters we do not know go on as they came (B5-12). */

@@ -2,7 +2,6 @@ import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@m
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
-import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
 import { isRefusal } from '../../mcp/refusal.ts';
@@ -14,6 +13,7 @@ import type { Occupant, Places } from '../backends/places.ts';
 import type { Restarts } from '../backends/restarts.ts';
 import type { StdioProcess } from '../backends/stdio-process.ts';
 import type { ModernFailure, ModernHearing } from './modern-link.ts';
+import { namesModern } from './named-revisions.ts';
 
 /** What processes that speak 2026-07-28 are made of. */
 export interface ModernProcessOptions {
@@ -203,12 +203,7 @@ export class ModernProcess implements Occupant {
     else this.#isOther();
   }
 
-  #discovered({ result, error }: { result?: Record<string, unknown>; error?: JsonRpcError }): void {
-    const versions = result?.supportedVersions ?? Object(error?.data).supported;
-    if (!Array.isArray(versions) || !versions.includes(modernRevision)) {
-      this.#isOther();
-      return;
-    }
+  #discovered(): void {
     this.#clearTimers();
     this.#state = 'ready';
     this.#readySinceMs = this.#options.nowMs();
@@ -305,8 +300,10 @@ export class ModernProcess implements Occupant {
     error,
   }: Message & { result?: Record<string, unknown>; error?: JsonRpcError }): void {
     if (this.#state === 'starting') {
-      if (id === discoverId) this.#discovered({ ...(result && { result }), ...(error && { error }) });
-      else if (id === pingId) this.#after(graceMs, () => this.#isOther());
+      if (id === discoverId) {
+        if (namesModern({ result, error })) this.#discovered();
+        else this.#isOther();
+      } else if (id === pingId) this.#after(graceMs, () => this.#isOther());
       return;
     }
     const waiting = id === undefined ? undefined : this.#waiting.get(id);

@@ -63,7 +63,7 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
     return way ? guide(way, call) : backend.begin(call);
   };
   // As the steps show them: by the header of a tool that is not there, nobody finds out that it is.
-  let findSchema = createRecentSchemas(begin);
+  const schemas = createRecentSchemas(begin);
 
   return {
     ...(backend.server && { server: backend.server }),
@@ -79,13 +79,13 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
           tell(change) {
             const notification: Message = { jsonrpc: '2.0', ...change };
             chain.hear(notification, backend);
-            if (change.method === 'notifications/tools/list_changed') findSchema = createRecentSchemas(begin);
+            if (change.method === 'notifications/tools/list_changed') schemas.forget();
             if (chain.mayTell(notification)) listener.tell(change);
           },
           ended: () => listener.ended(),
         }) ?? (() => undefined),
     }),
-    ...(backend.inputSchemaOf && { inputSchemaOf: (tool, caller) => findSchema(tool, caller) }),
+    ...(backend.inputSchemaOf && { inputSchemaOf: (tool, caller) => schemas.find(tool, caller) }),
     close: () => backend.close(),
   };
 }

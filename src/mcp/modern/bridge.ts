@@ -127,7 +127,7 @@ export function createBridge(options: BridgeOptions): Backend {
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},
     discover: (caller) => discoverBy(begin, caller),
-    inputSchemaOf: createRecentSchemas(begin),
+    inputSchemaOf: createRecentSchemas(begin).find,
     listen: (filter, call, { tell, ended }) => {
       let end: (() => void) | undefined = () => {};
       const listener: Listener = {

@@ -9,11 +9,11 @@ const lifeMs = 10_000;
 const maxCallers = 1000;
 
 /**
- * Creates the look-up of schemas for servers that do not tell when their tools change: the list each caller sees, read
- * again after ten seconds.
+ * Creates the look-up of schemas for servers of which it is not known that they tell when their tools change: the list
+ * each caller sees, read again after ten seconds.
  * @param begin see {@link Backend.begin}
  */
-export function createRecentSchemas(begin: Backend['begin']): SchemaLookup['find'] {
+export function createRecentSchemas(begin: Backend['begin']): SchemaLookup {
   const recent = new Map<string, { schemas: SchemaLookup; until: number }>();
 
   const schemasOf = ({ authInfo }: Caller): SchemaLookup => {
@@ -27,5 +27,8 @@ export function createRecentSchemas(begin: Backend['begin']): SchemaLookup['find
     if (recent.size > maxCallers && oldest !== undefined) recent.delete(oldest);
     return schemas;
   };
-  return (tool, caller) => schemasOf(caller).find(tool, caller);
+  return {
+    find: (tool, caller) => schemasOf(caller).find(tool, caller),
+    forget: () => recent.clear(),
+  };
 }

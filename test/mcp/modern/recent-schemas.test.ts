@@ -8,7 +8,7 @@ afterEach(() => {
 });
 
 describe('schemas of tools that may change unheard', () => {
-  it('are those of the list each caller sees, read again after ten seconds', async () => {
+  it('are those of the list each caller sees, read again after ten seconds, and when they are forgotten', async () => {
     vi.useFakeTimers();
     let reads = 0;
     const begin: Backend['begin'] = ({ caller, answer }) => {
@@ -16,7 +16,7 @@ describe('schemas of tools that may change unheard', () => {
       answer({ status: 200, result: { tools: [{ name: 'a', inputSchema: { title } }] } });
       return () => {};
     };
-    const find = createRecentSchemas(begin);
+    const { find, forget } = createRecentSchemas(begin);
     expect(await find('a', createCaller('ann'))).toEqual({ title: 'ann 1' });
     expect(await find('a', createCaller('bob'))).toEqual({ title: 'bob 2' });
     vi.advanceTimersByTime(9999);
@@ -24,5 +24,7 @@ describe('schemas of tools that may change unheard', () => {
     expect(await find('b', createCaller('ann'))).toBeUndefined();
     vi.advanceTimersByTime(1);
     expect(await find('a', createCaller('ann'))).toEqual({ title: 'ann 3' });
+    forget();
+    expect(await find('a', createCaller('ann'))).toEqual({ title: 'ann 4' });
   });
 });

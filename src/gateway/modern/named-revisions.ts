@@ -1,0 +1,25 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { modernRevision } from '../../mcp/modern/envelope.ts';
+
+/** What a server answered, whatever stands in it. */
+interface Answered {
+  result?: Record<string, unknown> | undefined;
+  error?: JsonRpcError | undefined;
+}
+
+/**
+ * Gives the revisions a server says it speaks: in its answer to `server/discover`, or in the error with which it refuses
+ * another.
+ * @returns undefined where it names none
+ * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-03, C3-08)
+ */
+export function namedRevisions({ result, error }: Answered): readonly unknown[] | undefined {
+  const { supported } = Object(error?.data) as { supported?: unknown };
+  const versions = result ? result.supportedVersions : supported;
+  return Array.isArray(versions) ? versions : undefined;
+}
+
+/** Says whether a server names 2026-07-28 among the revisions it speaks. */
+export function namesModern(answer: Answered): boolean {
+  return namedRevisions(answer)?.includes(modernRevision) === true;
+}
