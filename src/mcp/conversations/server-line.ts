@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import { Reception } from '../reception.ts';
 import type { McpLike } from '../server-source.ts';
 import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
 import { MessageContext } from './message-context.ts';
@@ -54,7 +55,6 @@ const sent = Promise.resolve();
  * asynchronous context it is sent from, as long as that request runs.
  */
 export class ServerLine implements Transport {
-  onmessage?: Transport['onmessage'];
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 
@@ -63,6 +63,7 @@ export class ServerLine implements Transport {
   isClosed = false;
 
   readonly #options: LineOptions;
+  readonly #reception = new Reception();
   readonly #calls = new Map<unknown, Call>();
   readonly #asked = new ServerRequests();
   readonly #origin = new AsyncLocalStorage<Call>();
@@ -72,6 +73,14 @@ export class ServerLine implements Transport {
     this.#options = options;
     // Some bridges give everybody the answers of one process: with ids of its own, a line takes none of another's (T-158).
     this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
+  }
+
+  get onmessage(): Transport['onmessage'] {
+    return this.#reception.take;
+  }
+
+  set onmessage(take: Transport['onmessage']) {
+    this.#reception.take = take;
   }
 
   /** How many requests wait for an answer, of either side. */
@@ -94,6 +103,7 @@ export class ServerLine implements Transport {
    */
   async open(server: McpLike, params: InitializeParams, sender: Sender): Promise<Answer> {
     await server.connect(this);
+    this.#reception.connected(server, this);
     return new Promise((resolve) => {
       const message: RequestMessage = { jsonrpc: '2.0', id: 0, method: 'initialize', params };
       this.call(undefined, message, sender, resolve);
@@ -177,11 +187,11 @@ export class ServerLine implements Transport {
   }
 
   #deliver(message: Message, origin: Call, sender: Sender): void {
-    const { onmessage } = this;
-    if (!onmessage || this.isClosed) return;
+    const take = this.#reception.takerOf(message);
+    if (!take || this.isClosed) return;
     const context = new MessageContext(sender);
-    if (this.#options.isElsewhere) onmessage(message as JSONRPCMessage, context);
-    else this.#origin.run(origin, onmessage, message as JSONRPCMessage, context);
+    if (this.#options.isElsewhere) take(message as JSONRPCMessage, context);
+    else this.#origin.run(origin, take, message as JSONRPCMessage, context);
   }
 
   #answer(call: Call, answer: Answer): void {

@@ -1,9 +1,13 @@
 import {
   type JSONRPCMessage,
+  type MessageExtraInfo,
   PerRequestHTTPServerTransport,
   type RequestId,
   type TransportSendOptions,
 } from '@modelcontextprotocol/server';
+import type { Message } from '../checks/messages.ts';
+import type { McpLike } from '../mcp-like.ts';
+import { Reception, type Take } from '../reception.ts';
 import { modernRevision } from './envelope.ts';
 
 /** What every message is handed to the server with. */
@@ -14,10 +18,11 @@ export type Hear = (message: JSONRPCMessage, relatedTo?: RequestId) => void;
 
 /**
  * A transport for all requests of a server. The SDK binds a server to 2026-07-28 when it is connected to a transport of
- * the class this one extends; messages are then handed over through `onmessage`.
+ * the class this one extends; messages are then handed over as to any other transport.
  */
 export class OneServerTransport extends PerRequestHTTPServerTransport {
   readonly #hear: Hear;
+  readonly #reception = new Reception();
   #onEnd: (() => void) | undefined;
 
   /** @param onEnd called once, when the server or we ended the connection */
@@ -25,6 +30,24 @@ export class OneServerTransport extends PerRequestHTTPServerTransport {
     super({ classification });
     this.#hear = hear;
     this.#onEnd = onEnd;
+    // The class this one extends has a field of that name, which an accessor of ours would stand behind.
+    Object.defineProperty(this, 'onmessage', {
+      get: () => this.#reception.take,
+      set: (take: Take | undefined) => {
+        this.#reception.take = take;
+      },
+    });
+  }
+
+  /** Has a server hear the messages. @throws what its `connect` throws */
+  async open(server: McpLike): Promise<void> {
+    await server.connect(this);
+    this.#reception.connected(server, this);
+  }
+
+  /** Hands the server a message. */
+  deliver(message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void {
+    this.#reception.takerOf(message as Message)?.(message, extra);
   }
 
   override async start(): Promise<void> {}

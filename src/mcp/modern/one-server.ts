@@ -112,8 +112,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
     running.clear();
     onEnd();
   });
-  const deliver = (message: JSONRPCMessage, extra: MessageExtraInfo = { classification }): void =>
-    transport.onmessage?.(message, extra);
+  const deliver: OneServerTransport['deliver'] = (...said) => transport.deliver(...said);
 
   const extraOf = (caller: Caller): MessageExtraInfo => ({
     classification,
@@ -139,7 +138,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   };
 
   const schemas = createSchemaLookup(server, begin);
-  await server.connect(transport);
+  await transport.open(server);
   if (!isBound(server)) {
     await server.close();
     return undefined;
