@@ -28,6 +28,7 @@ export interface Launcher {
    * Starts a process, or gives one that was started before and that nobody had.
    * @param caller whose it is; absent where it serves everybody
    * @returns why this caller gets none
+   * @throws what stood in the way, after it was logged
    */
   launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
   /** Processes that wait for somebody. */
@@ -38,7 +39,8 @@ export interface Launcher {
 
 /** Creates what starts the processes of a backend. */
 export function createLauncher(options: LauncherOptions): Launcher {
-  const { credentials, folders, limits = {}, sandbox, hasSpare = false, command, args } = options;
+  const { credentials, folders, limits = {}, sandbox, hasSpare = false } = options;
+  const { name, command, args, logger } = options;
   const limited = withLimits({ command, args }, limits, sandbox !== undefined);
 
   const start = (env: Readonly<Record<string, string>>, folder?: string): StdioProcess => {
@@ -53,12 +55,21 @@ export function createLauncher(options: LauncherOptions): Launcher {
   };
   const spare = hasSpare ? createSpare(() => start({})) : undefined;
 
+  const startFor = async (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => {
+    const found = caller && credentials ? await credentials.find(caller) : {};
+    if ('error' in found) return found;
+    const folder = caller && folders?.of(accountKeyPrefix(caller));
+    return spare?.take() ?? start(found.env ?? {}, folder);
+  };
+
   return {
     async launch(caller) {
-      const found = caller && credentials ? await credentials.find(caller) : {};
-      if ('error' in found) return found;
-      const folder = caller && folders?.of(accountKeyPrefix(caller));
-      return spare?.take() ?? start(found.env ?? {}, folder);
+      try {
+        return await startFor(caller);
+      } catch (error) {
+        logger.error({ err: error, backend: name }, 'a backend could not be started');
+        throw error;
+      }
     },
     get spares() {
       return spare?.count ?? 0;

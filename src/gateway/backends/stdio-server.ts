@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
-import type { Message } from '../../mcp/checks/messages.ts';
+import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
 import { isRefusal } from '../../mcp/refusal.ts';
@@ -10,7 +10,9 @@ import { type BackendFailure, backendError, restartingError } from './backend-er
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
 import type { Occupant, Places } from './places.ts';
+import { ProcessStart } from './process-start.ts';
 import type { Restarts } from './restarts.ts';
+import { StartQueue } from './start-queue.ts';
 import type { StdioProcess } from './stdio-process.ts';
 import { Told } from './told.ts';
 import { withoutCallerAuth } from './without-caller-auth.ts';
@@ -32,17 +34,8 @@ export interface StdioServerOptions {
   nowMs: () => number;
 }
 
-/** A message that waits for the process to be ready. */
-interface Queued {
-  message: Message;
-  length: number;
-}
-
 /** Lines that are no messages, of which no more than these are told in the log. */
 const maxToldLines = 5;
-
-/** Most that waits for a process to be ready, in characters. */
-const maxQueued = 16 * 1024 * 1024;
 
 /** Ids of what the server is asked by us; those of the front are numbers. */
 const ownIds = 'gatehouse-';
@@ -63,15 +56,12 @@ export class StdioServer implements McpLike, Occupant {
   readonly #waiting = new Map<RequestId, string>();
   /** What the process asks its client. */
   readonly #asked = new Set<RequestId>();
+  readonly #queue = new StartQueue();
   #transport: Transport | undefined;
   #process: StdioProcess | undefined;
   /** `ready`: it has answered initialize. */
   #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
-  /** Tells apart what is started from what was started before. */
-  #starts = 0;
-  #queue: Queued[] = [];
-  #queued = 0;
-  #startTimer: NodeJS.Timeout | undefined;
+  #start: ProcessStart | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #readySinceMs = 0;
@@ -134,7 +124,7 @@ export class StdioServer implements McpLike, Occupant {
     } else if (id === undefined) this.#notify(message);
     else {
       this.#waiting.set(id, method);
-      const refusal = this.#checkReady() ?? this.#hand(message);
+      const refusal = this.#checkReady() ?? this.#hand(message as RequestMessage);
       // Later, as the server would answer: who asks hears nothing before it has asked.
       if (refusal) queueMicrotask(() => this.#answerWith(id, refusal));
     }
@@ -146,11 +136,7 @@ export class StdioServer implements McpLike, Occupant {
       if (!this.#waiting.delete(id)) return;
       this.#told.answered(id, false);
       this.#progress.remove(id);
-      const queued = this.#queue.findIndex((one) => one.message.id === id);
-      if (queued >= 0) {
-        this.#queue.splice(queued, 1);
-        return;
-      }
+      if (this.#queue.remove(id)) return;
     }
     if (this.#state === 'ready') this.#process?.write(withoutCallerAuth(message));
   }
@@ -162,54 +148,39 @@ export class StdioServer implements McpLike, Occupant {
     const waiting = restarts.waiting(this.account);
     if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
     const refusal = places.take(this);
-    if (!refusal) this.#start();
+    if (!refusal) this.#wake();
     return refusal;
   }
 
-  #hand(message: Message): JsonRpcError | undefined {
+  #hand(request: RequestMessage): JsonRpcError | undefined {
     const { name } = this.#options;
-    const passed = withoutCallerAuth(message);
+    const passed = withoutCallerAuth(request);
     if (this.#state === 'ready') {
       if (this.#process?.isStuck) return backendError('backend_not_reading', name);
       this.#process?.write(passed);
       return undefined;
     }
-    const { length } = JSON.stringify(passed);
-    if (this.#queued + length > maxQueued) return backendError('backend_not_reading', name);
-    this.#queue.push({ message: passed, length });
-    this.#queued += length;
+    if (!this.#queue.push(passed)) return backendError('backend_not_reading', name);
     this.#progress.add(passed);
     return undefined;
   }
 
-  #start(): void {
+  #wake(): void {
     const { launch, startMs, logger, name } = this.#options;
-    const start = ++this.#starts;
     this.#state = 'starting';
     clearTimeout(this.#wakeTimer);
-    this.#startTimer = setTimeout(() => {
+    this.#start = new ProcessStart(launch, {
+      launched: (process) => this.#begin(process),
+      refused: (error) => this.#refuse(error),
+      failed: () => this.#lose('backend_not_started'),
+    });
+    this.#start.after(startMs, () => {
       logger.warn(
         { backend: name, pid: this.#process?.pid, startMs },
         'a backend did not answer initialize in time',
       );
       this.#lose('backend_start_timed_out');
-    }, startMs).unref();
-    launch().then(
-      (launched) => {
-        if ('error' in launched) {
-          if (this.#isAt(start)) this.#refuse(launched.error);
-        } else if (this.#isAt(start)) this.#begin(launched);
-        else void launched.end();
-      },
-      (error: unknown) => {
-        logger.error({ err: error, backend: name }, 'a backend could not be started');
-        if (this.#isAt(start)) this.#lose('backend_not_started');
-      },
-    );
-  }
-
-  #isAt(start: number): boolean {
-    return this.#state === 'starting' && this.#starts === start;
+    });
   }
 
   #begin(process: StdioProcess): void {
@@ -225,19 +196,12 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   #flush(): void {
-    const queue = this.#queue;
-    this.#emptyQueue();
-    for (const { message } of queue) this.#process?.write(message);
-  }
-
-  #emptyQueue(): void {
-    this.#queue = [];
-    this.#queued = 0;
     this.#progress.stop();
+    for (const request of this.#queue.takeAll()) this.#process?.write(request);
   }
 
   #ready(): void {
-    clearTimeout(this.#startTimer);
+    this.#start?.over();
     this.#state = 'ready';
     this.#readySinceMs = this.#options.nowMs();
     this.#options.failures.mended();
@@ -267,8 +231,9 @@ export class StdioServer implements McpLike, Occupant {
   #sleep(): void {
     if (this.#state === 'closed') return;
     this.#state = 'asleep';
-    clearTimeout(this.#startTimer);
-    this.#emptyQueue();
+    this.#start?.over();
+    this.#progress.stop();
+    this.#queue.takeAll();
     this.#options.places.leave(this);
     if (this.#process) this.#ending = this.#process.end();
     this.#process = undefined;
@@ -369,7 +334,6 @@ export class StdioServer implements McpLike, Occupant {
   /** It cannot be known whose answer the line was, so nobody waits for one any more; the process goes on. */
   #heardTooMuch(): void {
     const error = backendError('backend_answer_too_large', this.#options.name);
-    const handed = new Set(this.#queue.map(({ message }) => message.id));
-    for (const id of [...this.#waiting.keys()]) if (!handed.has(id)) this.#answerWith(id, error);
+    for (const id of [...this.#waiting.keys()]) if (!this.#queue.has(id)) this.#answerWith(id, error);
   }
 }

@@ -3,7 +3,7 @@ import type { Message } from '../../mcp/checks/messages.ts';
 /**
  * Takes credentials out of a message that its caller put there: `_meta.auth` is for the gateway alone to fill (B7-17).
  */
-export function withoutCallerAuth(message: Message): Message {
+export function withoutCallerAuth<M extends Message>(message: M): M {
   const meta = message.params?._meta as Record<string, unknown> | undefined;
   if (meta === undefined || !Object.hasOwn(meta, 'auth')) return message;
   const { auth: _auth, ...rest } = meta;

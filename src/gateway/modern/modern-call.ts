@@ -66,7 +66,7 @@ export class ModernCall {
   #send(parameters: readonly string[]): void {
     const { link, nextId } = this.#parts;
     const { request, caller } = this.#call;
-    const sent = withoutCallerAuth(withIds(request, nextId()) as Message) as RequestMessage;
+    const sent = withoutCallerAuth(withIds(request, nextId()) as RequestMessage);
     this.#stop = link.send(sent, { caller, parameters }, this.#hearing);
   }
 

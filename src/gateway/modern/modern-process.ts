@@ -10,7 +10,9 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { Flood } from '../backends/flood.ts';
 import type { Occupant, Places } from '../backends/places.ts';
+import { ProcessStart } from '../backends/process-start.ts';
 import type { Restarts } from '../backends/restarts.ts';
+import { StartQueue } from '../backends/start-queue.ts';
 import type { StdioProcess } from '../backends/stdio-process.ts';
 import type { ModernFailure, ModernHearing } from './modern-link.ts';
 import { namesModern } from './named-revisions.ts';
@@ -41,9 +43,6 @@ const patienceMs = 2_000;
 /** How long after it said that it is there the question counts as not understood. */
 const graceMs = 500;
 
-/** Most that waits for a process to be ready, in characters. */
-const maxQueued = 16 * 1024 * 1024;
-
 /** Ids of what we ask ourselves; those on the link are numbers. */
 const discoverId = 'gatehouse-discover';
 const pingId = 'gatehouse-ping';
@@ -71,13 +70,10 @@ export class ModernProcess implements Occupant {
   readonly #options: ModernProcessOptions;
   readonly #flood: Flood;
   readonly #waiting = new Map<RequestId, Waiting>();
+  readonly #queue = new StartQueue();
   #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
-  /** Tells apart what is started from what was started before. */
-  #starts = 0;
-  #queue: RequestMessage[] = [];
-  #queued = 0;
-  #timers: NodeJS.Timeout[] = [];
+  #start: ProcessStart | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #readySinceMs = 0;
@@ -134,7 +130,7 @@ export class ModernProcess implements Occupant {
     const waiting = restarts.waiting(this.account);
     if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
     const refusal = places.take(this);
-    if (!refusal) this.#start();
+    if (!refusal) this.#wake();
     return refusal;
   }
 
@@ -145,18 +141,12 @@ export class ModernProcess implements Occupant {
       this.#process?.write(request);
       return undefined;
     }
-    const { length } = JSON.stringify(request);
-    if (this.#queued + length > maxQueued) return backendError('backend_not_reading', name);
-    this.#queue.push(request);
-    this.#queued += length;
-    return undefined;
+    return this.#queue.push(request) ? undefined : backendError('backend_not_reading', name);
   }
 
   #cancel(id: RequestId): void {
     if (!this.#waiting.delete(id)) return;
-    const queued = this.#queue.findIndex((one) => one.id === id);
-    if (queued >= 0) this.#queue.splice(queued, 1);
-    else if (this.#state === 'ready')
+    if (!this.#queue.remove(id) && this.#state === 'ready')
       this.#process?.write({
         jsonrpc: '2.0',
         method: 'notifications/cancelled',
@@ -165,22 +155,15 @@ export class ModernProcess implements Occupant {
     this.#rest();
   }
 
-  #start(): void {
-    const start = ++this.#starts;
+  #wake(): void {
+    const { launch, startMs } = this.#options;
     this.#state = 'starting';
-    this.#after(this.#options.startMs, () => this.#fail('backend_start_timed_out'));
-    this.#options.launch().then(
-      (launched) => {
-        const isWanted = this.#state === 'starting' && this.#starts === start;
-        if ('error' in launched) {
-          if (isWanted) this.#end({ error: launched.error, isBroken: false, isOther: false });
-        } else if (isWanted) this.#begin(launched);
-        else void launched.end();
-      },
-      () => {
-        if (this.#state === 'starting' && this.#starts === start) this.#fail('backend_not_started');
-      },
-    );
+    this.#start = new ProcessStart(launch, {
+      launched: (process) => this.#begin(process),
+      refused: (error) => this.#end({ error, isBroken: false, isOther: false }),
+      failed: () => this.#fail('backend_not_started'),
+    });
+    this.#start.after(startMs, () => this.#fail('backend_start_timed_out'));
   }
 
   #begin(process: StdioProcess): void {
@@ -193,7 +176,7 @@ export class ModernProcess implements Occupant {
     process.write({ ...internalRequest('server/discover', {}), id: discoverId });
     // A program that drops what it does not know answers this one, which is of all older revisions.
     if (!this.#options.isKnown())
-      this.#after(patienceMs, () => process.write({ jsonrpc: '2.0', id: pingId, method: 'ping' }));
+      this.#start?.after(patienceMs, () => process.write({ jsonrpc: '2.0', id: pingId, method: 'ping' }));
   }
 
   #gone(): void {
@@ -204,10 +187,11 @@ export class ModernProcess implements Occupant {
   }
 
   #discovered(): void {
-    this.#clearTimers();
+    this.#start?.over();
     this.#state = 'ready';
     this.#readySinceMs = this.#options.nowMs();
-    for (const request of this.#takeQueue()) this.#process?.write(request);
+    for (const request of this.#queue.takeAll()) this.#process?.write(request);
+    this.#rest();
   }
 
   /** It does not speak 2026-07-28: what speaks the older revisions is started by others. */
@@ -233,9 +217,9 @@ export class ModernProcess implements Occupant {
   /** Ends the process, and answers all that waits. */
   #end(failure: ModernFailure): void {
     this.#state = 'asleep';
-    this.#clearTimers();
+    this.#start?.over();
     clearTimeout(this.#idleTimer);
-    this.#takeQueue();
+    this.#queue.takeAll();
     this.#options.places.leave(this);
     if (this.#process) this.#ending = this.#process.end();
     this.#process = undefined;
@@ -247,19 +231,6 @@ export class ModernProcess implements Occupant {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     waiting?.hearing.failed(failure);
-  }
-
-  #after(ms: number, act: () => void): void {
-    this.#timers.push(setTimeout(act, ms).unref());
-  }
-
-  #clearTimers(): void {
-    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
-  }
-
-  #takeQueue(): RequestMessage[] {
-    this.#queued = 0;
-    return this.#queue.splice(0);
   }
 
   /** Where nobody asks or listens, it ends after a while. */
@@ -303,7 +274,7 @@ export class ModernProcess implements Occupant {
       if (id === discoverId) {
         if (namesModern({ result, error })) this.#discovered();
         else this.#isOther();
-      } else if (id === pingId) this.#after(graceMs, () => this.#isOther());
+      } else if (id === pingId) this.#start?.after(graceMs, () => this.#isOther());
       return;
     }
     const waiting = id === undefined ? undefined : this.#waiting.get(id);

@@ -6,9 +6,7 @@ import type { CredentialSource } from '../../../src/gateway/credentials/credenti
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callerNamed } from '../../mcp/conversations/support/talk.ts';
 
-const logger = createLogger('silent');
-
-function start(credentials: CredentialSource) {
+function start(credentials: CredentialSource, logger = createLogger('silent')) {
   const watchdog = createWatchdog(logger);
   onTestFinished(() => watchdog.close());
   return createLauncher({
@@ -53,6 +51,16 @@ describe('the launcher of processes', () => {
     const launcher = start(credentials);
     expect(await says(await launcher.launch(callerNamed('ann')))).toBe('of-ann');
     expect(await says(await launcher.launch(undefined))).toBe('of-everybody');
+  });
+
+  it('logs why nothing could be started, for whatever asks it', async () => {
+    const log: string[] = [];
+    const { launch } = start(
+      { find: () => Promise.reject(new Error('the store is closed')), onChange: () => () => undefined },
+      createLogger('error', (line) => log.push(line)),
+    );
+    await expect(launch(callerNamed('ann'))).rejects.toThrow('the store is closed');
+    expect(log.join('')).toContain('a backend could not be started');
   });
 
   it('starts nothing for an account that has none, and says why', async () => {

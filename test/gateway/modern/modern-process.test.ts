@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createLauncher } from '../../../src/gateway/backends/launcher.ts';
+import { Places } from '../../../src/gateway/backends/places.ts';
+import { Restarts } from '../../../src/gateway/backends/restarts.ts';
+import { createWatchdog } from '../../../src/gateway/backends/watchdog.ts';
+import { ModernProcess } from '../../../src/gateway/modern/modern-process.ts';
+import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+
+const program = fileURLToPath(new URL('../../support/backend/asking-program.ts', import.meta.url));
+const nowMs = () => performance.now();
+const nobody = { answered: () => undefined, notified: () => undefined, failed: () => undefined };
+
+/** A real program of 2026-07-28, kept for some milliseconds when nobody asks it. */
+function start(idleMs: number) {
+  const logger = createLogger('silent');
+  const watchdog = createWatchdog(logger);
+  const { launch } = createLauncher({
+    ...{ name: 'Program', command: process.execPath, args: [program, 'modern'], secrets: [], logger, nowMs },
+    env: { PATH: String(process.env.PATH) },
+    maxLineBytes: 100_000,
+    patience: { byItselfMs: 500, afterTermMs: 500 },
+    watchdog,
+  });
+  const places = new Places('Program', { total: 1, perAccount: 1 }, nowMs);
+  const ended = vi.fn();
+  const made = new ModernProcess('ada', {
+    ...{ name: 'Program', startMs: 20_000, idleMs, places, restarts: new Restarts(nowMs), nowMs, ended },
+    launch: () => launch(undefined),
+    servesEverybody: false,
+    isKnown: () => true,
+  });
+  onTestFinished(async () => {
+    await made.close();
+    watchdog.close();
+  });
+  return { made, places, ended };
+}
+
+describe('a process that speaks 2026-07-28', () => {
+  it('that nobody asks any more ends after a while', async () => {
+    const { made, places, ended } = start(50);
+    const answer = await new Promise((answered) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, answered });
+    });
+    expect(answer).toMatchObject({ status: 200, result: { resultType: 'complete' } });
+    expect(places.taken).toBe(1);
+    await vi.waitFor(() => expect(places.taken).toBe(0));
+    expect(ended).toHaveBeenCalled();
+  });
+
+  it('ends after a while also where what it was started for was cancelled meanwhile', async () => {
+    const { made, places } = start(50);
+    const cancel = made.send({ ...internalRequest('tools/list', {}), id: 1 }, nobody);
+    await pause(10);
+    cancel();
+    expect(places.taken).toBe(1);
+    await vi.waitFor(() => expect(places.taken).toBe(0), 10_000);
+  });
+});
