@@ -16,9 +16,10 @@ import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
+import { withAbsence } from '../steps/absence.ts';
 import type { Answer } from '../steps/step.ts';
 import { joinCapabilities, unknownCapabilities } from './capabilities.ts';
-import { maxToolNameLength } from './final-names.ts';
+import { maxToolNameLength, splitName } from './final-names.ts';
 import { gather, type Missing } from './gathering.ts';
 import { Member, type MemberBackend, type MemberListener } from './member.ts';
 import { finalEntry, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
@@ -267,9 +268,14 @@ export class AggregateServer implements McpLike {
     for (const { member } of missing) if (!member.isOpen) member.missed();
     this.#warn(missing, id);
     const nextCursor = next.length > 0 && cursors.write(JSON.stringify(next), method, scope);
-    return {
-      result: { [list.member]: entries, ...(nextCursor && { nextCursor }), ...this.#unavailable(missing) },
+    const result = {
+      [list.member]: entries,
+      ...(nextCursor && { nextCursor }),
+      ...this.#unavailable(missing),
     };
+    if (missing.length === 0) return { result };
+    const away = new Map(missing.map(({ member, error }) => [member.key, error]));
+    return { result: withAbsence(result, (name) => away.get(splitName(name)?.key ?? '')) };
   }
 
   /** Asks a backend for its part of a list, for as long as others are kept waiting for it. */

@@ -1,3 +1,4 @@
+import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
@@ -17,7 +18,8 @@ export interface CheckedArgumentsOptions {
 
 /**
  * Creates the step that checks the arguments of calls by the schema the server lists for the tool. What does not fit
- * is an error of the tool, which the model reads; a tool the server does not list is left to the server.
+ * is an error of the tool, which the model reads; a tool the server does not list is left to the server. Where the list
+ * needs what the person has still to give, that is the answer.
  * @see MCP 2025-11-25 tools "Error Handling"
  */
 export function createCheckedArguments({ name, definitions, checks, logger }: CheckedArgumentsOptions): Step {
@@ -36,7 +38,8 @@ export function createCheckedArguments({ name, definitions, checks, logger }: Ch
     cares: (method) => method === 'tools/call',
     async answer(request, passing, next) {
       const tool = askedFor(request)?.name ?? '';
-      const { tool: definition } = await definitions.find(tool, passing);
+      const { tool: definition, error } = await definitions.find(tool, passing);
+      if (error && missingInputOf(error)) return { error };
       const schema = definition?.inputSchema;
       if (typeof schema !== 'object' || schema === null) return next(request);
       const account = passing.caller ? accountKeyPrefix(passing.caller) : '';

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
-import { type CallContext, callerOf } from '../../mcp/caller.ts';
+import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
+import { patienceOf, withoutPatience } from '../../mcp/upstreams/caller-upstreams.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Chain, Way } from './chain.ts';
@@ -96,7 +97,7 @@ export class SteppedLine implements Transport {
     for (const { take } of waiting) take({ error: requestCancelled });
   }
 
-  /** Asks the server something of our own. */
+  /** Asks the server something of our own; no person is waited for meanwhile. */
   #ask(
     method: string,
     params: Record<string, unknown>,
@@ -108,7 +109,7 @@ export class SteppedLine implements Transport {
       isLate = true;
       this.#cancelAtServer(id, extra);
     }, patienceMs).unref();
-    const answer = this.#handOver({ jsonrpc: '2.0', id, method, params }, extra, undefined);
+    const answer = this.#handOver({ jsonrpc: '2.0', id, method, params }, impatient(extra), undefined);
     return answer.then((given) => (isLate ? late : given)).finally(() => clearTimeout(timer));
   }
 
@@ -192,4 +193,10 @@ export class SteppedLine implements Transport {
 
 function callerIn(extra: MessageExtraInfo | undefined): AuthInfo | undefined {
   return extra?.authInfo ? callerOf(extra as CallContext) : undefined;
+}
+
+function impatient(extra: MessageExtraInfo | undefined): MessageExtraInfo | undefined {
+  const caller = callerIn(extra);
+  if (!caller || patienceOf(caller) === 0) return extra;
+  return { ...extra, authInfo: toSdkAuthInfo(withoutPatience(caller)) };
 }

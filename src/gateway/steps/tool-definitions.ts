@@ -1,7 +1,11 @@
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
+import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { waitFor } from '../credentials/wait-for.ts';
+import { type AbsenceOf, absenceIn } from './absence.ts';
 import { type Entry, entriesOf, type Listed, lists } from './listed.ts';
 import type { Passing } from './step.ts';
 
@@ -16,17 +20,17 @@ const longestReadMs = 30_000;
 const maxAccounts = 1000;
 
 /** The list of a server, or why it gives none. */
-type Tools =
-  | { tools: ReadonlyMap<string, Entry>; error?: undefined }
-  | { error: JsonRpcError; tools?: undefined };
+type Tools = { tools: ReadonlyMap<string, Entry>; absences: readonly AbsenceOf[] } | { error: JsonRpcError };
 
-/** What is known of a tool: how it is defined, if it is listed; or why the server lists nothing. */
+/** What is known of a tool: how it is defined, if it is listed; or why the server does not list what may have it. */
 export type Found =
   | { tool: Entry | undefined; error?: undefined }
   | { error: JsonRpcError; tool?: undefined };
 
 interface Read {
   tools: Promise<Tools>;
+  /** Its outcome, once it is there. */
+  done?: Tools;
   untilMs: number;
 }
 
@@ -42,23 +46,35 @@ export class ToolDefinitions {
   }
 
   /**
-   * Gives a tool as the server lists it for a caller.
-   * @returns no tool where it lists none of that name; the error where it gives no list, which whoever calls has to be told
+   * Gives a tool as the server lists it for a caller. A person who is just giving what a list needs is waited for.
+   * @returns no tool where it lists none of that name; the error where it gives no list, or not the part that would have
+   * the tool, which whoever calls has to be told
    */
   async find(name: string, passing: Passing): Promise<Found> {
+    const found = await this.#look(name, passing);
+    const missing = missingInputOf(found.error);
+    const patienceMs = passing.caller ? patienceOf(passing.caller) : 0;
+    if (!missing || patienceMs === 0) return found;
+    const isGiven = await waitFor(async () => (await missing.isGiven()) || undefined, patienceMs);
+    return isGiven ? this.#look(name, passing) : found;
+  }
+
+  async #look(name: string, passing: Passing): Promise<Found> {
     const { behind, caller } = passing;
     const reads = this.#behind.get(behind) ?? new Map<string, Read>();
     this.#behind.set(behind, reads);
     const account = caller ? accountKeyPrefix(caller) : '';
     const known = reads.get(account);
-    if (known && known.untilMs > this.#nowMs()) return ofName(await known.tools, name);
+    const isLacking = known?.done !== undefined && ofName(known.done, name).error !== undefined;
+    if (known && known.untilMs > this.#nowMs() && !isLacking) return ofName(await known.tools, name);
     const read: Read = { tools: readTools(passing, this.#nowMs), untilMs: this.#nowMs() + lifeMs };
     reads.delete(account);
     reads.set(account, read);
     const [oldest] = reads.keys();
     if (reads.size > maxAccounts && oldest !== undefined) reads.delete(oldest);
     const tools = await read.tools;
-    if (tools.error && reads.get(account) === read) reads.delete(account);
+    read.done = tools;
+    if ('error' in tools && reads.get(account) === read) reads.delete(account);
     return ofName(tools, name);
   }
 
@@ -68,8 +84,11 @@ export class ToolDefinitions {
   }
 }
 
-function ofName({ tools, error }: Tools, name: string): Found {
-  return error ? { error } : { tool: tools.get(name) };
+function ofName(listed: Tools, name: string): Found {
+  if ('error' in listed) return listed;
+  const tool = listed.tools.get(name);
+  const error = tool ? undefined : listed.absences.map((absenceOf) => absenceOf(name)).find(Boolean);
+  return error ? { error } : { tool };
 }
 
 const noList: JsonRpcError = {
@@ -82,16 +101,19 @@ async function readTools({ ask }: Passing, nowMs: () => number): Promise<Tools> 
   const untilMs = nowMs() + longestReadMs;
   const cursors = new Set<unknown>();
   const tools = new Map<string, Entry>();
+  const absences: AbsenceOf[] = [];
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
     const { result, error } = await ask('tools/list', cursor === undefined ? {} : { cursor });
     const entries = entriesOf(result, toolList);
-    if (!entries) return { error: error ?? noList };
+    if (!result || !entries) return { error: error ?? noList };
     for (const entry of entries) if (typeof entry.name === 'string') tools.set(entry.name, entry);
-    cursor = result?.nextCursor;
+    const absenceOf = absenceIn(result);
+    if (absenceOf) absences.push(absenceOf);
+    cursor = result.nextCursor;
     if (cursor === undefined || cursors.has(cursor)) break;
     if (nowMs() >= untilMs) return { error: noList };
     cursors.add(cursor);
   }
-  return { tools };
+  return { tools, absences };
 }

@@ -6,6 +6,7 @@ import {
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { anyCapabilities } from '../conversations/principal.ts';
+import { withoutPatience } from '../upstreams/caller-upstreams.ts';
 import type { Answer, Backend, Caller, Discovery } from './backend.ts';
 import { modernRevision } from './envelope.ts';
 
@@ -27,18 +28,19 @@ const unanswered: Answer = {
 };
 
 /**
- * Asks a server something for ourselves, as the caller who made us ask. What is not answered within ten seconds is
- * cancelled, and answered with an error.
+ * Asks a server something for ourselves, as the caller who made us ask, whose person is not waited for. What is not
+ * answered within ten seconds is cancelled, and answered with an error.
  * @param begin see {@link Backend.begin}
  */
 export function internalCall(
   begin: Backend['begin'],
   method: string,
   params: Record<string, unknown>,
-  caller: Caller,
+  asking: Caller,
 ): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const request = internalRequest(method, params);
+  const caller = { ...asking, authInfo: withoutPatience(asking.authInfo) };
   const cancel = begin({ request, caller, notify: () => {}, answer: resolve });
   const timer = setTimeout(() => {
     cancel();

@@ -40,6 +40,16 @@ export function withPatience(caller: AuthInfo, patienceMs: number): AuthInfo {
   return own;
 }
 
+/**
+ * Has what serves a message of ours, which is sent on behalf of a caller's, wait for no person: whoever sent it waits.
+ * @returns the caller to send it as
+ */
+export function withoutPatience(caller: AuthInfo): AuthInfo {
+  if (patienceOf(caller) === 0) return caller;
+  const upstreams = upstreamsOf(caller);
+  return upstreams ? withUpstreams(caller, upstreams.access) : Object.freeze({ ...caller });
+}
+
 /** Gives how long the person behind a message is waited for, in milliseconds. */
 export function patienceOf(caller: AuthInfo): number {
   return upstreamsOf(caller)?.patienceMs ?? patient.get(caller) ?? 0;

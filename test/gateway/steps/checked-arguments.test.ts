@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ArgumentChecks } from '../../../src/gateway/steps/argument-checks.ts';
 import { createCheckedArguments } from '../../../src/gateway/steps/checked-arguments.ts';
 import { ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
+import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
 import { stepped } from './support/stepped.ts';
 
 const tools = [
@@ -13,7 +14,7 @@ const tools = [
   { name: 'plain' },
 ];
 
-function start() {
+function start(list = (): object => ({ result: { tools } })) {
   const checks = new ArgumentChecks();
   onTestFinished(() => checks.close());
   const warned: unknown[] = [];
@@ -24,7 +25,7 @@ function start() {
     logger: { warn: (fields: unknown) => void warned.push(fields) },
   });
   const { talk, server } = stepped([step], {
-    'tools/list': () => ({ result: { tools } }),
+    'tools/list': list,
     'tools/call': () => ({ result: { content: [] } }),
   });
   return { talk, server, warned };
@@ -42,6 +43,15 @@ describe('the arguments of a call', () => {
       isError: true,
     });
     expect((await ask('tools/call', { name: 'echo' })).result?.isError).toBe(true);
+    expect(server.requests('tools/call')).toHaveLength(0);
+  });
+
+  it('of a call whose person has still to give what the list needs are not passed on unchecked (C7-04)', async () => {
+    const missing = { name: 'key', key: 'key', message: 'It needs a key.', url: 'https://example.com' };
+    const refused = { code: -32603, message: 'a key is missing' };
+    const error = withMissingInput(refused, { ...missing, isGiven: async () => false });
+    const { talk, server } = start(() => ({ error }));
+    expect((await (await talk()).ask('tools/call', { name: 'echo' })).error).toEqual(refused);
     expect(server.requests('tools/call')).toHaveLength(0);
   });
 

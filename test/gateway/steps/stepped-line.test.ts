@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Passing, Step } from '../../../src/gateway/steps/step.ts';
+import { withSteps } from '../../../src/gateway/steps/with-steps.ts';
+import { type CallContext, callerOf } from '../../../src/mcp/caller.ts';
+import type { ServerSource } from '../../../src/mcp/server-source.ts';
+import { patienceOf, withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { callerNamed, openTalk, startConversations } from '../../mcp/conversations/support/talk.ts';
+import { RawServer } from './support/raw-server.ts';
 import { stepped } from './support/stepped.ts';
 
 const call = { name: 'echo', arguments: {} };
@@ -149,6 +156,38 @@ describe('a server behind steps', () => {
     await (await talk({ subject: 'ann' })).ask('tools/call', call);
     await (await talk({ subject: 'bob' })).ask('tools/call', call);
     expect(callers).toEqual(['legacy ann', 'legacy bob']);
+  });
+
+  it('is asked by a step without waiting for a person, however long the call waits', async () => {
+    const patience: number[] = [];
+    const source: ServerSource = {
+      sharing: 'principal',
+      create: () => ({
+        async connect(transport) {
+          await server.connect(transport);
+          const take = transport.onmessage;
+          transport.onmessage = (message, extra) => {
+            if ('method' in message && message.method.startsWith('tools/'))
+              patience.push(patienceOf(callerOf(extra as CallContext)));
+            take?.(message, extra);
+          };
+        },
+        close: () => server.close(),
+      }),
+    };
+    const server = new RawServer({
+      'tools/list': () => ({ result: { tools: [] } }),
+      'tools/call': () => done,
+    });
+    const step = forCalls(async (request, { ask }, next) => {
+      await ask('tools/list', {});
+      return next(request);
+    });
+    const stepping = withSteps(source, [step], createLogger('silent'));
+    const conversations = startConversations('principal', () => stepping.create({ era: 'legacy' }));
+    const authInfo = withPatience(callerNamed('ann'), 30_000);
+    await (await openTalk(conversations, { sender: { authInfo } })).ask('tools/call', call);
+    expect(patience).toEqual([0, 30_000]);
   });
 
   it('that ends leaves no step waiting, and each request is answered once', async () => {

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { withAbsence } from '../../../src/gateway/steps/absence.ts';
 import type { Step } from '../../../src/gateway/steps/step.ts';
+import { SteppedRequest } from '../../../src/gateway/steps/stepped-request.ts';
 import { type Found, ToolDefinitions } from '../../../src/gateway/steps/tool-definitions.ts';
 import type { RequestMessage } from '../../../src/mcp/checks/messages.ts';
+import { withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
+import { withMissingInput } from '../../../src/mcp/upstreams/missing-input.ts';
+import { callerNamed } from '../../mcp/conversations/support/talk.ts';
 import { stepped } from './support/stepped.ts';
 
 const found = ({ tool, error }: Found) => (error ? error.message : (tool ?? null));
@@ -77,5 +82,52 @@ describe('the definitions of a server', () => {
     const { ask } = await talk();
     expect((await ask('tools/call', { name: 'a' })).result?.found).toMatch(/gives no list/);
     expect(server.requests('tools/list')).toHaveLength(4);
+  });
+
+  describe('of which a part could not be had', () => {
+    const away = { code: -32603, message: 'the server web is away' };
+    const absenceOf = (name: string) => (name.startsWith('web_') ? away : undefined);
+
+    it('are known all the same; what the part would have is told why, and looked for again each time', async () => {
+      let isAway = true;
+      const { talk, server } = start(() => ({
+        result: isAway
+          ? withAbsence({ tools: [{ name: 'own_a' }] }, absenceOf)
+          : { tools: [{ name: 'own_a' }, { name: 'web_a' }] },
+      }));
+      const { ask } = await talk();
+      const found = async (name: string) => (await ask('tools/call', { name })).result?.found;
+      expect([await found('own_a'), await found('own_b'), await found('own_a')]).toEqual([
+        { name: 'own_a' },
+        null,
+        { name: 'own_a' },
+      ]);
+      expect(server.requests('tools/list')).toHaveLength(1);
+      expect([await found('web_a'), await found('web_b')]).toEqual([away.message, away.message]);
+      expect(server.requests('tools/list')).toHaveLength(3);
+      isAway = false;
+      expect([await found('web_a'), await found('web_b')]).toEqual([{ name: 'web_a' }, null]);
+    });
+
+    it('are read again when the person has given what it needs, for as long as they are waited for (C7-04)', async () => {
+      let isGiven = false;
+      const missing = { name: 'key', key: 'key', message: 'It needs a key.', url: 'https://example.com' };
+      const error = withMissingInput(away, { ...missing, isGiven: async () => isGiven });
+      const definitions = new ToolDefinitions(() => 0);
+      const finds = (patienceMs: number) =>
+        definitions.find(
+          'a',
+          new SteppedRequest({
+            caller: withPatience(callerNamed('ann'), patienceMs),
+            era: 'legacy',
+            behind: definitions,
+            ask: async () => (isGiven ? { result: { tools: [{ name: 'a' }] } } : { error }),
+          }),
+        );
+      expect([await finds(0), await finds(1)]).toEqual([{ error }, { error }]);
+      const waiting = finds(20_000);
+      isGiven = true;
+      expect(await waiting).toEqual({ tool: { name: 'a' } });
+    });
   });
 });

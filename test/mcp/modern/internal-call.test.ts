@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import { discoverBy, internalCall } from '../../../src/mcp/modern/internal-call.ts';
+import { patienceOf, withPatience } from '../../../src/mcp/upstreams/caller-upstreams.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 afterEach(() => {
@@ -28,6 +29,17 @@ describe('a question of our own', () => {
         },
       },
     });
+  });
+
+  it('waits for no person, however long the call waits that it is asked for', async () => {
+    const begin: Backend['begin'] = ({ caller, answer }) => {
+      answer({ status: 200, result: { patienceMs: patienceOf(caller.authInfo) } });
+      return () => {};
+    };
+    const caller = createCaller();
+    const asking = { ...caller, authInfo: withPatience(caller.authInfo, 30_000) };
+    expect((await internalCall(begin, 'tools/list', {}, asking)).result).toEqual({ patienceMs: 0 });
+    expect(patienceOf(asking.authInfo)).toBe(30_000);
   });
 
   it('that is not answered within ten seconds is cancelled, and answered with an error', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   patienceOf,
   upstreamsOf,
+  withoutPatience,
   withPatience,
   withUpstreams,
 } from '../../../src/mcp/upstreams/caller-upstreams.ts';
@@ -27,4 +28,16 @@ test('the person behind one message is waited for, and behind no other of the sa
   const [first, second] = [withUpstreams(caller, access), withUpstreams(caller, access)];
   expect(withPatience(first, 200)).toBe(first);
   expect([patienceOf(first), upstreamsOf(first)?.patienceMs, patienceOf(second)]).toEqual([200, 200, 0]);
+});
+
+test('a message of ours on behalf of one that waits for its person waits for nobody', () => {
+  const caller = Object.freeze(authInfoWith('files:read'));
+  expect(withoutPatience(caller)).toBe(caller);
+  const { access } = createTestAccess();
+  for (const waiting of [withPatience(caller, 300), withPatience(withUpstreams(caller, access), 300)]) {
+    const own = withoutPatience(waiting);
+    expect([patienceOf(own), patienceOf(waiting)]).toEqual([0, 300]);
+    expect(own).toEqual(caller);
+    expect(upstreamsOf(own)?.access).toBe(upstreamsOf(waiting)?.access);
+  }
 });
