@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
+import { takeRandom } from './secret.ts';
 
 /** A symmetric key with the name that stands in front of everything it sealed. */
 export interface SealingKey {
@@ -39,23 +40,25 @@ export function sealingKeyOf(sealed: Uint8Array): string | undefined {
 export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
   if (keys.length === 0) throw new TypeError('a sealed box needs at least one key');
   // A key object, because Node 24 takes three times as long with bytes, which it turns into one for each message.
-  const secrets = new WeakMap<SealingKey, KeyObject>();
-  const secretOf = (key: SealingKey): KeyObject => {
-    const known = secrets.get(key);
+  const prepared = new WeakMap<SealingKey, { secret: KeyObject; header: Buffer }>();
+  const prepare = (key: SealingKey): { secret: KeyObject; header: Buffer } => {
+    const known = prepared.get(key);
     if (known) return known;
-    const secret = createSecretKey(key.key, 'base64url');
-    secrets.set(key, secret);
-    return secret;
+    const header = Buffer.from(`${String.fromCharCode(version, key.id.length)}${key.id}`, 'latin1');
+    const made = { secret: createSecretKey(key.key, 'base64url'), header };
+    prepared.set(key, made);
+    return made;
   };
 
   return {
     seal(text, context) {
-      const current = keys[0] as SealingKey;
-      const header = Buffer.from(`${String.fromCharCode(version, current.id.length)}${current.id}`, 'latin1');
-      const nonce = randomBytes(nonceLength);
-      const cipher = createCipheriv('aes-256-gcm', secretOf(current), nonce);
+      const { secret, header } = prepare(keys[0] as SealingKey);
+      const nonce = takeRandom(nonceLength);
+      const cipher = createCipheriv('aes-256-gcm', secret, nonce);
       cipher.setAAD(Buffer.from(context));
-      const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      const ciphertext = cipher.update(text, 'utf8');
+      // GCM keeps nothing back: this is for the tag.
+      cipher.final();
       return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
     },
     open(sealed, context) {
@@ -67,16 +70,16 @@ export function createSealedBox(keys: readonly SealingKey[]): SealedBox {
       try {
         const decipher = createDecipheriv(
           'aes-256-gcm',
-          secretOf(key),
+          prepare(key).secret,
           bytes.subarray(start, start + nonceLength),
           { authTagLength: tagLength },
         );
         decipher.setAAD(Buffer.from(context));
         decipher.setAuthTag(bytes.subarray(start + nonceLength, start + nonceLength + tagLength));
-        return Buffer.concat([
-          decipher.update(bytes.subarray(start + nonceLength + tagLength)),
-          decipher.final(),
-        ]).toString('utf8');
+        const opened = decipher.update(bytes.subarray(start + nonceLength + tagLength));
+        // Nothing of it counts before the tag is checked.
+        decipher.final();
+        return opened.toString('utf8');
       } catch (cause) {
         throw new SealBroken('sealed data was changed or belongs elsewhere', { cause });
       }

@@ -1,11 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { equalSecrets, hashSecret, keyedDigest, randomSecret } from '../../src/crypto/secret.ts';
+import { equalSecrets, hashSecret, keyedDigest, randomSecret, takeRandom } from '../../src/crypto/secret.ts';
 
 describe('a random secret', () => {
   it('has 256 bits unless told otherwise, in characters that fit a URL', () => {
     expect(randomSecret()).toMatch(/^[\w-]{43}$/);
     expect(randomSecret(6)).toMatch(/^[\w-]{8}$/);
     expect(new Set(Array.from({ length: 1000 }, () => randomSecret())).size).toBe(1000);
+  });
+});
+
+describe('random bytes out of stock', () => {
+  it('are never given twice, also where the stock is filled again, whatever lengths are asked for', () => {
+    const taken = Array.from({ length: 4_000 }, (_, at) => Buffer.from(takeRandom(at % 2 === 0 ? 12 : 32)));
+    expect(taken.map(({ length }) => length).slice(0, 2)).toEqual([12, 32]);
+    expect(new Set(taken.map((bytes) => bytes.toString('hex', 0, 12))).size).toBe(taken.length);
+  });
+
+  it('are not more than the stock has at once', () => {
+    expect(takeRandom(1_024)).toHaveLength(1_024);
+    expect(() => takeRandom(1_025)).toThrow(RangeError);
   });
 });
 
