@@ -77,6 +77,8 @@ export interface EndpointTableOptions {
   wrongDeviceCodes: Limit;
   /** The browser's login session, as its cookie has it. */
   sessionOf: (ctx: Context) => string | undefined;
+  /** Answers plain token requests in place of the engine. */
+  plainGrants: Step;
   /** Has the engine answer at a path. */
   at: (path: string) => Step;
   /** Epoch seconds. */
@@ -196,6 +198,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         awaitBondOfRefresh({ upstreams, standing: linkStanding }),
         createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
         createDevicePolling({ artifacts, box }),
+        options.plainGrants,
         at(enginePaths.token),
       ],
     },

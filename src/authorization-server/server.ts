@@ -22,6 +22,7 @@ import { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
 import type { Step } from './endpoints/endpoint-guards.ts';
 import { createErrorRenderer } from './endpoints/error-page.ts';
+import { createAdapters } from './engine/adapter.ts';
 import { clientCredentialsGrant } from './engine/client-credentials.ts';
 import { allScopes, buildConfiguration, identityScopes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
@@ -31,6 +32,7 @@ import { buildLogout } from './logout/engine-feature.ts';
 import { logoutPaths } from './logout/logout-endpoints.ts';
 import { createStanding } from './operator-clients/standing.ts';
 import { createOwnGrants, describeOwnGrants, ownGrantsOff } from './own-grants.ts';
+import { createPlainGrants } from './plain-grants/plain-grants.ts';
 import { buildRegistrationFeature } from './registration/registration-feature.ts';
 import { createSealedClientIds } from './registration/sealed-client-ids.ts';
 import { createResourceRegistry, type ProtectedResource } from './resources.ts';
@@ -209,6 +211,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     upstreamCallback: upstreamLogin.callback,
     tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited),
     refreshGraceSeconds,
+    plainGrants: createPlainGrants({
+      provider: engine.provider,
+      adapters: createAdapters(adapter),
+      accounts,
+      resources,
+      lifetimes,
+      now,
+    }),
     deviceLogin: options.deviceLogin,
     wrongDeviceCodes: limits.deviceCodes,
     sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),

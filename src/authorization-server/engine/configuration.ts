@@ -1,4 +1,4 @@
-import type { Account, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
+import type { Account, Client, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
@@ -19,6 +19,7 @@ import { type AdapterOptions, createAdapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
 import { sessionTtl } from './session-life.ts';
+import { secondsWithin } from './within-grant.ts';
 
 /** How long what is issued lives, in seconds. */
 export interface Lifetimes {
@@ -87,6 +88,18 @@ export function allScopes({ scopes }: Pick<ResourceRegistry, 'scopes'>): string[
   return [...identityScopes, ...scopes];
 }
 
+/**
+ * Whether a code gives a refresh token. MCP clients never ask for `offline_access`; whoever registered the grant gets the
+ * token (A9-03).
+ * @param scopes of the code
+ */
+export function mayRefresh(client: Pick<Client, 'grantTypeAllowed'>, scopes: ReadonlySet<string>): boolean {
+  return (
+    client.grantTypeAllowed('refresh_token') &&
+    (scopes.has('offline_access') || tolerate('unaskedRefreshToken', 'no offline_access'))
+  );
+}
+
 const clientDefaults: Partial<ClientMetadata> = {
   application_type: 'native',
   grant_types: ['authorization_code', 'refresh_token'],
@@ -109,10 +122,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
   const secure = issuer.startsWith('https:');
 
   /** Nothing lives longer than the consent it hangs on (T-045). */
-  const withinGrant = (ctx: KoaContextWithOIDC, seconds: number): number => {
-    const grantEnds = ctx.oidc.entities.Grant?.exp;
-    return grantEnds === undefined ? seconds : Math.max(1, Math.min(seconds, grantEnds - now()));
-  };
+  const withinGrant = (ctx: KoaContextWithOIDC, seconds: number): number =>
+    secondsWithin(ctx.oidc.entities.Grant?.exp, seconds, now());
 
   return {
     adapter: createAdapters(options.adapter),
@@ -148,10 +159,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     allowOmittingSingleRegisteredRedirectUri: false,
     enableHttpPostMethods: false,
 
-    // MCP clients never ask for `offline_access`; whoever registered the grant gets the token (A9-03).
-    issueRefreshToken: (_ctx, client, code) =>
-      client.grantTypeAllowed('refresh_token') &&
-      (code.scopes.has('offline_access') || tolerate('unaskedRefreshToken', 'no offline_access')),
+    issueRefreshToken: (_ctx, client, code) => mayRefresh(client, code.scopes),
     rotateRefreshToken: true,
     expiresWithSession: () => false,
 
