@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { isAboutTheRequest } from '../../client/transports/about-the-request.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
@@ -17,6 +16,7 @@ import type { LinkFailure } from '../backends/remote/link.ts';
 import { isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
 import { failureOfStatus } from '../backends/remote/status-failure.ts';
 import type { Wire } from '../backends/remote/wire.ts';
+import type { WireAnswer } from '../backends/remote/wire-answer.ts';
 import type { Credentials } from '../credentials/credentials.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
 
@@ -167,8 +167,8 @@ class Exchange {
     );
   }
 
-  #head(answer: IncomingMessage): void {
-    const { statusCode: status = 0 } = answer;
+  #head(answer: WireAnswer): void {
+    const { status } = answer;
     const { wire, maxAnswerBytes } = this.#options;
     const isTaken = status >= 200 && status < 300;
     if (isTaken && isEventStream(answer)) {
@@ -186,7 +186,7 @@ class Exchange {
       );
       return;
     }
-    this.#drop = () => answer.destroy();
+    this.#drop = () => answer.drop();
     const maxBytes = isTaken ? maxAnswerBytes : maxRefusalBytes;
     readBody(answer, { maxBytes, deadlines: wire.bodies }, (body) => {
       if (this.#isOver) return;

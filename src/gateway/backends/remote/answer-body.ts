@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Deadlines } from '../../../mcp/deadlines.ts';
 import type { BackendFailure } from '../backend-errors.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** How much of a body is read, and for how long. */
 export interface BodyLimits {
@@ -13,7 +13,7 @@ export interface BodyLimits {
  * @param done takes the body, or why there is none; called once
  */
 export function readBody(
-  answer: IncomingMessage,
+  answer: WireAnswer,
   { maxBytes, deadlines }: BodyLimits,
   done: (body: Buffer | BackendFailure) => void,
 ): void {
@@ -24,17 +24,19 @@ export function readBody(
     if (isOver) return;
     isOver = true;
     forgetDeadline();
-    if (typeof body === 'string') answer.destroy();
+    if (typeof body === 'string') answer.drop();
     done(body);
   };
   const forgetDeadline = deadlines.set(() => finish('backend_timed_out'));
-  answer.on('data', (chunk: Buffer) => {
-    length += chunk.length;
-    if (length > maxBytes) finish('backend_answer_too_large');
-    else chunks.push(chunk);
+  answer.read({
+    data(chunk) {
+      length += chunk.length;
+      if (length > maxBytes) finish('backend_answer_too_large');
+      else chunks.push(chunk);
+    },
+    ended(isWhole) {
+      if (!isWhole) finish('backend_ended');
+      else finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    },
   });
-  answer.on('end', () => finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-  // It announces an answer that breaks off, and is followed by close.
-  answer.on('error', () => undefined);
-  answer.on('close', () => finish('backend_ended'));
 }

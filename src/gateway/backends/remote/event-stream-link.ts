@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { isEventStream, readEventStream } from './event-stream.ts';
@@ -6,6 +5,7 @@ import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
 import { isAnswer, readAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** How long a server may take to say where messages go, in milliseconds. */
 const endpointMs = 10_000;
@@ -51,9 +51,7 @@ export class EventStreamLink extends PostingLink {
   }
 
   /** The answer to a request comes over the stream; this is only that it was taken. */
-  protected answered(_post: Post, answer: IncomingMessage): void {
-    answer.on('error', () => undefined).resume();
-  }
+  protected answered(): void {}
 
   protected override isSessionLost(status: number): boolean {
     return status === 404 && this.#initialize === undefined;
@@ -78,10 +76,10 @@ export class EventStreamLink extends PostingLink {
     this.#hasPlace = false;
   }
 
-  #head(answer: IncomingMessage): void {
-    const { statusCode: status = 0 } = answer;
+  #head(answer: WireAnswer): void {
+    const { status } = answer;
     if (status !== 200 || !isEventStream(answer)) {
-      answer.destroy();
+      answer.drop();
       const reason = status < 300 ? 'backend_answer_unreadable' : failureOfStatus(status);
       this.#failed({ reason, status, mayBeOther: status < 300 || isAboutTheRequest(status) });
       return;

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { Flood } from '../flood.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** How far a stream was read, for who opens it again (B3-09, B4-03). */
 export interface StreamPosition {
@@ -24,29 +24,24 @@ export interface StreamTaker {
  * @returns stops reading; nothing is handed on afterwards
  */
 export function readEventStream(
-  answer: IncomingMessage,
+  answer: WireAnswer,
   maxEventBytes: number,
   position: StreamPosition,
   taker: StreamTaker,
 ): () => void {
   let isOver = false;
   const flood = new Flood(() => performance.now());
-  const rest = (pauseMs: number): void => {
-    if (answer.isPaused()) return;
-    answer.pause();
-    setTimeout(() => answer.resume(), pauseMs).unref();
-  };
   const end = (because: 'backend_ended' | 'backend_answer_too_large'): void => {
     if (isOver) return;
     isOver = true;
-    answer.destroy();
+    answer.drop();
     taker.ended(because);
   };
   const reader = new EventReader(maxEventBytes, {
     event(event) {
       if (isOver) return;
       const { pauseMs } = flood.take();
-      if (pauseMs > 0) rest(pauseMs);
+      if (pauseMs > 0) answer.pause(pauseMs);
       if (event.data.length > 0) taker.event(event);
     },
     retry(waitMs) {
@@ -54,26 +49,20 @@ export function readEventStream(
     },
     tooLong: () => end('backend_answer_too_large'),
   });
-  answer.on('data', (chunk: Buffer) => {
-    if (!isOver) reader.push(chunk);
-    position.lastEventId = reader.lastEventId ?? position.lastEventId;
+  answer.read({
+    data(chunk) {
+      if (!isOver) reader.push(chunk);
+      position.lastEventId = reader.lastEventId ?? position.lastEventId;
+    },
+    ended: () => end('backend_ended'),
   });
-  answer.on('end', () => {
-    // Its connection can be used again.
-    if (isOver) return;
-    isOver = true;
-    taker.ended('backend_ended');
-  });
-  // It announces a stream that breaks off, and is followed by close.
-  answer.on('error', () => undefined);
-  answer.on('close', () => end('backend_ended'));
   return () => {
     isOver = true;
-    answer.destroy();
+    answer.drop();
   };
 }
 
 /** @returns whether an answer is an event stream */
-export function isEventStream({ headers }: IncomingMessage): boolean {
-  return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true;
+export function isEventStream({ headers }: WireAnswer): boolean {
+  return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
 }

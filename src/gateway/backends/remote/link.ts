@@ -2,7 +2,8 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Lanes } from './lanes.ts';
-import type { Wire, WireFailure } from './wire.ts';
+import type { Wire } from './wire.ts';
+import type { WireFailure } from './wire-answer.ts';
 
 /** How a server reached by URL is spoken to. */
 export type LinkKind = 'http' | 'sse' | 'rest';

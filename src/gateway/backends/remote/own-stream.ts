@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
 import type { LinkParts } from './link.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** What the stream of a session is made of. */
 export interface OwnStreamOptions {
@@ -72,8 +72,8 @@ export class OwnStream {
     );
   }
 
-  #head(answer: IncomingMessage): void {
-    const { statusCode: status = 0 } = answer;
+  #head(answer: WireAnswer): void {
+    const { status } = answer;
     if (status === 200 && isEventStream(answer)) {
       this.#wasOpen = true;
       this.#stop = readEventStream(answer, this.#options.parts.maxAnswerBytes, this.#position, {
@@ -85,7 +85,7 @@ export class OwnStream {
       });
       return;
     }
-    answer.destroy();
+    answer.drop();
     // Some answer 404 to every GET: it is about the session only where a stream of it was open.
     if (status === 404 && this.#wasOpen) {
       this.close();

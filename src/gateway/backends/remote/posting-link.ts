@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/server';
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
@@ -9,7 +8,7 @@ import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './lin
 import { isFreeHeader } from './own-headers.ts';
 import { isAnswer, isModernError, readAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
-import type { WireFailure } from './wire.ts';
+import type { WireAnswer, WireFailure } from './wire-answer.ts';
 
 /** A message on its way. */
 export interface Post {
@@ -113,7 +112,7 @@ export abstract class PostingLink implements Link {
   protected abstract headers(): readonly string[];
 
   /** Takes an answer of 2xx to a request. */
-  protected abstract answered(post: Post, answer: IncomingMessage): void;
+  protected abstract answered(post: Post, answer: WireAnswer): void;
 
   /** Ends the session. */
   protected abstract end(): Promise<void> | void;
@@ -127,7 +126,7 @@ export abstract class PostingLink implements Link {
   }
 
   /** Whether the head of an answer may be taken; otherwise it is given up. */
-  protected checkHead(_post: Post, _answer: IncomingMessage): BackendFailure | undefined {
+  protected checkHead(_post: Post, _answer: WireAnswer): BackendFailure | undefined {
     return undefined;
   }
 
@@ -209,13 +208,13 @@ export abstract class PostingLink implements Link {
     this.parts.lanes.leave(this.parts.account);
   }
 
-  #head(post: Post, answer: IncomingMessage): void {
-    const { statusCode: status = 0 } = answer;
-    post.stop = () => answer.destroy();
+  #head(post: Post, answer: WireAnswer): void {
+    const { status } = answer;
+    post.stop = () => answer.drop();
     const wrong = this.checkHead(post, answer);
     const isTaken = status >= 200 && status < 300;
     if (wrong !== undefined) {
-      answer.destroy();
+      answer.drop();
       this.fail(post, { reason: wrong });
     } else if (isTaken && post.id !== undefined) this.answered(post, answer);
     else
@@ -282,7 +281,7 @@ function headersOf({ headers = {} }: Credentials): string[] {
  * @param hear takes its messages, and says whether the request is answered with them
  */
 export function readJsonAnswer(
-  answer: IncomingMessage,
+  answer: WireAnswer,
   { wire, maxAnswerBytes, noteUnreadable }: LinkParts,
   take: { messages(list: readonly Message[]): void; failed(reason: BackendFailure): void },
 ): void {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** Methods whose effect is a message later on, for which Rest has no way. */
 const needsBackChannel = new Set(['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel']);
@@ -47,7 +47,7 @@ export class RestLink extends PostingLink {
     return JSON.stringify({ ...withAuth(post.message, this.auth), id: post.sentAs });
   }
 
-  protected answered(post: Post, answer: IncomingMessage): void {
+  protected answered(post: Post, answer: WireAnswer): void {
     readJsonAnswer(answer, this.parts, {
       messages: (list) => {
         const own = list.find((message) => isAnswer(message) && message.id === post.sentAs);

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
@@ -7,6 +6,7 @@ import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { isAnswer, readAnswer } from './read-answer.ts';
+import type { WireAnswer } from './wire-answer.ts';
 
 /** The stream with which a request is answered. */
 interface AnswerStream {
@@ -63,7 +63,7 @@ export class StreamableHttpLink extends PostingLink {
     return this.#headers;
   }
 
-  protected answered(post: Post, answer: IncomingMessage): void {
+  protected answered(post: Post, answer: WireAnswer): void {
     if (isEventStream(answer)) {
       this.#readStream(post, { position: {}, resumed: 0 }, answer);
       return;
@@ -77,10 +77,10 @@ export class StreamableHttpLink extends PostingLink {
     });
   }
 
-  protected override checkHead({ message }: Post, { headers }: IncomingMessage): BackendFailure | undefined {
-    const id = headers['mcp-session-id'];
+  protected override checkHead({ message }: Post, { headers }: WireAnswer): BackendFailure | undefined {
+    const id = headers.get('mcp-session-id');
     if (message.method !== 'initialize' || id === undefined) return undefined;
-    if (typeof id !== 'string' || !headerForm.test(id)) return 'backend_answer_unreadable';
+    if (!headerForm.test(id)) return 'backend_answer_unreadable';
     this.#sessionId = id;
     return undefined;
   }
@@ -128,10 +128,7 @@ export class StreamableHttpLink extends PostingLink {
     const drop = this.parts.wire.send(
       { method: 'DELETE', path: this.#path, headers: this.#headers },
       {
-        head(answer) {
-          answer.resume();
-          resolve();
-        },
+        head: () => resolve(),
         failed: () => resolve(),
       },
     );
@@ -151,7 +148,7 @@ export class StreamableHttpLink extends PostingLink {
     ];
   }
 
-  #readStream(post: Post, stream: AnswerStream, answer: IncomingMessage): void {
+  #readStream(post: Post, stream: AnswerStream, answer: WireAnswer): void {
     post.stop = readEventStream(answer, this.parts.maxAnswerBytes, stream.position, {
       event: ({ type, data }) => {
         stream.resumed = 0;
@@ -179,9 +176,9 @@ export class StreamableHttpLink extends PostingLink {
         { method: 'GET', path: this.#path, headers },
         {
           head: (answer) => {
-            if (answer.statusCode === 200 && isEventStream(answer)) this.#readStream(post, stream, answer);
+            if (answer.status === 200 && isEventStream(answer)) this.#readStream(post, stream, answer);
             else {
-              answer.destroy();
+              answer.drop();
               this.fail(post, { reason: 'backend_ended' });
             }
           },

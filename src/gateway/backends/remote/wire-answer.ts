@@ -1,0 +1,32 @@
+import type { BackendFailure } from '../backend-errors.ts';
+import type { AnswerHead } from './answer-parser.ts';
+
+/** Why there is no answer. */
+export interface WireFailure {
+  reason: BackendFailure;
+  /** What the system calls it, for the log. */
+  code?: string | undefined;
+  /** Whether a connection from before turned out to be closed: the server may not have seen the request. */
+  isStale?: boolean;
+}
+
+/** Takes the body of an answer. */
+export interface BodyTaker {
+  /** Takes part of it; its bytes are the taker's to keep. */
+  data(bytes: Buffer): void;
+  /**
+   * Nothing more comes. Called once, unless the answer is dropped before.
+   * @param isWhole false where it broke off
+   */
+  ended(isWhole: boolean): void;
+}
+
+/** An answer whose head has come. */
+export interface WireAnswer extends AnswerHead {
+  /** Has the body handed on. Called at once when the head is given, or never: a body nobody reads is thrown away. */
+  read(taker: BodyTaker): void;
+  /** Lets the server wait with the rest for a while, in milliseconds; one pause at a time. */
+  pause(forMs: number): void;
+  /** Nobody needs the rest: nothing more is handed on, and its connection is closed where the answer is not whole. */
+  drop(): void;
+}

@@ -1,0 +1,109 @@
+import { createServer as createTlsServer } from 'node:https';
+import { createServer } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { Connections } from '../../../../src/gateway/backends/remote/connections.ts';
+import { createCertificate } from '../../../support/certificate.ts';
+
+const request = Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+
+function reach(url: string, allowsPlainHttp = false): Connections {
+  const connections = new Connections({ url: new URL(url), connectMs: 2000, allowsPlainHttp });
+  onTestFinished(() => connections.close());
+  return connections;
+}
+
+/** What comes of a request: the status, or why there is none. */
+function ask(connections: Connections): Promise<string> {
+  return new Promise((resolve) => {
+    let status = '';
+    connections.take().use(
+      {
+        head: (head) => {
+          status = String(head.status);
+        },
+        body: () => undefined,
+        ended: () => resolve(status),
+        failed: ({ reason, code }) => resolve(`${reason} ${code}`),
+      },
+      request,
+    );
+  });
+}
+
+async function serveTls(hosts: string[], isTrusted: boolean) {
+  const { key, cert } = createCertificate(hosts);
+  const seen: { name: unknown; isResumed: boolean }[] = [];
+  const server = createTlsServer({ key, cert }, (asked, response) => {
+    const socket = asked.socket as import('node:tls').TLSSocket;
+    seen.push({ name: (socket as { servername?: unknown }).servername, isResumed: socket.isSessionReused() });
+    response.writeHead(204, { connection: 'close' }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  if (isTrusted) setDefaultCACertificates([...known, cert]);
+  return { port: (server.address() as { port: number }).port, seen };
+}
+
+const known = getCACertificates('default');
+afterEach(() => {
+  setDefaultCACertificates(known);
+  vi.unstubAllEnvs();
+});
+
+it('connections with TLS ask for the host by its name, and take up again what was agreed', async () => {
+  const { port, seen } = await serveTls(['localhost'], true);
+  const connections = reach(`https://localhost:${port}/`);
+  expect([await ask(connections), await ask(connections)]).toEqual(['204', '204']);
+  expect(seen.map(({ name }) => name)).toEqual(['localhost', 'localhost']);
+  expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true]);
+});
+
+it.each([
+  ['for its address', ['127.0.0.1'], true, '204'],
+  ['for another host', ['localhost'], true, 'backend_certificate_invalid ERR_TLS_CERT_ALTNAME_INVALID'],
+  [
+    'that nobody vouches for',
+    ['127.0.0.1'],
+    false,
+    'backend_certificate_invalid DEPTH_ZERO_SELF_SIGNED_CERT',
+  ],
+])('a certificate %s is judged, whatever the environment says', async (_what, hosts, isTrusted, found) => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  const { port } = await serveTls(hosts, isTrusted);
+  expect(await ask(reach(`https://127.0.0.1:${port}/`))).toBe(found);
+});
+
+it('plain http reaches this machine and private networks, and no other place unless its operator says why', () => {
+  const refused = 'https';
+  expect(() => reach('http://93.184.215.14/')).toThrow(refused);
+  expect(() => reach('http://[2606:2800::1]/')).toThrow(refused);
+  expect(() => reach('http://93.184.215.14/', true)).not.toThrow();
+  expect(() => reach('https://93.184.215.14/')).not.toThrow();
+  expect(() => reach('http://[::1]/')).not.toThrow();
+});
+
+it('connections nobody uses end, and all of them when they are closed', async () => {
+  let open = 0;
+  const server = createServer((socket) => {
+    open++;
+    socket.on('close', () => open--);
+    socket.on('error', () => undefined);
+    socket.on('data', () => socket.write('HTTP/1.1 204 No\r\n\r\n'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const connections = reach(`http://127.0.0.1:${(server.address() as { port: number }).port}/`);
+  expect(await Promise.all([ask(connections), ask(connections), ask(connections)])).toEqual([
+    '204',
+    '204',
+    '204',
+  ]);
+  expect(open).toBe(3);
+  expect(await ask(connections)).toBe('204');
+  expect(open).toBe(3);
+  await expect.poll(() => open, { timeout: 6000 }).toBe(0);
+  expect(await ask(connections)).toBe('204');
+  connections.close();
+  await expect.poll(() => open).toBe(0);
+});
