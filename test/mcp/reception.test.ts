@@ -87,12 +87,19 @@ describe('the reception of a transport', () => {
   it('hands everything over in the usual way where the server is not what it knows', async () => {
     const changed = new Server({ name: 'a', version: '1' });
     Object.defineProperty(changed, '_onrequest', { value: vi.fn(), configurable: true });
-    const elsewhere = new Server({ name: 'a', version: '1' });
-    const inner: McpLike = {
-      connect: (transport) => elsewhere.connect({ ...transport, start: async () => {} } as Transport),
-      close: () => elsewhere.close(),
+    const behindAnother = new Server({ name: 'a', version: '1' });
+    const connect = behindAnother.connect.bind(behindAnother);
+    behindAnother.connect = async (transport) => {
+      transport.onmessage = vi.fn();
+      await connect({ start: async () => {}, send: async () => {}, close: async () => {} });
     };
-    for (const server of [changed, inner]) {
+    const withoutSdk: McpLike = {
+      async connect(transport) {
+        transport.onmessage = vi.fn();
+      },
+      close: async () => {},
+    };
+    for (const server of [changed, behindAnother, withoutSdk]) {
       const { reception, open } = createTransport();
       await open(server);
       expect(reception.takerOf(ping as Message)).toBe(reception.take);
