@@ -22,7 +22,7 @@ export function nameRequests({ logger, isForPrograms, count }: RequestLogOptions
   return (ctx: Context, next: Next): Promise<void> => {
     const requestId = randomUUID();
     ctx.state.requestId = requestId;
-    ctx.set('X-Request-Id', requestId);
+    ctx.res.setHeader('X-Request-Id', requestId);
     const { path } = ctx;
     const isQuiet = isForPrograms(path);
     const started = performance.now();

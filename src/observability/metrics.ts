@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createRequestDurations } from './request-durations.ts';
 
 /** Counts what an installation does, for Prometheus. Nothing in it names a person, a client or a token (T-113, T-194). */
 export interface Metrics {
@@ -19,14 +20,6 @@ export interface Metrics {
   render(): Promise<{ contentType: string; text: string }>;
 }
 
-/** Upper bounds of the request histogram, in seconds. */
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-
-/** `2xx` for 204: a class tells enough, and keeps the number of series small. */
-function classOf(status: number): string {
-  return `${Math.floor(status / 100)}xx`;
-}
-
 /**
  * Creates the metrics of one gatehouse, those of the process among them (event loop, memory, garbage collection).
  * prom-client, because it is the client Prometheus itself names for Node.js.
@@ -36,13 +29,7 @@ export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'gatehouse_http_request_duration_seconds',
-    help: 'Requests by route and class of status, with how long they took. A stream counts when it ends.',
-    labelNames: ['route', 'status'] as const,
-    buckets,
-    registers,
-  });
+  const requests = createRequestDurations();
   const events = new Counter({
     name: 'gatehouse_events_total',
     help: 'Events of the audit log by name.',
@@ -61,20 +48,9 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['version'],
     registers,
   }).set({ version }, 1);
-  /** Label sets are looked up once: the look-up costs more than the count. */
-  const observers = new Map<string, { observe(seconds: number): void }>();
 
   return {
-    countRequest(route, status, ms) {
-      const statusClass = classOf(status);
-      const key = `${route} ${statusClass}`;
-      let observer = observers.get(key);
-      if (!observer) {
-        observer = requests.labels(route, statusClass);
-        observers.set(key, observer);
-      }
-      observer.observe(ms / 1000);
-    },
+    countRequest: (route, status, ms) => requests.observe(route, status, ms / 1000),
     countEvent: (event) => events.inc({ event }),
     countLimited: (limit) => limited.inc({ limit }),
     watch(name, help, read) {
@@ -87,6 +63,9 @@ export function createMetrics(version: string): Metrics {
         },
       });
     },
-    render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    render: async () => ({
+      contentType: registry.contentType,
+      text: (await registry.metrics()) + requests.render(),
+    }),
   };
 }
