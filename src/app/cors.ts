@@ -22,7 +22,7 @@ export function allowAnyOrigin(methods: readonly string[]) {
  * read the answers.
  */
 export function allowKnownOrigins(options: GuardOptions, methods: readonly string[]) {
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return (ctx: Context, next: Next): Promise<void> | void => {
     const origin = ctx.get('Origin');
     if (origin === '') return next();
     ctx.vary('Origin');
@@ -45,7 +45,7 @@ export function allowKnownOrigins(options: GuardOptions, methods: readonly strin
       'Access-Control-Expose-Headers',
       'WWW-Authenticate, DPoP-Nonce, Mcp-Session-Id, MCP-Protocol-Version, Retry-After',
     );
-    await next();
+    return next();
   };
 }
 

@@ -32,7 +32,7 @@ export function guardHost({ publicUrl, direct }: GuardOptions) {
   };
   /** The last host that passed: nearly every request names the same one. */
   let passed: string | undefined;
-  return async (ctx: Context, next: Next): Promise<void> => {
+  return (ctx: Context, next: Next): Promise<void> | void => {
     const [host = '', ...more] = fieldValues(ctx.req.rawHeaders, 'host');
     if (
       more.length > 0 ||

@@ -1,4 +1,4 @@
-import { principalKey } from '../oauth/auth-info.ts';
+import { type AuthInfo, principalKey } from '../oauth/auth-info.ts';
 import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
 import { checkContentEncoding, checkContentLength, checkContentType } from './checks/body-headers.ts';
@@ -40,9 +40,16 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     preflight.checkAccept(exchange);
 
   const turns = createBodyTurns(maxLargeBodies);
-  const read = async ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
+  const read = ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
     const length = headers['content-length'];
-    if (length !== undefined && Number(length) <= smallBodyBytes) return readBody(body, length, maxBodyBytes);
+    const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
+    return isSmall ? readBody(body, length, maxBodyBytes) : readInTurn(body, length, authInfo);
+  };
+  const readInTurn = async (
+    body: Exchange['body'],
+    length: string | undefined,
+    authInfo: AuthInfo,
+  ): Promise<Buffer | Refusal> => {
     const giveBack = await turns.take(principalKey(authInfo));
     return readBody(body, length, maxBodyBytes).finally(giveBack);
   };
@@ -65,7 +72,7 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
     const posted = await readPosted(exchange);
-    return isRefusal(posted) ? posted : serve(exchange, posted);
+    return isRefusal(posted) ? posted : await serve(exchange, posted);
   };
 }
 
@@ -87,7 +94,7 @@ export function createDispatch({ legacy, modern }: Eras, maxBodyBytes: number): 
     checkAccept: ({ method, headers }) => checkAccept(method, headers.accept),
     maxBodyBytes,
   };
-  return withPreflight(preflight, async (exchange, posted) => {
+  return withPreflight(preflight, (exchange, posted) => {
     if (!posted || isLegacyPost(exchange.headers, posted)) return legacy(exchange, posted);
     return modern(exchange, posted);
   });

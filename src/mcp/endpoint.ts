@@ -58,7 +58,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     sse: at(transports.sse, 'GET, OPTIONS'),
     messages: at(transports.messages, 'POST, OPTIONS'),
     rest: at(transports.rest, 'POST, OPTIONS'),
-    async refuseOversized(ctx, next) {
+    refuseOversized(ctx, next) {
       const refusal = checkContentLength(ctx.req.headers['content-length'], maxBodyBytes);
       if (!refusal) return next();
       ctx.respond = false;

@@ -37,7 +37,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     requiredScopes: options.requiredScopes ?? [],
     baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
   };
-  return async (ctx, next) => {
+  return async (ctx, next): Promise<void> => {
     if (ctx.method === 'OPTIONS') return next();
     const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');
     const proven = () => ({
@@ -56,6 +56,6 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
       return;
     }
     (ctx.state as BearerState).authInfo = verdict.authInfo;
-    return next();
+    await next();
   };
 }

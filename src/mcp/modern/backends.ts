@@ -48,13 +48,13 @@ export function createBackends(options: ServerEachOptions): Backends {
 
   return {
     async current(caller) {
-      const brought = await source.modern?.(caller);
+      const brought = source.modern && (await source.modern(caller));
       if (brought) return brought;
       current ??= choose().catch((error: unknown) => {
         current = undefined;
         throw error;
       });
-      return current;
+      return await current;
     },
     async close() {
       const last = await current?.catch(() => undefined);

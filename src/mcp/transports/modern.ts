@@ -94,14 +94,16 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const checkParameters = createParameterCheck();
 
   /** What is wrong with a request, before a server sees it. */
-  const checkRequest = async (
+  const checkRequest = (
     backend: Backend,
     request: RequestMessage,
     caller: Caller,
-  ): Promise<Answer | undefined> => {
+  ): Answer | undefined | Promise<Answer | undefined> => {
     const mismatch =
-      checkMirroredHeaders(caller.headers, request) ?? (await checkParameters(backend, request, caller));
-    return mismatch && headerMismatch(mismatch);
+      checkMirroredHeaders(caller.headers, request) ?? checkParameters(backend, request, caller);
+    return mismatch instanceof Promise
+      ? mismatch.then((found) => found && headerMismatch(found))
+      : mismatch && headerMismatch(mismatch);
   };
 
   const listen = async (
@@ -146,15 +148,17 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
         backend.checksEnvelope &&
         request.method !== listenMethod &&
         namesModernRevision(headers, request);
-      const wrong =
+      const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
-        (request && (await checkRequest(backend, request, caller)));
+        (request && checkRequest(backend, request, caller));
+      const wrong = checked instanceof Promise ? await checked : checked;
       if (wrong) sendAnswer(reply, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
 
       // A server that is made for this request is asked for the scopes it declares once it is made.
       if (!backend.checksScopes || request?.method === listenMethod) {
-        const refusal = await gate.check(posted.messages, authInfo, backend.server);
+        const lacked = gate.check(posted.messages, authInfo, backend.server);
+        const refusal = lacked instanceof Promise ? await lacked : lacked;
         if (refusal) return refusal;
       }
       if (request?.method === listenMethod) return listen(backend, request, { caller, reply });
