@@ -1,6 +1,6 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
-import { entriesOf, type Listed, lists } from './listed.ts';
+import { type Listed, lists, withEntries } from './listed.ts';
 import { namePatterns } from './name-pattern.ts';
 import { notFound } from './not-found.ts';
 import type { Answer, Step } from './step.ts';
@@ -55,12 +55,9 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
       const asked = askedFor(request);
       if (!asked && usingMethods.has(request.method)) return unnamed;
       if (asked && !mayUse(asked.kind, asked.name)) return notFound(asked.kind, asked.name, passing);
-      const answer = await next(request);
-      const list = lists.get(request.method);
-      const entries = list && entriesOf(answer.result, list);
-      if (!answer.result || !list || !entries) return answer;
-      const shown = entries.filter((entry) => mayUse(list.kind, entry[list.name]));
-      return { result: { ...answer.result, [list.member]: shown } };
+      return withEntries(request.method, await next(request), (entries, { kind, name }) =>
+        entries.filter((entry) => mayUse(kind, entry[name])),
+      );
     },
     mayTell: ({ method, params }) =>
       method !== 'notifications/resources/updated' || mayUse('resource', params?.uri),

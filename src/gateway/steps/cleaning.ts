@@ -2,7 +2,7 @@ import { type Logger, loggable } from '../../observability/logger.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { cleanDefinition } from './clean-definition.ts';
 import { isUnclean } from './clean-text.ts';
-import { type Entry, entriesOf, lists } from './listed.ts';
+import { type Entry, lists, withEntries } from './listed.ts';
 import { notFound } from './not-found.ts';
 import type { Step } from './step.ts';
 
@@ -37,15 +37,11 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
       const asked = askedFor(request);
       if (asked && isUnclean(asked.name)) return notFound(asked.kind, asked.name, passing);
       const answer = await next(request);
-      if (!answer.result) return answer;
-      if (introductions.has(request.method)) return { result: cleanDefinition(answer.result) };
-      const list = lists.get(request.method);
-      const entries = list && entriesOf(answer.result, list);
-      if (!list || !entries) return answer;
-      const clean = entries
-        .filter((entry) => hasCleanNames(entry, list.kind, list.name))
-        .map(cleanDefinition);
-      return { result: { ...answer.result, [list.member]: clean } };
+      if (introductions.has(request.method))
+        return answer.result ? { result: cleanDefinition(answer.result) } : answer;
+      return withEntries(request.method, answer, (entries, { kind, name: member }) =>
+        entries.filter((entry) => hasCleanNames(entry, kind, member)).map(cleanDefinition),
+      );
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Answer } from './step.ts';
+
 /** Where a list stands in its result, and which member names an entry. */
 export interface Listed {
   member: string;
@@ -27,4 +29,20 @@ export function entriesOf(
   const entries = result?.[member];
   if (!Array.isArray(entries)) return undefined;
   return entries.filter((entry) => typeof entry === 'object' && entry !== null && !Array.isArray(entry));
+}
+
+/**
+ * Gives the answer to a request with other entries, where it is a list.
+ * @param method the method of the request
+ * @param change gives the entries instead of those the server listed
+ */
+export async function withEntries(
+  method: string,
+  answer: Answer,
+  change: (entries: Entry[], list: Listed) => Entry[] | Promise<Entry[]>,
+): Promise<Answer> {
+  const list = lists.get(method);
+  const entries = list && entriesOf(answer.result, list);
+  if (!answer.result || !list || !entries) return answer;
+  return { result: { ...answer.result, [list.member]: await change(entries, list) } };
 }

@@ -1,7 +1,6 @@
 import type { Logger } from '../../observability/logger.ts';
-import { askedFor } from './asked-for.ts';
-import { type Entry, entriesOf, lists } from './listed.ts';
-import { notFound } from './not-found.ts';
+import { calledTool } from './called-tool.ts';
+import { type Entry, withEntries } from './listed.ts';
 import type { Answer, Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 import type { ToolPins } from './tool-pins.ts';
@@ -37,20 +36,15 @@ export function createPinning({ pins, onChange, definitions, logger }: PinningOp
     cares: (method) => method === 'tools/list' || (isBlocking && method === 'tools/call'),
     async answer(request, passing, next) {
       if (request.method === 'tools/call') {
-        const name = askedFor(request)?.name ?? '';
-        const { tool, error } = await definitions.find(name, passing);
-        if (error) return { error };
-        if (!tool) return notFound('tool', name, passing);
+        const { name, tool, answer } = await calledTool(definitions, request, passing);
+        if (answer) return answer;
         const changed = await review([tool]);
         return changed.size > 0 ? blocked(name) : next(request);
       }
-      const answer = await next(request);
-      const list = lists.get(request.method);
-      const tools = list && entriesOf(answer.result, list);
-      if (!answer.result || !tools) return answer;
-      const changed = await review(tools);
-      if (!isBlocking || changed.size === 0) return answer;
-      return { result: { ...answer.result, tools: tools.filter(({ name }) => !changed.has(String(name))) } };
+      return withEntries(request.method, await next(request), async (tools) => {
+        const changed = await review(tools);
+        return isBlocking ? tools.filter(({ name }) => !changed.has(String(name))) : tools;
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
-import { askedFor } from './asked-for.ts';
-import { type Entry, entriesOf, lists } from './listed.ts';
+import { calledTool } from './called-tool.ts';
+import { type Entry, withEntries } from './listed.ts';
 import { notFound } from './not-found.ts';
 import type { Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
@@ -15,16 +15,11 @@ export function createReadOnly(definitions: Pick<ToolDefinitions, 'find'>): Step
     cares: (method) => method === 'tools/list' || method === 'tools/call',
     async answer(request, passing, next) {
       if (request.method === 'tools/call') {
-        const name = askedFor(request)?.name ?? '';
-        const { tool, error } = await definitions.find(name, passing);
-        if (error) return { error };
-        return tool && isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
+        const { name, tool, answer } = await calledTool(definitions, request, passing);
+        if (answer) return answer;
+        return isReadOnly(tool) ? next(request) : notFound('tool', name, passing);
       }
-      const answer = await next(request);
-      const list = lists.get(request.method);
-      const tools = list && entriesOf(answer.result, list);
-      if (!answer.result || !tools) return answer;
-      return { result: { ...answer.result, tools: tools.filter(isReadOnly) } };
+      return withEntries(request.method, await next(request), (tools) => tools.filter(isReadOnly));
     },
   };
 }
