@@ -7,22 +7,22 @@ import {
 } from '@modelcontextprotocol/server';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { isObject } from '../../mcp/conversations/client-abilities.ts';
-import type { InitializeParams, JsonRpcError, Sender } from '../../mcp/conversations/conversation.ts';
-import { internalError, methodNotFound, requestCancelled } from '../../mcp/json-rpc-errors.ts';
+import type { InitializeParams, Sender } from '../../mcp/conversations/conversation.ts';
+import { internalError, requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { McpLike } from '../../mcp/mcp-like.ts';
 import type { Cursors } from '../../mcp/paging.ts';
-import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
-import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { backendError } from '../backends/backend-errors.ts';
 import { withAbsence } from '../steps/absence.ts';
 import type { Answer } from '../steps/step.ts';
-import { joinCapabilities, unknownCapabilities } from './capabilities.ts';
-import { maxToolNameLength, splitName } from './final-names.ts';
-import { gather, type Missing } from './gathering.ts';
+import { splitName } from './final-names.ts';
+import { gather, type Missing, reasonOf, sayMissing } from './gathering.ts';
+import { introduction } from './introduction.ts';
+import { joinList } from './joined-lists.ts';
 import { Member, type MemberBackend, type MemberListener } from './member.ts';
-import { finalEntry, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
+import { OpenQuestions } from './open-questions.ts';
+import { finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
+import { unknownName } from './unknown-names.ts';
 
 /** What a server made of several is made with. */
 export interface AggregateServerOptions {
@@ -33,24 +33,9 @@ export interface AggregateServerOptions {
   logger: Pick<Logger, 'warn'>;
   /** Whose it is; absent where it is one for all. */
   authInfo?: AuthInfo | undefined;
+  /** Called when it is closed for good. */
   closed(server: AggregateServer): void;
 }
-
-/** A request that a backend has not answered. */
-interface Pending {
-  member: Member;
-  /** Id of the request of the client it belongs to. */
-  of: RequestId;
-  take(answer: Answer): void;
-}
-
-type Fields = Record<string, unknown>;
-
-/** How long a backend may take for its part of a list, in milliseconds; then the list is given without it. */
-const listMs = 20_000;
-
-/** Where lists say which backends they are without. */
-const unavailableMember = 'mcp-gatehouse/unavailable';
 
 /**
  * An MCP server of the revisions up to 2025-11-25 that is made of several: the names of each have its key before them,
@@ -60,7 +45,7 @@ const unavailableMember = 'mcp-gatehouse/unavailable';
 export class AggregateServer implements McpLike {
   readonly #options: AggregateServerOptions;
   readonly #members: readonly Member[];
-  readonly #pending = new Map<RequestId, Pending>();
+  readonly #questions = new OpenQuestions();
   /** Requests of the client that are not answered. */
   readonly #running = new Set<RequestId>();
   /** Who asked the client what, by the id of the question: these are unique in the installation. */
@@ -70,7 +55,6 @@ export class AggregateServer implements McpLike {
   #sender: Sender;
   #level: unknown;
   #isInitialized = false;
-  #lastId = 0;
 
   constructor(options: AggregateServerOptions) {
     const { backends, authInfo, logger } = options;
@@ -156,32 +140,7 @@ export class AggregateServer implements McpLike {
     const [first] = missing;
     if (first && missing.length === this.#members.length) return { error: first.error };
     for (const { member } of missing) member.missed();
-    const can = this.#members.map(
-      (member) => member.result?.capabilities ?? member.backend.known ?? unknownCapabilities,
-    );
-    const instructions = this.#instructions(missing);
-    return {
-      result: {
-        protocolVersion: initialize.protocolVersion,
-        capabilities: joinCapabilities(can),
-        serverInfo: { name: this.#options.name, version: '1' },
-        ...(instructions && { instructions }),
-        ...this.#unavailable(missing),
-      },
-    };
-  }
-
-  #instructions(missing: readonly Missing[]): string {
-    const away = missing.map(({ member }) => member);
-    return this.#members
-      .flatMap((member) => {
-        const { key, result } = member;
-        if (away.includes(member)) return [`# ${key}\n\nNot available at present.`];
-        return typeof result?.instructions === 'string' && result.instructions !== ''
-          ? [`# ${key}\n\nTools and prompts: ${key}_…; resources: ${key}+….\n\n${result.instructions}`]
-          : [];
-      })
-      .join('\n\n');
+    return { result: introduction(this.#options.name, initialize.protocolVersion, this.#members, missing) };
   }
 
   /** Hands a request to the backend whose name or URI it has. */
@@ -189,7 +148,10 @@ export class AggregateServer implements McpLike {
     const own = ownRequest(request);
     const { method, id } = request;
     const member = own && this.#members.find(({ key }) => key === own.key);
-    if (!member) return { error: this.#nobodys(request) };
+    if (!member) {
+      const keys = this.#members.map(({ key }) => key);
+      return { error: unknownName(request, keys) };
+    }
     const missing = await member.ready();
     if (missing) return { error: missing };
     if (!this.#running.has(id)) return { error: requestCancelled };
@@ -197,7 +159,7 @@ export class AggregateServer implements McpLike {
     if (method === 'resources/subscribe') member.subscribed.add(String(uri));
     if (method === 'resources/unsubscribe') member.subscribed.delete(String(uri));
     const { task: _task, ...params } = own.request.params ?? {};
-    const answer = await this.#ask(member, { id, method, params }, sender);
+    const answer = await this.#questions.ask(member, { of: id, method, params }, sender);
     if (!answer.result) {
       if (method === 'resources/subscribe') member.subscribed.delete(String(uri));
       return answer;
@@ -205,130 +167,28 @@ export class AggregateServer implements McpLike {
     return { result: finalResult(member.key, method, answer.result) };
   }
 
-  #nobodys({ method, params = {} }: RequestMessage): JsonRpcError {
-    const keys = this.#members.map(({ key }) => key).join(', ');
-    const { uri, name } = params;
-    if (method.startsWith('resources/'))
-      return {
-        code: errorCodes.resourceNotFound,
-        message: `Resource not found: URIs begin with the backend they are of (${keys}) and +.`,
-        data: { uri },
-      };
-    if (method !== 'tools/call' && method !== 'prompts/get' && method !== 'completion/complete')
-      return methodNotFound;
-    const what = typeof name === 'string' ? `${name} is not found` : 'It is not found';
-    return {
-      code: errorCodes.invalidParams,
-      message: `${what}: names begin with the backend they are of (${keys}) and _; URIs with + in its place.`,
-    };
-  }
-
-  /** Asks a backend; the answer comes when it has answered, was cancelled, or ended. */
-  #ask(
-    member: Member,
-    { id: of, method, params }: { id: RequestId; method: string; params: Fields },
-    sender: Sender,
-  ): Promise<Answer> {
-    return new Promise((take) => {
-      const id = ++this.#lastId;
-      this.#pending.set(id, { member, of, take });
-      member.say({ jsonrpc: '2.0', id, method, params }, sender);
-    });
-  }
-
   async #list(list: ListKind, request: RequestMessage, sender: Sender): Promise<Answer> {
-    const { method, id, params: { cursor, _meta: _ignored, ...params } = {} } = request;
-    const { cursors } = this.#options;
-    const scope = sender.authInfo && principalKey(sender.authInfo);
-    const positions =
-      typeof cursor === 'string' && cursor !== ''
-        ? new Map(JSON.parse(cursors.read(cursor, method, scope)) as [string, string][])
-        : undefined;
-    const asked = this.#members.filter(({ key }) => !positions || positions.has(key));
-    const missing = await gather(asked);
-    const parts = await Promise.all(
-      asked
-        .filter(({ result, isOpen }) => isOpen && result?.capabilities[list.capability] !== undefined)
-        .map(async (member) => {
-          const at = positions?.get(member.key);
-          const page = at === undefined ? params : { ...params, cursor: at };
-          const answer = await this.#part(member, { id, method, params: page }, sender);
-          return { member, answer };
-        }),
-    );
-    const entries: Fields[] = [];
-    const next: [string, string][] = [];
-    for (const { member, answer } of parts) {
-      const { result, error } = answer;
-      if (error && error.code !== errorCodes.methodNotFound) missing.push({ member, error });
-      const own = result?.[list.member];
-      if (Array.isArray(own)) entries.push(...this.#entries(member, list, own));
-      if (typeof result?.nextCursor === 'string') next.push([member.key, result.nextCursor]);
-    }
+    const { cursors, logger } = this.#options;
+    const joining = { members: this.#members, questions: this.#questions, cursors, logger };
+    const { entries, nextCursor, missing } = await joinList(list, request, sender, joining);
+    if (!this.#running.has(request.id)) return { error: requestCancelled };
     for (const { member } of missing) if (!member.isOpen) member.missed();
-    this.#warn(missing, id);
-    const nextCursor = next.length > 0 && cursors.write(JSON.stringify(next), method, scope);
+    this.#warn(missing, request.id);
     const result = {
       [list.member]: entries,
       ...(nextCursor && { nextCursor }),
-      ...this.#unavailable(missing),
+      ...sayMissing(missing),
     };
     if (missing.length === 0) return { result };
     const away = new Map(missing.map(({ member, error }) => [member.key, error]));
     return { result: withAbsence(result, (name) => away.get(splitName(name)?.key ?? '')) };
   }
 
-  /** Asks a backend for its part of a list, for as long as others are kept waiting for it. */
-  async #part(
-    member: Member,
-    question: { id: RequestId; method: string; params: Fields },
-    sender: Sender,
-  ): Promise<Answer> {
-    const timer = setTimeout(() => {
-      const error = backendError('backend_call_timed_out', member.backend.name);
-      this.#giveUp((pending) => pending.member === member && pending.of === question.id, error, sender);
-    }, listMs).unref();
-    return this.#ask(member, question, sender).finally(() => clearTimeout(timer));
-  }
-
-  #entries(member: Member, list: ListKind, own: readonly unknown[]): Fields[] {
-    return own.flatMap((entry) => {
-      const final = finalEntry(member.key, list, entry);
-      if (!final) return [];
-      if (list.member === 'tools') {
-        if (String(final.name).length > maxToolNameLength) {
-          this.#options.logger.warn(
-            { backend: member.backend.name, length: String(final.name).length },
-            'a tool is left out: its name and the key of its backend are longer than 128 characters; give a shorter key',
-          );
-          return [];
-        }
-        delete final.execution;
-      }
-      return [final];
-    });
-  }
-
-  /** What is said of backends that are missing, in the `_meta` of a result that is good for this moment only. */
-  #unavailable(missing: readonly Missing[]): Fields {
-    if (missing.length === 0) return {};
-    const named = missing.map(({ member: { key }, error: { message, data } }) => ({
-      backend: key,
-      message,
-      ...(isObject(data) && typeof data.reason === 'string' && { reason: data.reason }),
-    }));
-    return { ttlMs: 0, _meta: { [unavailableMember]: named } };
-  }
-
   #warn(missing: readonly Missing[], of: RequestId): void {
     for (const { member, error } of missing) {
       const { key, backend } = member;
       this.#options.logger.warn(
-        {
-          backend: backend.name,
-          errorCode: error.code,
-          reason: isObject(error.data) ? error.data.reason : undefined,
-        },
+        { backend: backend.name, errorCode: error.code, reason: reasonOf(error) },
         'a list is given without a backend that does not answer',
       );
       if (this.#level === undefined) continue;
@@ -339,42 +199,26 @@ export class AggregateServer implements McpLike {
 
   #setLevel(member: Member, sender: Sender): void {
     if (this.#level === undefined || member.result?.capabilities.logging === undefined) return;
-    const id = ++this.#lastId;
-    member.say({ jsonrpc: '2.0', id, method: 'logging/setLevel', params: { level: this.#level } }, sender);
+    this.#questions.tell(member, { method: 'logging/setLevel', params: { level: this.#level } }, sender);
   }
 
   #cancel({ params }: Message, sender: Sender): void {
     const of = params?.requestId as RequestId;
     this.#running.delete(of);
-    this.#giveUp((pending) => pending.of === of, requestCancelled, sender, params?.reason);
-  }
-
-  /** Waits no longer for answers, and tells those who were to give them. */
-  #giveUp(which: (pending: Pending) => boolean, error: JsonRpcError, sender: Sender, reason?: unknown): void {
-    for (const [requestId, pending] of [...this.#pending]) {
-      if (!which(pending)) continue;
-      this.#pending.delete(requestId);
-      const params = { requestId, ...(typeof reason === 'string' && { reason }) };
-      pending.member.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params }, sender);
-      pending.take({ error });
-    }
+    this.#questions.giveUp(of, { error: requestCancelled, sender, reason: params?.reason });
   }
 
   /** Takes what a backend says. */
   #hear(member: Member, message: Message, relatedTo: RequestId | undefined): void {
     const { id, method, params } = message;
     if (method === undefined) {
-      const pending = id === undefined ? undefined : this.#pending.get(id);
-      if (pending?.member !== member || id === undefined) return;
-      this.#pending.delete(id);
-      const { result, error } = message as Message & Answer;
-      pending.take(error ? { error } : { result: result ?? {} });
+      this.#questions.answered(member, message);
       return;
     }
     if (method.startsWith('notifications/tasks/')) return;
     if (id !== undefined) this.#asked.set(id, member);
     if (method === 'notifications/cancelled') this.#asked.delete(params?.requestId);
-    const of = relatedTo === undefined ? undefined : this.#pending.get(relatedTo)?.of;
+    const of = relatedTo === undefined ? undefined : this.#questions.requestOf(relatedTo);
     this.#say(finalSaying(member.key, message), of);
   }
 
@@ -384,22 +228,15 @@ export class AggregateServer implements McpLike {
     if (!this.#isInitialized) return;
     member.initialized(sender);
     this.#setLevel(member, sender);
-    for (const uri of member.subscribed) {
-      const id = ++this.#lastId;
-      member.say({ jsonrpc: '2.0', id, method: 'resources/subscribe', params: { uri } }, sender);
-    }
+    for (const uri of member.subscribed)
+      this.#questions.tell(member, { method: 'resources/subscribe', params: { uri } }, sender);
     for (const capability of ['tools', 'prompts', 'resources'])
       if (member.result?.capabilities[capability] !== undefined)
         this.#say({ jsonrpc: '2.0', method: `notifications/${capability}/list_changed` });
   }
 
   #memberEnded(member: Member): void {
-    const error = backendError('backend_ended', member.backend.name);
-    for (const [id, pending] of [...this.#pending])
-      if (pending.member === member) {
-        this.#pending.delete(id);
-        pending.take({ error });
-      }
+    this.#questions.ended(member);
     for (const [id, asker] of [...this.#asked]) if (asker === member) this.#asked.delete(id);
   }
 

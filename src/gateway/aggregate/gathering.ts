@@ -1,9 +1,13 @@
+import { isObject } from '../../mcp/conversations/client-abilities.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Member } from './member.ts';
 
 /** How long a backend is waited for that others need not wait for, in milliseconds. */
 const patienceMs = 10_000;
+
+/** Where results say which backends they are without. */
+const unavailableMember = 'mcp-gatehouse/unavailable';
 
 /** A backend that is missing from an answer. */
 export interface Missing {
@@ -38,4 +42,19 @@ export async function gather(members: readonly Member[]): Promise<Missing[]> {
       member,
       error: errors.get(member) ?? backendError('backend_start_timed_out', member.backend.name),
     }));
+}
+
+/** Says of a result which backends it is without; it is good for this moment only then. */
+export function sayMissing(missing: readonly Missing[]): Record<string, unknown> {
+  if (missing.length === 0) return {};
+  const named = missing.map(({ member: { key }, error }) => {
+    const reason = reasonOf(error);
+    return { backend: key, message: error.message, ...(typeof reason === 'string' && { reason }) };
+  });
+  return { ttlMs: 0, _meta: { [unavailableMember]: named } };
+}
+
+/** The name of a failure, where its error has one. */
+export function reasonOf({ data }: JsonRpcError): unknown {
+  return isObject(data) ? data.reason : undefined;
 }

@@ -6,7 +6,8 @@ import { createLogger } from '../../../src/observability/logger.ts';
 import { callerOf, params as opening, type Said } from '../backends/support/talk.ts';
 import { RawServer } from '../steps/support/raw-server.ts';
 
-const logger = createLogger('silent', () => undefined);
+const log: string[] = [];
+const logger = createLogger('warn', (line) => log.push(line));
 
 /** A backend of servers that a test answers for. */
 function backendOf(make: () => RawServer): GatewayBackend & { made: RawServer[] } {
@@ -128,6 +129,20 @@ describe('lists', () => {
     expect(heard).toMatchObject([{ message: { params: { logger: 'b', data: 'No.' } }, relatedTo: 3 }]);
     tell({ method: 'notifications/cancelled', params: { requestId: 99 } });
   });
+});
+
+it('a list nobody waits for any more is no word of missing backends, to the client or in the log', async () => {
+  const [a, b] = [backendOf(() => raw(['t'])), backendOf(() => new RawServer())];
+  const { ask, tell, heard, lastId } = await open({ a, b });
+  await ask('logging/setLevel', { level: 'info' });
+  log.length = 0;
+  void ask('tools/list');
+  const silent = b.made[0] as RawServer;
+  await silent.hears(({ method }) => method === 'tools/list');
+  tell({ method: 'notifications/cancelled', params: { requestId: lastId() } });
+  await silent.hears(({ method }) => method === 'notifications/cancelled');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([heard, log]).toEqual([[], []]);
 });
 
 describe('a backend that does not begin', () => {
