@@ -7,8 +7,10 @@ import {
   createSteps,
   type GatewayBackend,
   type Memory,
+  type PersonalCredentials,
   type RemoteBackendOptions,
   type StdioBackendOptions,
+  type StepsOptions,
   withSteps,
   withWaitingServers,
 } from '../gateway/index.ts';
@@ -35,7 +37,7 @@ export interface RouteBackend {
   name: string;
   options: StdioBackendOptions | RemoteBackendOptions;
   /** What it is given on behalf of its callers; nothing without it. */
-  credentials?: CredentialSource | undefined;
+  credentials?: PersonalCredentials | undefined;
 }
 
 /** What the backend of a route is composed with. */
@@ -71,9 +73,16 @@ function composeBackend(
   }
 }
 
-/** Says for whom a backend may fail by itself: whether it is one for all, and whether it is given what is a person's own. */
-function sharingOf({ options, credentials }: RouteBackend): { isOneForAll: boolean; isPersonal: boolean } {
+/**
+ * Says for whom a backend may fail by itself: whether it is one for all, whether it is given what is a person's own, and
+ * what hears where it does not accept that.
+ */
+function sharingOf({
+  options,
+  credentials,
+}: RouteBackend): Pick<StepsOptions, 'isOneForAll' | 'isPersonal' | 'refusable'> {
   return {
+    refusable: credentials,
     isOneForAll: 'url' in options || options.process === 'shared',
     isPersonal:
       credentials !== undefined || ('accountFolders' in options && options.accountFolders !== undefined),

@@ -1,12 +1,12 @@
 import type { RouteForms } from '../authorization-server/index.ts';
 import { accountMark } from '../crypto/account-mark.ts';
 import {
-  type CredentialSource,
   checkFits,
   createCredentials,
   createPersonValue,
   createUpstreamValue,
   type EnteredValues,
+  type PersonalCredentials,
   type PlacedValue,
   readOperatorValue,
   type UpstreamTokenSource,
@@ -37,7 +37,7 @@ export interface RouteCredentialsParts {
 /** The credentials of a route. */
 export interface RouteCredentials {
   /** What its backend is given; undefined where that is nothing. */
-  source: CredentialSource | undefined;
+  source: PersonalCredentials | undefined;
   /** What people enter for it. */
   forms: RouteForms;
 }

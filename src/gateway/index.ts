@@ -3,7 +3,7 @@ export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.t
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
 export { createCredentials, type PlacedValue } from './credentials/create-credentials.ts';
-export type { CredentialSource } from './credentials/credentials.ts';
+export type { CredentialSource, PersonalCredentials } from './credentials/credentials.ts';
 export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';
 export { checkFits } from './credentials/placing.ts';

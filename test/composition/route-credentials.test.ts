@@ -60,7 +60,7 @@ describe('the credentials of a route', () => {
       },
       {
         entered: { read: async (...key) => `entered ${key.join(' ')}`, onChange: () => () => undefined },
-        tokens: { token: async () => ({ accessToken: 'hub token' }), holds: async () => true },
+        tokens: { token: async () => ({ accessToken: 'hub token', generation: 1 }), holds: async () => true },
       },
     );
     expect(await source?.find(ada)).toEqual({

@@ -1,12 +1,14 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { CredentialOwner, CredentialSource, Credentials } from './credentials.ts';
+import type { AfterRefusal, CredentialOwner, Credentials, PersonalCredentials } from './credentials.ts';
 import type { CredentialPlace } from './definition.ts';
 import { placeValue } from './placing.ts';
 
 /** Gives the value of one credential. */
 export interface ValueSource {
   find(caller: AuthInfo): Promise<{ value: string } | { error: JsonRpcError }>;
+  /** See {@link PersonalCredentials.refused}. */
+  refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal>;
   /** Calls back when the value of an account changed or ended. @returns stops calling back */
   onChange(tell: (account: CredentialOwner) => void): () => void;
 }
@@ -19,7 +21,7 @@ export interface PlacedValue {
 }
 
 /** Creates what gives a backend its credentials. Where one is missing, the first in their order is asked for. */
-export function createCredentials(placed: readonly PlacedValue[]): CredentialSource {
+export function createCredentials(placed: readonly PlacedValue[]): PersonalCredentials {
   let forEverybody: Credentials = {};
   const personal: { as: CredentialPlace; source: ValueSource }[] = [];
   for (const { as, value } of placed)
@@ -35,6 +37,11 @@ export function createCredentials(placed: readonly PlacedValue[]): CredentialSou
         credentials = placeValue(credentials, as, found.value);
       }
       return credentials;
+    },
+    async refused(caller, sinceMs) {
+      const outcomes: AfterRefusal[] = [];
+      for (const { source } of personal) outcomes.push(await source.refused(caller, sinceMs));
+      return outcomes.find((outcome) => outcome === 'renewed') ?? outcomes[0];
     },
     onChange(tell) {
       const stops = personal.map(({ source }) => source.onChange(tell));

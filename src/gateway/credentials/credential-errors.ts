@@ -3,7 +3,11 @@ import { type MissingInput, withMissingInput } from '../../mcp/upstreams/missing
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
 /** Why a caller's credentials cannot be given to a backend; stands in `data.reason` of the error. */
-export type CredentialFailure = 'credential_missing' | 'credential_no_person' | 'credential_unavailable';
+export type CredentialFailure =
+  | 'credential_missing'
+  | 'credential_refused'
+  | 'credential_no_person'
+  | 'credential_unavailable';
 
 /** A credential as people are told of it. */
 export interface NamedCredential {
@@ -27,6 +31,22 @@ export function credentialMissing(
     },
     missing,
   );
+}
+
+/**
+ * The error for a caller whose own credential the backend does not accept: it has the page of ours where they give another.
+ * @param advice what they do there
+ */
+export function credentialRefused(
+  { backend, label }: NamedCredential,
+  advice: string,
+  url: string,
+): JsonRpcError {
+  return {
+    code: errorCodes.internalError,
+    message: `The MCP server ${backend} does not accept ${label}. ${advice} Open ${url} in a browser, and send this request again afterwards.`,
+    data: { reason: 'credential_refused' satisfies CredentialFailure, url },
+  };
 }
 
 /** The error for a client that acts for itself, where only a person has what is needed. */

@@ -24,3 +24,16 @@ export interface CredentialSource {
    */
   onChange(tell: (account: CredentialOwner) => void): () => void;
 }
+
+/** What becomes of credentials that a backend did not accept: others are given now, or the error their request gets. */
+export type AfterRefusal = 'renewed' | { error: JsonRpcError };
+
+/** Credentials of which some are their callers' own. */
+export interface PersonalCredentials extends CredentialSource {
+  /**
+   * Takes note that the backend did not accept what it was given for a caller (401), and renews what can be renewed.
+   * @param sinceMs when the refused request began, by `performance.now()`
+   * @returns undefined where nothing of it is the caller's own
+   */
+  refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal | undefined>;
+}

@@ -1,7 +1,13 @@
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
+import { withMissingInput } from '../../mcp/upstreams/missing-input.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
-import { credentialMissing, credentialUnavailable, noPerson } from './credential-errors.ts';
+import {
+  credentialMissing,
+  credentialRefused,
+  credentialUnavailable,
+  noPerson,
+} from './credential-errors.ts';
 import type { CredentialOwner } from './credentials.ts';
 import type { CredentialPlace } from './definition.ts';
 import { GivenValues } from './given-values.ts';
@@ -70,6 +76,25 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
           message: `It needs your ${label}. Enter it on your account page.`,
           url: urlFor(subject),
           isGiven: async () => (await read(subject)) !== undefined,
+        }),
+      };
+    },
+    async refused(caller) {
+      const { subject } = caller;
+      const url = urlFor(subject);
+      const current = () => read(subject).catch(() => undefined);
+      const refused = await current();
+      const isGiven = async (): Promise<boolean> => (await current()) !== refused;
+      if (await waitFor(async () => (await isGiven()) || undefined, patienceOf(caller))) return 'renewed';
+      const advice = 'Enter another one on your account page.';
+      const error = credentialRefused({ backend, label: `your ${label}` }, advice, url);
+      return {
+        error: withMissingInput(error, {
+          name: `credential-${route}`,
+          key: JSON.stringify(['refused', route, name, subject]),
+          message: `It does not accept your ${label}. ${advice}`,
+          url,
+          isGiven,
         }),
       };
     },

@@ -1,26 +1,35 @@
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { inputOfLink } from '../../mcp/upstreams/link-needed.ts';
 import type { MissingLink } from '../../mcp/upstreams/upstream-access.ts';
 import type { ValueSource } from './create-credentials.ts';
-import { credentialMissing, credentialUnavailable, noPerson } from './credential-errors.ts';
-import type { CredentialOwner } from './credentials.ts';
+import {
+  credentialMissing,
+  credentialRefused,
+  credentialUnavailable,
+  noPerson,
+} from './credential-errors.ts';
+import type { AfterRefusal, CredentialOwner } from './credentials.ts';
 import { isPerson } from './person-value.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A token of an upstream, or why there is none. */
 export type UpstreamTokenAnswer =
-  | { accessToken: string; expiresAt?: number | undefined }
+  | { accessToken: string; expiresAt?: number | undefined; generation: number }
   | 'needs_link'
   | 'needs_scopes'
   | 'unavailable';
 
 /** Gives tokens that upstreams gave for people. */
 export interface UpstreamTokenSource {
-  /** Gives one that can be used now, renewed where it has ended. Scopes it lacks are asked for from then on. */
+  /**
+   * Gives one that can be used now, renewed where it has ended, or where its generation is that of `after`, which was
+   * refused. Scopes it lacks are asked for from then on.
+   */
   token(
     accountId: string,
     upstream: string,
-    wishes: { scopes: readonly string[] },
+    wishes: { scopes: readonly string[]; after?: number },
   ): Promise<UpstreamTokenAnswer>;
   /** Whether there is one by now that was given for enough. It may be looked often. */
   holds(accountId: string, upstream: string, scopes: readonly string[]): Promise<boolean>;
@@ -56,6 +65,23 @@ const defaultLookEveryMs = 2_000;
 /** Most accounts that are looked after; the oldest is not, beyond. */
 const maxKept = 1_000;
 
+/** A token that is refused although it was renewed is not renewed again for so long, in milliseconds. */
+const renewEveryMs = 60_000;
+
+/** Most accounts of which it is known which token they were given. */
+const maxGiven = 10_000;
+
+/** The token an account was given. */
+interface Given {
+  generation: number;
+  /** When it took the place of another, by `performance.now()`; -Infinity where it was the first. */
+  sinceMs: number;
+  /** When it was last renewed because it was refused. */
+  renewedMs: number;
+  /** Its renewal that is under way: one for all whose requests were refused. */
+  renewing?: Promise<AfterRefusal> | undefined;
+}
+
 /** Creates what gives each caller the token that an upstream gave for them (A7-04: never the caller's own). */
 export function createUpstreamValue(
   options: UpstreamValueOptions,
@@ -65,6 +91,7 @@ export function createUpstreamValue(
   const listeners = new Set<(account: CredentialOwner) => void>();
   /** When the tokens end that processes were given, by account. */
   const kept = new Map<string, number | undefined>();
+  const given = new Map<string, Given>();
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
@@ -97,11 +124,48 @@ export function createUpstreamValue(
     lookLater();
   }
 
+  function note(subject: string, generation: number): Given {
+    const before = given.get(subject);
+    if (before?.generation === generation) return before;
+    const sinceMs = before ? performance.now() : -Infinity;
+    const now = { generation, sinceMs, renewedMs: before?.renewedMs ?? -Infinity };
+    given.delete(subject);
+    given.set(subject, now);
+    const [oldest] = given.keys();
+    if (given.size > maxGiven && oldest !== undefined) given.delete(oldest);
+    return now;
+  }
+
+  const named = () => ({ backend, label: `your account at ${labelOf(upstream)}` });
+
+  function errorFor(found: Exclude<UpstreamTokenAnswer, object>, subject: string): JsonRpcError {
+    if (found === 'unavailable') return credentialUnavailable(named());
+    const missing: MissingLink = {
+      missing: found === 'needs_link' ? 'link' : 'scopes',
+      upstream,
+      label: labelOf(upstream),
+      url: urlFor(subject),
+      accountId: subject,
+      scopes,
+    };
+    const isGiven = () => tokens.holds(subject, upstream, scopes);
+    return credentialMissing(named(), inputOfLink(missing, { isGiven }));
+  }
+
+  async function renew(subject: string, { generation: after }: Given): Promise<AfterRefusal> {
+    const found = await tokens.token(subject, upstream, { scopes, after });
+    if (typeof found === 'string') return { error: errorFor(found, subject) };
+    const renewed = note(subject, found.generation);
+    renewed.renewedMs = performance.now();
+    return found.generation === after ? { error: refusedError(subject) } : 'renewed';
+  }
+
+  const refusedError = (subject: string): JsonRpcError =>
+    credentialRefused(named(), 'Link it again on your account page.', urlFor(subject));
+
   return {
     async find(caller) {
-      const label = labelOf(upstream);
-      const named = { backend, label: `your account at ${label}` };
-      if (!isPerson(caller, issuer)) return { error: noPerson(named) };
+      if (!isPerson(caller, issuer)) return { error: noPerson(named()) };
       const { subject } = caller;
       const ask = () => tokens.token(subject, upstream, { scopes });
       let found = await ask();
@@ -113,21 +177,19 @@ export function createUpstreamValue(
         );
         if (isHeld) found = await ask();
       }
-      if (found === 'unavailable') return { error: credentialUnavailable(named) };
-      if (typeof found !== 'string') {
-        keep(subject, found.expiresAt);
-        return { value: found.accessToken };
-      }
-      const missing: MissingLink = {
-        missing: found === 'needs_link' ? 'link' : 'scopes',
-        upstream,
-        label,
-        url: urlFor(subject),
-        accountId: subject,
-        scopes,
-      };
-      const isGiven = () => tokens.holds(subject, upstream, scopes);
-      return { error: credentialMissing(named, inputOfLink(missing, { isGiven })) };
+      if (typeof found === 'string') return { error: errorFor(found, subject) };
+      keep(subject, found.expiresAt);
+      note(subject, found.generation);
+      return { value: found.accessToken };
+    },
+    async refused({ subject }, sinceMs) {
+      const held = given.get(subject);
+      if (!held || held.sinceMs > sinceMs) return 'renewed';
+      if (performance.now() - held.renewedMs < renewEveryMs) return { error: refusedError(subject) };
+      held.renewing ??= renew(subject, held).finally(() => {
+        held.renewing = undefined;
+      });
+      return held.renewing;
     },
     onChange(tell) {
       listeners.add(tell);

@@ -1,6 +1,6 @@
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { CredentialSource } from '../credentials/credentials.ts';
+import type { CredentialSource, PersonalCredentials } from '../credentials/credentials.ts';
 import { type AllowedNames, createAllowedNames } from './allowed-names.ts';
 import { ArgumentChecks } from './argument-checks.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -10,6 +10,7 @@ import { createCheckedArguments } from './checked-arguments.ts';
 import { createCleaning } from './cleaning.ts';
 import { createPinning, type OnToolChange } from './pinning.ts';
 import { createReadOnly } from './read-only.ts';
+import { createRefusedCredentials } from './refused-credentials.ts';
 import type { Step } from './step.ts';
 import { createTimeLimit } from './time-limit.ts';
 import { ToolDefinitions } from './tool-definitions.ts';
@@ -63,6 +64,8 @@ export interface StepsOptions {
   pins?: Memory;
   /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
+  /** Hears where the server does not accept what it is given for somebody; nothing is looked for where it is left out. */
+  refusable?: Pick<PersonalCredentials, 'refused'> | undefined;
   /** Whether it is several backends, each of which has guards of its own; not by default. */
   areGuarded?: boolean;
   logger: Logger;
@@ -81,15 +84,16 @@ export interface Steps extends Guards {
   close(): void;
 }
 
-/** Creates the guards of a backend: the breaker, then the time limit. */
+/** Creates the guards of a backend: what looks after its credentials, the breaker, then the time limit. */
 export function createGuards({
   name,
   policy,
   logger,
   isOneForAll,
   isPersonal,
+  refusable,
   nowMs = () => performance.now(),
-}: Pick<StepsOptions, 'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal'> & {
+}: Pick<StepsOptions, 'name' | 'logger' | 'nowMs' | 'isOneForAll' | 'isPersonal' | 'refusable'> & {
   policy: Pick<Policy, 'breaker' | 'timeLimitSeconds' | 'longestSeconds'>;
 }): Guards {
   const { failures, windowSeconds, openSeconds } = policy.breaker;
@@ -105,7 +109,8 @@ export function createGuards({
     quietMs: policy.timeLimitSeconds * 1000,
     longestMs: policy.longestSeconds * 1000,
   });
-  return { list: [breaker, timeLimit], breaker };
+  const first = refusable ? [createRefusedCredentials(refusable)] : [];
+  return { list: [...first, breaker, timeLimit], breaker };
 }
 
 /** Creates the steps of a backend: what a request passes between the gate and the server, in this order. */

@@ -22,6 +22,7 @@ function values(known: Record<string, string>): ValueSource & { change(account: 
       const value = known[subject];
       return value === undefined ? { error: missing } : { value };
     },
+    refused: async ({ subject }) => (subject in known ? 'renewed' : { error: missing }),
     onChange(tell) {
       listeners.add(tell);
       return () => void listeners.delete(tell);
@@ -74,5 +75,17 @@ describe('the credentials of a backend', () => {
     stop();
     first.change(account);
     expect(tell).toHaveBeenCalledTimes(2);
+  });
+
+  it('that the backend does not accept are renewed where any can be; else the first says what to give', async () => {
+    const [as, nobodys] = [{ header: 'x-a' }, { error: { code: -32001, message: 'Another.' } }];
+    const source = createCredentials([
+      { as, value: { ...values({}), refused: async () => nobodys } },
+      { as, value: values({ anna: 'a' }) },
+    ]);
+    expect(await source.refused(caller('anna'), 0)).toBe('renewed');
+    expect(await source.refused(caller('bo'), 0)).toBe(nobodys);
+    const ofAll = createCredentials([{ as, value: 'of-all' }]);
+    expect(await ofAll.refused(caller('anna'), 0)).toBeUndefined();
   });
 });

@@ -127,4 +127,25 @@ describe('a credential that each person enters', () => {
     await changed('ada');
     expect(tell).toHaveBeenCalledOnce();
   });
+
+  it('that the backend does not accept is asked for anew; another one is waited for where its person is entering it (C7-04)', async () => {
+    const entered: Record<string, string> = { 'ada notion apiKey': 'old' };
+    const { source } = start(entered);
+    const found = await source.refused(caller('ada'), 0);
+    if (found === 'renewed') throw new Error('it is as it was');
+    expect(found.error).toMatchObject({
+      message: expect.stringMatching(/does not accept your Notion key\. Enter another .* Open https:/),
+      data: { reason: 'credential_refused', url: expect.stringContaining('/account/credentials/notion/') },
+    });
+    const missing = missingInputOf(found.error);
+    expect(missing?.message).toContain('does not accept your Notion key');
+    expect(await missing?.isGiven()).toBe(false);
+    const waiting = source.refused(withPatience(caller('ada'), 5_000), 0);
+    setTimeout(() => {
+      entered['ada notion apiKey'] = 'new';
+    }, 50);
+    expect(await waiting).toBe('renewed');
+    expect(await missing?.isGiven()).toBe(true);
+    expect(JSON.stringify(found.error)).not.toContain('old');
+  });
 });

@@ -48,7 +48,10 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
 
 describe('a credential that is the token of an upstream', () => {
   it('is that of the caller, asked anew each time, for the scopes it needs (T-158)', async () => {
-    const { source, asked } = start({ ada: { accessToken: 'of-ada' }, grace: { accessToken: 'of-grace' } });
+    const { source, asked } = start({
+      ada: { generation: 1, accessToken: 'of-ada' },
+      grace: { generation: 1, accessToken: 'of-grace' },
+    });
     expect(await source.find(caller('ada'))).toEqual({ value: 'of-ada' });
     expect(await source.find(caller('grace'))).toEqual({ value: 'of-grace' });
     expect(asked).toEqual(['ada', 'grace'].map((id) => [id, 'github', { scopes: ['repo'] }]));
@@ -70,7 +73,7 @@ describe('a credential that is the token of an upstream', () => {
     const missing = missingInputOf(found.error);
     expect(missing).toMatchObject({ name: 'link-github', url, message });
     expect(await missing?.isGiven()).toBe(false);
-    known.ada = { accessToken: 'late' };
+    known.ada = { generation: 1, accessToken: 'late' };
     expect(await missing?.isGiven()).toBe(true);
   });
 
@@ -78,13 +81,51 @@ describe('a credential that is the token of an upstream', () => {
     const known: Record<string, UpstreamTokenAnswer> = {};
     const { source } = start(known);
     setTimeout(() => {
-      known.ada = { accessToken: 'late' };
+      known.ada = { generation: 1, accessToken: 'late' };
     }, 100);
     expect(await source.find(withPatience(caller('ada'), 5_000))).toEqual({ value: 'late' });
   });
 
+  it('that the backend does not accept is renewed, once for all requests that were sent with it, and not soon again', async () => {
+    const known: Record<string, UpstreamTokenAnswer> = { ada: { generation: 1, accessToken: 'first' } };
+    const { source, asked } = start(known);
+    await source.find(caller('ada'));
+    const beganMs = performance.now();
+    known.ada = { generation: 2, accessToken: 'second' };
+    const many = await Promise.all(Array.from({ length: 5 }, () => source.refused(caller('ada'), beganMs)));
+    expect(new Set(many)).toEqual(new Set(['renewed']));
+    expect(asked.slice(1)).toEqual([['ada', 'github', { scopes: ['repo'], after: 1 }]]);
+    expect(await source.find(caller('ada'))).toEqual({ value: 'second' });
+    expect(await source.refused(caller('ada'), beganMs)).toBe('renewed');
+    expect(await source.refused(caller('ada'), performance.now())).toMatchObject({
+      error: { message: expect.stringContaining('does not accept your account at GitHub. Link it again') },
+    });
+    expect(asked).toHaveLength(3);
+  });
+
+  it('that the backend does not accept, and the upstream neither, is asked for at the page where people link', async () => {
+    const known: Record<string, UpstreamTokenAnswer> = { ada: { generation: 1, accessToken: 'first' } };
+    const { source } = start(known);
+    await source.find(caller('ada'));
+    known.ada = 'needs_link';
+    const found = await source.refused(caller('ada'), performance.now());
+    if (found === 'renewed') throw new Error('there is nothing new');
+    expect(found.error).toMatchObject({ data: { reason: 'credential_missing' } });
+    expect(missingInputOf(found.error)?.name).toBe('link-github');
+  });
+
+  it('that cannot be renewed, and is not accepted, is linked again', async () => {
+    const { source, asked } = start({ ada: { generation: 1, accessToken: 'only' } });
+    await source.find(caller('ada'));
+    for (let tries = 0; tries < 2; tries++)
+      expect(await source.refused(caller('ada'), performance.now())).toMatchObject({
+        error: { data: { reason: 'credential_refused' } },
+      });
+    expect(asked).toHaveLength(2);
+  });
+
   it('is nobody’s where a client acts for itself, and unavailable while the upstream is', async () => {
-    const { source } = start({ robot: { accessToken: 'of-robot' }, ada: 'unavailable' });
+    const { source } = start({ robot: { generation: 1, accessToken: 'of-robot' }, ada: 'unavailable' });
     expect(await source.find(caller('robot', 'robot'))).toMatchObject({
       error: { data: { reason: 'credential_no_person' } },
     });
@@ -95,9 +136,9 @@ describe('a credential that is the token of an upstream', () => {
 
   it('ends what was made with it, where it stays with a process: with the token, and with the link', async () => {
     const known: Record<string, UpstreamTokenAnswer> = {
-      ada: { accessToken: 'of-ada', expiresAt: nowSeconds },
-      grace: { accessToken: 'of-grace', expiresAt: nowSeconds + 3_600 },
-      lin: { accessToken: 'of-lin' },
+      ada: { generation: 1, accessToken: 'of-ada', expiresAt: nowSeconds },
+      grace: { generation: 1, accessToken: 'of-grace', expiresAt: nowSeconds + 3_600 },
+      lin: { generation: 1, accessToken: 'of-lin' },
     };
     const { source } = start(known, true);
     const tell = vi.fn();
@@ -113,7 +154,7 @@ describe('a credential that is the token of an upstream', () => {
   });
 
   it('ends nothing where each request gets its own', async () => {
-    const { source } = start({ ada: { accessToken: 'of-ada', expiresAt: nowSeconds } });
+    const { source } = start({ ada: { generation: 1, accessToken: 'of-ada', expiresAt: nowSeconds } });
     const tell = vi.fn();
     source.onChange(tell);
     await source.find(caller('ada'));
