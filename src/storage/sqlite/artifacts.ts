@@ -109,9 +109,16 @@ export function createArtifactStore(
        upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const consume = db.prepare<{ kind: string; id: string; at: number }, { grantId: string | null }>(
-    `UPDATE artifacts SET consumed_at = @at, expires_at = max(expires_at, @at + ${keptAfterUseSeconds})
-     WHERE kind = @kind AND id = @id AND consumed_at IS NULL RETURNING grant_id AS grantId`,
+  const consume = db.prepare<
+    { kind: string; id: string; at: number },
+    { grantId: string | null; expiresAt: number }
+  >(
+    `UPDATE artifacts SET consumed_at = @at WHERE kind = @kind AND id = @id AND consumed_at IS NULL
+     RETURNING grant_id AS grantId, expires_at AS expiresAt`,
+  );
+  // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
+  const keepLonger = db.prepare<{ kind: string; id: string; until: number }>(
+    'UPDATE artifacts SET expires_at = @until WHERE kind = @kind AND id = @id',
   );
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
   const passwordHash = db
@@ -146,6 +153,8 @@ export function createArtifactStore(
   function useUp({ kind, id, at }: Extract<Change, { type: 'consume' }>): void {
     const used = consume.get({ kind, id, at });
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
+    const until = at + keptAfterUseSeconds;
+    if (used.expiresAt < until) keepLonger.run({ kind, id, until });
     const clientId = used.grantId === null ? undefined : useGrant.get({ grantId: used.grantId, at });
     if (clientId !== undefined) useClientAgain.run({ clientId, at });
   }

@@ -21,6 +21,7 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
      WHERE id = (SELECT upstream_session_id FROM grants WHERE id = ?)`,
   );
+  const anySession = db.prepare<[], number>('SELECT 1 FROM upstream_sessions LIMIT 1').pluck();
   const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
     `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
      WHERE id = (SELECT upstream_session_id FROM grants
@@ -63,7 +64,8 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     listOfAccount: async (accountId) => listOfAccount.all(accountId).map(toLink),
     list: async (upstream, { after = '', limit }) => list.all(upstream, after, limit).map(toLink),
     bondOf: async (grantId) => bondOf.get(grantId),
-    bondOfArtifact: async (kind, id) => bondOfArtifact.get(kind, id),
+    bondOfArtifact: async (kind, id) =>
+      anySession.get() === undefined ? undefined : bondOfArtifact.get(kind, id),
     linkOfSession: async (sessionId) => given(linkOfSession.get(sessionId)),
     claimRefresh: (id, generation, now, lease) =>
       writer.write(() => claim.run({ id, generation, now, lease }).changes === 1),
