@@ -79,7 +79,6 @@ export class Connection {
       end: (isReusable) => this.#end(isReusable),
     });
     socket.once(ready, () => this.#begin());
-    socket.on('data', (bytes) => this.#take(bytes));
     socket.on('end', () => {
       this.#parser.close();
       this.#broke(undefined);
@@ -122,7 +121,8 @@ export class Connection {
     this.#waiting = undefined;
   }
 
-  #take(bytes: Buffer): void {
+  /** Takes what has come; its bytes are the connection's to keep. */
+  take(bytes: Buffer): void {
     if (this.#isOver) return;
     this.#hasHeard = true;
     try {

@@ -19,6 +19,12 @@ const idleMs = 4_000;
 /** Most connections that are kept while nobody uses them. */
 const maxFree = 256;
 
+/**
+ * Where all connections read to, one after another; what came is copied out of it at once. Without it Node takes this much
+ * anew for every read, and has it collected.
+ */
+const received = Buffer.allocUnsafeSlow(64 * 1024);
+
 /** The connections to one backend: kept open and used again, verified where they are TLS. No proxy is asked. */
 export class Connections {
   readonly #connectMs: number;
@@ -59,8 +65,8 @@ export class Connections {
   }
 
   #open(): Connection {
-    const connection = new Connection({
-      ...this.#connect(),
+    const connection: Connection = new Connection({
+      ...this.#connect((length) => connection.take(Buffer.from(received.subarray(0, length)))),
       connectMs: this.#connectMs,
       idleMs,
       onFree: (free) => this.#keep(free),
@@ -70,13 +76,22 @@ export class Connections {
     return connection;
   }
 
-  #connect(): Pick<ConstructorParameters<typeof Connection>[0], 'socket' | 'ready'> {
+  #connect(
+    onRead: (length: number) => void,
+  ): Pick<ConstructorParameters<typeof Connection>[0], 'socket' | 'ready'> {
     const place = {
       host: this.#host,
       port: this.#port,
       noDelay: true,
       keepAlive: true,
       keepAliveInitialDelay: 1_000,
+      onread: {
+        buffer: received,
+        callback(length: number) {
+          onRead(length);
+          return true;
+        },
+      },
       ...(this.#lookup && { lookup: this.#lookup }),
     };
     if (!this.#isSecure) return { socket: tcpConnect(place), ready: 'connect' };
