@@ -34,11 +34,9 @@ async function lost(
   return fail(
     saw,
     `Let ${header} through in ${way === 'request' ? 'requests' : 'answers'}.`,
-    await hintsFor(
-      subject,
-      way === 'request' ? 'request_header_stripped' : 'response_header_stripped',
+    await hintsFor(subject, way === 'request' ? 'request_header_stripped' : 'response_header_stripped', {
       header,
-    ),
+    }),
   );
 }
 

@@ -11,8 +11,9 @@ import {
 } from './header-checks.ts';
 import { hostCheck } from './host-check.ts';
 import { mcpCaller } from './mcp-caller.ts';
+import { prefixCheck } from './prefix-check.ts';
 import type { ProxyOptions } from './proxy-options.ts';
-import { errorPageCheck, prefixCheck, productCheck, redirectCheck, wellKnownCheck } from './route-checks.ts';
+import { errorPageCheck, productCheck, redirectCheck, wellKnownCheck } from './route-checks.ts';
 import { bodySizeCheck, headerSizeCheck } from './size-checks.ts';
 import { bufferingCheck, compressionCheck, idleCheck } from './stream-checks.ts';
 

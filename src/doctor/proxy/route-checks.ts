@@ -61,38 +61,6 @@ export const redirectCheck: Check = {
   },
 };
 
-/** The prefix under which the proxy publishes the server reaches the server. */
-export const prefixCheck: Check = {
-  id: 'PROXY-PREFIX',
-  section: 'proxy',
-  title: 'The path reaches the server whole',
-  clause: 'RFC 9728 section 3.3',
-  async judge(subject) {
-    const documents = (await subject.fact(metadataAnswers)).map(documentOf);
-    const resources = documents.flatMap((document) =>
-      typeof document?.resource === 'string' ? [document.resource] : [],
-    );
-    const challenge = await subject.fact(anonymousPost);
-    const named = challenge.kind === 'answered' ? (challenge.headers.get('www-authenticate') ?? '') : '';
-    const metadata = /resource_metadata="([^"]+)"/.exec(named)?.[1];
-    const called = pathOf(subject.url);
-    const wellKnown = '/.well-known/oauth-protected-resource';
-    const paths = [...resources, ...(metadata === undefined ? [] : [metadata])].flatMap((text) => {
-      const path = URL.parse(text)?.pathname.replace(wellKnown, '').replace(/\/+$/, '');
-      return path === undefined ? [] : [path];
-    });
-    if (paths.length === 0) return unknown('The server says nowhere under which path it believes to stand.');
-    const short = paths.find((path) => path !== '' && path !== called && called.endsWith(path));
-    if (short === undefined || paths.includes(called))
-      return pass(`The server knows the path it is called by, ${called || '/'}.`);
-    return fail(
-      `Clients call ${called}, but the server believes to stand at ${short}: ${called.slice(0, -short.length)} is lost on the way.`,
-      'Pass the path on as it came, and tell the server its public URL.',
-      await hintsFor(subject, 'prefix_stripped'),
-    );
-  },
-};
-
 /** The well-known places at the root of the origin lead to the server, not to the site around it. */
 export const wellKnownCheck: Check = {
   id: 'PROXY-WELL-KNOWN',

@@ -3,7 +3,7 @@ import { type Answer, ask } from '../ask.ts';
 import type { Judgement, ProxyProduct } from '../finding.ts';
 import { unknown } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
-import { type ProxyFault, proxyHints } from './hints.ts';
+import { type HintPlace, type ProxyFault, proxyHints } from './hints.ts';
 import { mcpHeaders, message, spokenRevision } from './mcp-caller.ts';
 import { findProxies, type SeenProxy } from './product.ts';
 
@@ -70,18 +70,18 @@ export const seenProxies: Probe<SeenProxy[]> = async (subject) => {
  * The lines to change, for the products seen.
  * @param subject the server under examination
  * @param fault what is wrong
- * @param header the header that was lost
+ * @param place the header that was lost; the path the lines are for, that of the server by default
  */
 export async function hintsFor(
   subject: Subject,
   fault: ProxyFault,
-  header?: string,
+  place: Partial<HintPlace> = {},
 ): Promise<Required<Pick<Judgement, 'hints'>>> {
   const seen = (await subject.fact(seenProxies)).flatMap(({ product }): ProxyProduct[] =>
     product === undefined ? [] : [product],
   );
-  const path = new URL(subject.url).pathname;
-  return { hints: proxyHints(fault, header === undefined ? { path } : { path, header }, seen) };
+  const { pathname } = new URL(subject.url);
+  return { hints: proxyHints(fault, { path: pathname, ...place }, seen) };
 }
 
 /**

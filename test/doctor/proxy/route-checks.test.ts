@@ -36,27 +36,6 @@ describe('PROXY-REDIRECT', () => {
   });
 });
 
-describe('PROXY-PREFIX', () => {
-  it('finds a prefix that is lost on the way', async () => {
-    const found = await seen(
-      'PROXY-PREFIX',
-      (server) => {
-        server.routes['POST /tools/mcp'] = () => ({ status: 401 });
-      },
-      { url: ({ origin }) => `${origin}/tools/mcp` },
-    );
-    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('/tools is lost') });
-  });
-
-  it('passes where the path arrives, and cannot tell where nothing is published', async () => {
-    expect(await seen('PROXY-PREFIX')).toMatchObject({ verdict: 'pass' });
-    const found = await seen('PROXY-PREFIX', (server) => {
-      server.routes = {};
-    });
-    expect(found.verdict).toBe('unknown');
-  });
-});
-
 describe('PROXY-WELL-KNOWN', () => {
   const withoutMetadata = (server: { routes: Record<string, unknown> }): void => {
     for (const name of Object.keys(server.routes))

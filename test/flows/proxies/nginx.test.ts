@@ -244,4 +244,18 @@ describe.skipIf(!isProxyInstalled('nginx'))('an nginx with the server under /too
     expect(after.bad()).toEqual([]);
     expect(after.finding('PROXY-WELL-KNOWN').verdict).toBe('pass');
   });
+
+  it('that publishes it without the prefix is found, and mended by the lines of the hint', async () => {
+    const only = ['PROXY-PREFIX'];
+    const bare = 'location / { proxy_pass http://127.0.0.1:8080; proxy_set_header Host $http_host; }';
+    const before = await behind.through('nginx', configuration('nginx', { instead: bare }), {
+      only,
+      path: '/mcp',
+    });
+    const found = before.finding('PROXY-PREFIX');
+    expect(found).toMatchObject({ verdict: 'fail', saw: expect.stringContaining('publishes it without') });
+    const instead = `${bare}\n${hintOf(found, 'nginx')}`;
+    const after = await behind.through('nginx', configuration('nginx', { instead }), { only });
+    expect(after.finding('PROXY-PREFIX').verdict).toBe('pass');
+  });
 });

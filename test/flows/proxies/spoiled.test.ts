@@ -11,6 +11,10 @@ const before = (found: RegExp, lines: string) => (text: string) =>
 const inNginx = (lines: string) => before(/ {2}client_max_body_size/, lines);
 const inApache = (lines: string) => before(/ {2}ProxyPreserveHost/, lines);
 
+/** Has what is below /tools arrive at a path of the server. */
+const toTools = (path: string) => (text: string) =>
+  text.replace(/( \/tools\/ +\{ proxy_pass http:\/\/[^;/]+);/, `$1${path};`);
+
 const spoiled: [string, ProxyProgram, (text: string) => string, string][] = [
   [
     'buffers, and ignores what Gatehouse asks',
@@ -40,6 +44,9 @@ const spoiled: [string, ProxyProgram, (text: string) => string, string][] = [
     (text) => text.replaceAll(/^.*\/\.well-known\/\S+ +\{.*\n/gm, ''),
     'PROXY-WELL-KNOWN',
   ],
+  ['cuts the prefix off', 'nginx', toTools('/'), 'PROXY-PREFIX'],
+  ['puts the prefix before it twice', 'nginx', toTools('/tools/tools/'), 'PROXY-PREFIX'],
+  ['forgets the prefix', 'nginx', (text) => text.replace(/^.* \/tools\/ .*$/m, ''), 'PROXY-PREFIX'],
 ];
 
 describe('gatehouse doctor --proxy finds an example', () => {
