@@ -215,6 +215,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       provider: engine.provider,
       adapters: createAdapters(adapter),
       accounts,
+      clients,
       resources,
       lifetimes,
       now,

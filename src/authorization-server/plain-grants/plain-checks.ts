@@ -4,6 +4,7 @@ import type { Adapter, Client } from 'oidc-provider';
 import { equalSecrets } from '../../crypto/secret.ts';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
+import type { ClientStore } from '../../storage/clients.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { isPlainSource, type PlainCode, type PlainSource } from './plain-source.ts';
@@ -15,6 +16,7 @@ export interface PlainCheckOptions {
   /** The engine's adapters, by the name of the model. */
   adapters: (name: string) => Adapter;
   accounts: Pick<AccountStore, 'find'>;
+  clients: Pick<ClientStore, 'find'>;
   resources: ResourceRegistry;
   /** Epoch seconds. */
   now: () => number;
@@ -65,12 +67,24 @@ function grantedScope(
  * Creates the checks of a plain token request. They say yes or nothing: what is refused, and why, the engine says.
  * @returns gives what the request may have; undefined where any check does not hold
  */
-export function createPlainChecks({ provider, adapters, accounts, resources, now }: PlainCheckOptions) {
+export function createPlainChecks(options: PlainCheckOptions) {
+  const { provider, adapters, accounts, clients, resources, now } = options;
   const grants = adapters('Grant');
   const sources = {
     AuthorizationCode: adapters('AuthorizationCode'),
     RefreshToken: adapters('RefreshToken'),
   } as const;
+
+  /** Clients as the engine took them, for as long as the very bytes they are made of are kept. */
+  const taken = new WeakMap<Uint8Array, Client>();
+  async function findClient(id: string): Promise<Client | undefined> {
+    const row = await clients.find(id);
+    const known = row?.status === 'approved' ? taken.get(row.payload) : undefined;
+    if (known) return known;
+    const client = await provider.Client.find(id);
+    if (client && row) taken.set(row.payload, client);
+    return client;
+  }
 
   return async (
     request: PlainRequest,
@@ -80,7 +94,7 @@ export function createPlainChecks({ provider, adapters, accounts, resources, now
   ): Promise<PlainAllowance | undefined> => {
     const { clientId } = request;
     // Public clients say who they are; others prove it (RFC 6749 section 3.2.1).
-    const client = await provider.Client.find(clientId);
+    const client = await findClient(clientId);
     if (client?.clientAuthMethod !== 'none' || client.clientId !== clientId) return undefined;
     // A client uses the grants it registered (RFC 7591 section 2), and its tokens are bound where it says so (RFC 9449 section 5.2).
     if (!client.grantTypeAllowed(grantType)) return undefined;

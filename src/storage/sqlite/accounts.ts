@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Account, type AccountStore, normalizeEmail, passwordResetKind } from '../accounts.ts';
+import type { KeepRows } from './steady-rows.ts';
 import type { Writer } from './writer.ts';
 
 interface Row extends Omit<Account, 'disabledAt'> {
@@ -13,7 +14,7 @@ function toAccount(row: Row | undefined): Account | undefined {
 }
 
 /** The accounts of a SQLite database. */
-export function createAccountStore(db: Database.Database, writer: Writer): AccountStore {
+export function createAccountStore(db: Database.Database, writer: Writer, keepRows: KeepRows): AccountStore {
   const columns =
     'id, email, password_hash AS passwordHash, created_at AS createdAt, disabled_at AS disabledAt';
   const add = db.prepare(
@@ -21,6 +22,7 @@ export function createAccountStore(db: Database.Database, writer: Writer): Accou
      VALUES (@id, @email, @passwordHash, @createdAt, @disabledAt) ON CONFLICT (email) DO NOTHING`,
   );
   const find = db.prepare<[string], Row>(`SELECT ${columns} FROM accounts WHERE id = ?`);
+  const findKept = keepRows('accounts', (id) => find.get(id));
   const findByEmail = db.prepare<[string], Row>(`SELECT ${columns} FROM accounts WHERE email = ?`);
   const list = db.prepare<[], Row>(`SELECT ${columns} FROM accounts ORDER BY email`);
   const setPassword = db.prepare(
@@ -55,7 +57,7 @@ export function createAccountStore(db: Database.Database, writer: Writer): Accou
       writer.write(
         () => add.run({ disabledAt: null, ...account, email: normalizeEmail(account.email) }).changes === 1,
       ),
-    find: async (id) => toAccount(find.get(id)),
+    find: async (id) => toAccount(findKept(id)),
     findByEmail: async (email) => toAccount(findByEmail.get(normalizeEmail(email))),
     list: async () => list.all().flatMap((row) => toAccount(row) ?? []),
     setPassword: (id, passwordHash, from) =>

@@ -5,6 +5,7 @@ import { createClientChanges } from './client-changes.ts';
 import { createIdentityChanges } from './identities.ts';
 import { createLiveGrantList } from './live-grants.ts';
 import { watchRemovals } from './removals.ts';
+import type { KeepRows } from './steady-rows.ts';
 import { createUpstreamChanges } from './upstream-changes.ts';
 import type { Writer } from './writer.ts';
 
@@ -46,6 +47,7 @@ export function createArtifactStore(
   db: Database.Database,
   writer: Writer,
   appendAudit: AppendAudit,
+  keepRows: KeepRows,
 ): ArtifactStore {
   const columns = 'id, payload, revision, consumed_at, expires_at';
   const find = db.prepare<[string, string], Row>(
@@ -73,6 +75,7 @@ export function createArtifactStore(
   const findGrant = db.prepare<[string], Row>(
     'SELECT id, payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
   );
+  const findKeptGrant = keepRows('grants', (id) => findGrant.get(id));
   const putGrant = db.prepare(
     `INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES (@id, @accountId, @clientId, @payload, @expiresAt)
      ON CONFLICT (id) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`,
@@ -227,7 +230,7 @@ export function createArtifactStore(
     listGrants: async (accountId) =>
       listGrants.all(accountId).map(({ usedAt, ...row }) => (usedAt === null ? row : { ...row, usedAt })),
     listLiveGrants: createLiveGrantList(db),
-    findGrant: async (id) => toArtifact(findGrant.get(id)),
+    findGrant: async (id) => toArtifact(findKeptGrant(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };
       try {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { ClientRow, ClientStore, ListedClient } from '../clients.ts';
 import { keepClientSql, putClientSql, toClientColumns } from './client-changes.ts';
+import type { KeepRows } from './steady-rows.ts';
 import type { Writer } from './writer.ts';
 
 type Row<T extends ClientRow> = Omit<T, 'usedAt'> & { usedAt: number | null };
@@ -10,12 +11,13 @@ function toClient<T extends ClientRow>({ usedAt, ...row }: Row<T>): T {
 }
 
 /** The registered clients of a SQLite database. */
-export function createClientStore(db: Database.Database, writer: Writer): ClientStore {
+export function createClientStore(db: Database.Database, writer: Writer, keepRows: KeepRows): ClientStore {
   const columns = 'id, payload, created_at AS createdAt, status, origin, used_at AS usedAt';
   const put = db.prepare(putClientSql);
   const find = db.prepare<[string], Row<ClientRow>>(
     `SELECT ${columns} FROM clients WHERE id = ? AND status <> 'removed'`,
   );
+  const findKept = keepRows('clients', (id) => find.get(id));
   const findByToken = db.prepare<[string], Row<ClientRow>>(
     `SELECT ${columns} FROM clients WHERE token_hash = ?`,
   );
@@ -49,7 +51,7 @@ export function createClientStore(db: Database.Database, writer: Writer): Client
     put: (client) => writer.write(() => void put.run(toClientColumns(client))),
     add: (client) => writer.write(() => add.run(toClientColumns(client)).changes === 1),
     find: async (id) => {
-      const row = find.get(id);
+      const row = findKept(id);
       return row && toClient(row);
     },
     findByToken: async (hash) => {

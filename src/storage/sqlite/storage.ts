@@ -15,6 +15,7 @@ import { createOneTimeCodeStore } from './one-time-codes.ts';
 import { openDatabase } from './open.ts';
 import { createPasskeyStore } from './passkeys.ts';
 import { createSealedRows } from './sealed-rows.ts';
+import { createSteadyRows } from './steady-rows.ts';
 import { createStillThere } from './still-there.ts';
 import { createSweeper } from './sweep.ts';
 import { createToolPinStore } from './tool-pins.ts';
@@ -36,14 +37,15 @@ export function openSqliteStorage(file: string, keys?: KeySet): Storage {
   const writer = createWriter(db, checkStillThere);
   const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
+  const keepRows = createSteadyRows(db);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
-    accounts: createAccountStore(db, writer),
-    artifacts: createArtifactStore(db, writer, audit.appendWithin),
+    accounts: createAccountStore(db, writer, keepRows),
+    artifacts: createArtifactStore(db, writer, audit.appendWithin, keepRows),
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     clientDocuments: createClientDocumentStore(db, writer),
-    clients: createClientStore(db, writer),
+    clients: createClientStore(db, writer, keepRows),
     identities: createIdentityStore(db, writer),
     invitations: createInvitationStore(db, writer),
     mcpSessions: createMcpSessionStore(db, writer),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createArtifactStore } from '../../../../src/storage/sqlite/artifacts.ts';
 import { createAuditStore } from '../../../../src/storage/sqlite/audit.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/open.ts';
+import { createSteadyRows } from '../../../../src/storage/sqlite/steady-rows.ts';
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts';
 
 const [folder = '', synchronous = 'FULL', count = '100'] = process.argv.slice(2);
@@ -11,7 +12,7 @@ const db = openDatabase(join(folder, 'gatehouse.db'));
 db.pragma(`synchronous = ${synchronous}`);
 const writer = createWriter(db);
 const { appendWithin } = createAuditStore(db, writer, { audit: 'a key for the chain' });
-const store = createArtifactStore(db, writer, appendWithin);
+const store = createArtifactStore(db, writer, appendWithin, createSteadyRows(db));
 db.exec(
   "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1)",
 );
