@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { printableLine } from '../output.ts';
-import { controlSocketPath } from './socket-path.ts';
+import { checkOwnFolder, controlSocketPath } from './socket-path.ts';
 
 /** Longest wait for an answer of the server, in milliseconds. */
 const patienceMs = 30_000;
@@ -39,18 +39,21 @@ function exchange(
   { method, path }: { method: string; path: string },
 ): Promise<{ status: number; body: unknown }> {
   return new Promise((resolve, reject) => {
-    const asked = request(
-      { socketPath: controlSocketPath(dataFolder).path, method, path, timeout: patienceMs },
-      (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.on('error', reject).on('end', () => {
+    const { path: socketPath, folder } = controlSocketPath(dataFolder);
+    if (folder !== undefined) checkOwnFolder(folder);
+    const asked = request({ socketPath, method, path, timeout: patienceMs }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+      });
+      answer.on('error', reject).on('end', () => {
+        try {
           resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text) });
-        });
-      },
-    );
+        } catch {
+          reject(new Error('what it said is not JSON'));
+        }
+      });
+    });
     asked.on('timeout', () => asked.destroy(new Error('it took too long')));
     asked.on('error', reject).end();
   });

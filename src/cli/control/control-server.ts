@@ -1,8 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { formatJson } from '../output.ts';
-import { controlSocketPath } from './socket-path.ts';
+import { checkOwnFolder, controlSocketPath } from './socket-path.ts';
 
 /** What the operator of a running server can ask it. Each gives what is answered as JSON. */
 export interface Controls {
@@ -31,7 +31,10 @@ export async function serveControls(
   server.unref();
   try {
     const { path, folder } = controlSocketPath(dataFolder);
-    if (folder !== undefined) makeOwnFolder(folder);
+    if (folder !== undefined) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      checkOwnFolder(folder);
+    }
     await removeStale(path);
     await listen(server, path);
     return () => {
@@ -56,14 +59,6 @@ async function answer(controls: Controls, request: IncomingMessage, response: Se
   } catch (error) {
     write(500, { error: 'failed', message: (error as Error).message });
   }
-}
-
-/** Makes a folder for this user alone. @throws Error where it is somebody else's */
-function makeOwnFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { uid, mode } = lstatSync(folder);
-  if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
-    throw new Error(`${folder} is not of this user alone`);
 }
 
 /** Removes the socket of a server that was killed. @throws Error where one still listens */

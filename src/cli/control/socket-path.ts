@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,4 +19,11 @@ export function controlSocketPath(dataFolder: string): { path: string; folder?: 
   const name = createHash('sha256').update(real).digest('hex').slice(0, 16);
   const folder = join(tmpdir(), `gatehouse-${process.getuid?.() ?? 'user'}`);
   return { path: join(folder, `${name}.sock`), folder };
+}
+
+/** Checks that nobody but this user can put anything into a folder. @throws Error where it is not so, or there is none */
+export function checkOwnFolder(folder: string): void {
+  const { uid, mode } = lstatSync(folder);
+  if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
+    throw new Error(`${folder} is not of this user alone`);
 }
