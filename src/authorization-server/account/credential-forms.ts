@@ -4,7 +4,7 @@ import {
   type BackendCredentialStore,
   credentialContext,
 } from '../../storage/backend-credentials.ts';
-import type { EnteredField, EnteredRoute } from '../views/account/credentials.ts';
+import { type EnteredField, type EnteredRoute, maxCredentialLength } from '../views/account/credentials.ts';
 
 /** One credential that people may enter. */
 export interface CredentialForm {
@@ -28,9 +28,6 @@ export interface RouteForms {
 
 /** What people may enter now, by route; what is not there is asked for no more. */
 export type CredentialForms = () => readonly RouteForms[];
-
-/** Longest value, in characters: keys and tokens are shorter. */
-const maxCharacters = 8_192;
 
 /** Why a value was not kept. */
 export type NotKept = 'unknown' | 'too_long' | NonNullable<ReturnType<CredentialForm['check']>>;
@@ -82,7 +79,7 @@ export function createOwnCredentials({ forms, store, box, now }: OwnCredentialsO
         .find((one) => one.route === route)
         ?.credentials.find((one) => one.name === name);
       if (!form) return 'unknown';
-      if (value.length > maxCharacters) return 'too_long';
+      if (value.length > maxCredentialLength) return 'too_long';
       const misfit = form.check(value);
       if (misfit) return misfit;
       const isKept = await store.put(key, box.seal(value, credentialContext(accountId, route, name)), now());

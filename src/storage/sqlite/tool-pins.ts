@@ -34,11 +34,11 @@ export function createToolPinStore(db: Database.Database, writer: Writer): ToolP
      WHERE route = @route AND tool = @tool AND changed_hash = @hash`,
   );
   const forget = db.prepare('DELETE FROM tool_pins WHERE route = @route AND (@tool IS NULL OR tool = @tool)');
-  const values = (route: string, { tool, hash, definition = null }: Nullable, at: number) => ({
+  const values = (route: string, { tool, hash, definition }: ToolDefinition, at: number) => ({
     route,
     tool,
     hash,
-    definition,
+    definition: definition ?? null,
     at,
   });
 
@@ -55,8 +55,6 @@ export function createToolPinStore(db: Database.Database, writer: Writer): ToolP
     forget: (route, tool) => writer.write(() => forget.run({ route, tool: tool ?? null }).changes),
   };
 }
-
-type Nullable = Omit<ToolDefinition, 'definition'> & { definition?: string | null };
 
 function pinOf({ definition, changedHash, changedDefinition, changedAt, ...pin }: Row): ToolPin {
   return {

@@ -4,6 +4,9 @@ import { type Markup, markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, renderAccountPage } from './frame.ts';
 import { timeWords } from './time-words.ts';
 
+/** Longest value a person may enter, in characters: keys and tokens are shorter. */
+export const maxCredentialLength = 8_192;
+
 /** Something that a person enters for an MCP server. */
 export interface EnteredField {
   name: string;
@@ -80,7 +83,7 @@ ${
   markup`<form method="post" action="${action}">
 ${hidden}
 <div class="field"><label for="${id}">${isEntered ? words.newValue(label) : label}</label>
-<input id="${id}" name="value" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${describedBy}" required></div>
+<input id="${id}" name="value" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="${String(maxCredentialLength)}" aria-describedby="${describedBy}" required></div>
 <button class="primary" type="submit">${isEntered ? words.replace(label) : words.enter(label)}</button>
 </form>
 `
