@@ -1,11 +1,11 @@
 import {
-  type CredentialSource,
   createAggregate,
   createGuards,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
   type GatewayBackend,
+  joinChanges,
   type Memory,
   type PersonalCredentials,
   type RemoteBackendOptions,
@@ -66,7 +66,7 @@ function composeBackend(
         ? createRemoteBackend(name, options, { logger, ...given })
         : createStdioBackend(name, { ...options, ...given }, { logger });
     return credentials
-      ? { ...backend, source: withWaitingServers(backend.source, credentials, name) }
+      ? { ...backend, source: withWaitingServers(backend.source, credentials, { name, logger }) }
       : backend;
   } catch (error) {
     throw new SettingsRefused([`${place}: ${(error as Error).message}`]);
@@ -102,18 +102,6 @@ function composeMember(
     source: withSteps(backend.source, list, logger),
     status: () => ({ ...backend.status(), circuits: breaker.status() }),
     close: () => backend.close(),
-  };
-}
-
-/** Joins what tells that credentials changed. */
-function joinChanges(sources: readonly CredentialSource[]): Pick<CredentialSource, 'onChange'> {
-  return {
-    onChange(tell) {
-      const stops = sources.map((source) => source.onChange(tell));
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
   };
 }
 

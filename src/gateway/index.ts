@@ -2,7 +2,7 @@ export { createAggregate } from './aggregate/aggregate.ts';
 export type { BackendStatus, GatewayBackend } from './backends/gateway-backend.ts';
 export { createRemoteBackend, type RemoteBackendOptions } from './backends/remote.ts';
 export { createStdioBackend, type StdioBackendOptions } from './backends/stdio.ts';
-export { createCredentials, type PlacedValue } from './credentials/create-credentials.ts';
+export { createCredentials, joinChanges, type PlacedValue } from './credentials/create-credentials.ts';
 export type { CredentialSource, PersonalCredentials } from './credentials/credentials.ts';
 export { readOperatorValue } from './credentials/operator-value.ts';
 export { createPersonValue, type EnteredValues } from './credentials/person-value.ts';

@@ -1,6 +1,12 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import type { AfterRefusal, CredentialOwner, Credentials, PersonalCredentials } from './credentials.ts';
+import type {
+  AfterRefusal,
+  CredentialOwner,
+  CredentialSource,
+  Credentials,
+  PersonalCredentials,
+} from './credentials.ts';
 import type { CredentialPlace } from './definition.ts';
 import { placeValue } from './placing.ts';
 
@@ -43,8 +49,17 @@ export function createCredentials(placed: readonly PlacedValue[]): PersonalCrede
       for (const { source } of personal) outcomes.push(await source.refused(caller, sinceMs));
       return outcomes.find((outcome) => outcome === 'renewed') ?? outcomes[0];
     },
+    ...joinChanges(personal.map(({ source }) => source)),
+  };
+}
+
+/** Joins what tells that credentials changed. */
+export function joinChanges(
+  sources: readonly Pick<CredentialSource, 'onChange'>[],
+): Pick<CredentialSource, 'onChange'> {
+  return {
     onChange(tell) {
-      const stops = personal.map(({ source }) => source.onChange(tell));
+      const stops = sources.map((source) => source.onChange(tell));
       return () => {
         for (const stop of stops) stop();
       };

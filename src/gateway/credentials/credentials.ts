@@ -16,7 +16,7 @@ export type CredentialOwner = Pick<AuthInfo, 'issuer' | 'subject'>;
 
 /** Gives what a backend is given on behalf of its callers. */
 export interface CredentialSource {
-  /** Gives what a caller has; or why they cannot be served, as the error their request gets (it says where to enter it). */
+  /** Gives what a caller has; or why they cannot be served, as the error their request gets (it says where to enter it). It never rejects. */
   find(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
   /**
    * Calls back when the credentials of an account changed or ended: processes and connections made with the old ones end.

@@ -2,6 +2,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { patienceOf } from '../../mcp/upstreams/caller-upstreams.ts';
 import { inputOfLink } from '../../mcp/upstreams/link-needed.ts';
 import type { MissingLink } from '../../mcp/upstreams/upstream-access.ts';
+import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { ValueSource } from './create-credentials.ts';
 import {
   credentialMissing,
@@ -56,7 +57,7 @@ export interface UpstreamValueOptions {
   isKept: boolean;
   /** Epoch seconds. */
   now: () => number;
-  logger: { warn(details: object, message: string): void };
+  logger: Record<'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /** How often it is looked whether tokens that were given to processes still stand, in milliseconds. */
@@ -107,7 +108,9 @@ export function createUpstreamValue(
     if (timer || kept.size === 0 || listeners.size === 0) return;
     timer = setTimeout(() => {
       look()
-        .catch((error: unknown) => logger.warn({ err: error }, 'tokens of upstreams cannot be looked after'))
+        .catch((error: unknown) =>
+          logger.warn({ err: error, backend, upstream }, 'tokens of upstreams cannot be looked after'),
+        )
         .finally(() => {
           timer = undefined;
           lookLater();
@@ -152,8 +155,27 @@ export function createUpstreamValue(
     return credentialMissing(named(), inputOfLink(missing, { isGiven }));
   }
 
+  function noteUnreadable(error: unknown): 'unavailable' {
+    logger.error({ err: error, backend, upstream }, 'the token of an upstream cannot be read');
+    return 'unavailable';
+  }
+
+  /** Whoever is linking just now is waited for. */
+  async function tokenOf(caller: AuthInfo): Promise<UpstreamTokenAnswer> {
+    const { subject } = caller;
+    const ask = () => tokens.token(subject, upstream, { scopes });
+    const found = await ask();
+    const patienceMs = patienceOf(caller);
+    if ((found !== 'needs_link' && found !== 'needs_scopes') || patienceMs === 0) return found;
+    const isHeld = await waitFor(
+      async () => (await tokens.holds(subject, upstream, scopes)) || undefined,
+      patienceMs,
+    );
+    return isHeld ? ask() : found;
+  }
+
   async function renew(subject: string, { generation: after }: Given): Promise<AfterRefusal> {
-    const found = await tokens.token(subject, upstream, { scopes, after });
+    const found = await tokens.token(subject, upstream, { scopes, after }).catch(noteUnreadable);
     if (typeof found === 'string') return { error: errorFor(found, subject) };
     const renewed = note(subject, found.generation);
     renewed.renewedMs = performance.now();
@@ -167,16 +189,7 @@ export function createUpstreamValue(
     async find(caller) {
       if (!isPerson(caller, issuer)) return { error: noPerson(named()) };
       const { subject } = caller;
-      const ask = () => tokens.token(subject, upstream, { scopes });
-      let found = await ask();
-      const patienceMs = patienceOf(caller);
-      if ((found === 'needs_link' || found === 'needs_scopes') && patienceMs > 0) {
-        const isHeld = await waitFor(
-          async () => (await tokens.holds(subject, upstream, scopes)) || undefined,
-          patienceMs,
-        );
-        if (isHeld) found = await ask();
-      }
+      const found = await tokenOf(caller).catch(noteUnreadable);
       if (typeof found === 'string') return { error: errorFor(found, subject) };
       keep(subject, found.expiresAt);
       note(subject, found.generation);
@@ -193,7 +206,12 @@ export function createUpstreamValue(
     },
     onChange(tell) {
       listeners.add(tell);
-      return () => void listeners.delete(tell);
+      return () => {
+        listeners.delete(tell);
+        if (listeners.size > 0) return;
+        clearTimeout(timer);
+        timer = undefined;
+      };
     },
   };
 }

@@ -6,6 +6,8 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { backendError } from '../backends/backend-errors.ts';
 import type { CredentialSource } from './credentials.ts';
 
 /** Whose server it is, and what it waits for. */
@@ -14,6 +16,7 @@ interface WaitingOptions {
   caller: AuthInfo;
   /** What people call the backend. */
   name: string;
+  logger: Pick<Logger, 'error'>;
 }
 
 const listed = { listChanged: true };
@@ -81,7 +84,11 @@ class WaitingServer implements McpLike {
 
   /** Begins the server, once. @returns why it cannot be */
   async #started(): Promise<JsonRpcError | undefined> {
-    this.#starting ??= this.#start();
+    const { name, logger } = this.#options;
+    this.#starting ??= this.#start().catch((err: unknown) => {
+      logger.error({ err, backend: name }, 'a backend could not be begun with');
+      return backendError('backend_not_started', name);
+    });
     const error = await this.#starting;
     if (error) this.#starting = undefined;
     return error;
@@ -127,19 +134,19 @@ class WaitingServer implements McpLike {
 /**
  * Has the servers of a source wait for what only their persons can give, so that clients begin, and are asked for it when
  * they call (C7-04). Who has given it already notices nothing.
- * @param name what people call the backend
+ * @param about what people call the backend, and who hears why it could not be begun
  */
 export function withWaitingServers(
   source: ServerSource,
   credentials: CredentialSource,
-  name: string,
+  about: Pick<WaitingOptions, 'name' | 'logger'>,
 ): ServerSource {
   return {
     ...source,
     async create(context) {
       const server = await source.create(context);
       const { authInfo: caller } = context;
-      return caller ? new WaitingServer(server, { credentials, caller, name }) : server;
+      return caller ? new WaitingServer(server, { ...about, credentials, caller }) : server;
     },
     ...(source.modern && {
       async modern(caller) {

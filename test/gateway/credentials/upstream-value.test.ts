@@ -21,7 +21,7 @@ const nowSeconds = 1_800_000_000;
 
 function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
   const asked: unknown[] = [];
-  const warn = vi.fn();
+  const logger = { warn: vi.fn(), error: vi.fn() };
   const source = createUpstreamValue(
     {
       issuer,
@@ -32,6 +32,7 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
       tokens: {
         async token(accountId, upstream, wishes) {
           asked.push([accountId, upstream, wishes]);
+          if (accountId === 'unreadable') throw new Error('disk I/O error');
           return known[accountId] ?? 'needs_link';
         },
         holds: async (accountId) => typeof known[accountId] === 'object',
@@ -39,11 +40,11 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
       urlFor: (accountId) => `${issuer}/account/upstreams/github/link/mark-of-${accountId}`,
       isKept,
       now: () => nowSeconds,
-      logger: { warn },
+      logger,
     },
     20,
   );
-  return { source, asked };
+  return { source, asked, logger };
 }
 
 describe('a credential that is the token of an upstream', () => {
@@ -75,6 +76,19 @@ describe('a credential that is the token of an upstream', () => {
     expect(await missing?.isGiven()).toBe(false);
     known.ada = { generation: 1, accessToken: 'late' };
     expect(await missing?.isGiven()).toBe(true);
+  });
+
+  it('that cannot be read is an error to try again, and the reason is for the operator alone (T-196)', async () => {
+    const { source, logger } = start({});
+    const found = await source.find(caller('unreadable'));
+    expect(found).toMatchObject({ error: { data: { reason: 'credential_unavailable' } } });
+    expect(JSON.stringify(found)).not.toContain('disk');
+    expect(logger.error.mock.calls).toEqual([
+      [
+        { err: new Error('disk I/O error'), backend: 'Repositories', upstream: 'github' },
+        'the token of an upstream cannot be read',
+      ],
+    ]);
   });
 
   it('is waited for where its person is linking just now', async () => {

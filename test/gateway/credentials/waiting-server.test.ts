@@ -4,6 +4,7 @@ import type { Credentials } from '../../../src/gateway/credentials/credentials.t
 import { withWaitingServers } from '../../../src/gateway/credentials/waiting-server.ts';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 
 const caller = authInfoWith('mcp');
@@ -19,13 +20,15 @@ const missing = credentialMissing(
 );
 
 /** A source whose servers take note of what they hear, and a front that talks with one. */
-async function talk(state: { isGiven: boolean; startError?: object }) {
+async function talk(state: { isGiven: boolean; startError?: object; connectError?: Error }) {
+  const log: string[] = [];
   const heard: Message[] = [];
   let closed = 0;
   const source: ServerSource = {
     sharing: 'principal',
     create: (): McpLike => ({
       async connect(transport) {
+        if (state.connectError) throw state.connectError;
         transport.onmessage = (message) => {
           const { id, method } = message as Message;
           heard.push(message as Message);
@@ -43,7 +46,11 @@ async function talk(state: { isGiven: boolean; startError?: object }) {
     modern: async () => 'a backend' as never,
   };
   const find = async () => (state.isGiven ? ({} as Credentials) : { error: missing });
-  const waiting = withWaitingServers(source, { find, onChange: () => () => undefined }, 'Notion');
+  const waiting = withWaitingServers(
+    source,
+    { find, onChange: () => () => undefined },
+    { name: 'Notion', logger: createLogger('error', (line) => log.push(line)) },
+  );
   const server = await waiting.create({ era: 'legacy', authInfo: caller });
   const said: Message[] = [];
   const transport = {
@@ -62,7 +69,7 @@ async function talk(state: { isGiven: boolean; startError?: object }) {
     method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {} },
   };
-  return { heard, said, tell, initialize, server, waiting, closed: () => closed };
+  return { log, heard, said, tell, initialize, server, waiting, closed: () => closed };
 }
 
 it('who has given everything talks with the server itself', async () => {
@@ -123,4 +130,17 @@ it('callers of 2026-07-28 reach the server itself when they have given everythin
   expect(await waiting.modern?.(asking)).toBeUndefined();
   state.isGiven = true;
   expect(await waiting.modern?.(asking)).toBe('a backend');
+});
+
+it('a server that cannot be begun with is an error that says so, the reason is in the log, and the next request tries again', async () => {
+  const state: Parameters<typeof talk>[0] = { isGiven: false };
+  const { log, said, tell, initialize } = await talk(state);
+  await tell(initialize);
+  Object.assign(state, { isGiven: true, connectError: new Error('no such program') });
+  await tell({ id: 2, method: 'tools/list' });
+  expect(said.at(-1)).toMatchObject({ id: 2, error: { data: { reason: 'backend_not_started' } } });
+  expect(log.join('')).toContain('no such program');
+  delete state.connectError;
+  await tell({ id: 3, method: 'tools/list' });
+  expect(said).toContainEqual({ jsonrpc: '2.0', id: 3, result: { by: 'tools/list' } });
 });
