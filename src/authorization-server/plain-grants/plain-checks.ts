@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { Adapter, Client } from 'oidc-provider';
+import served from 'oidc-provider/lib/helpers/als.js';
 import { equalSecrets } from '../../crypto/secret.ts';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
@@ -77,16 +79,19 @@ export function createPlainChecks(options: PlainCheckOptions) {
 
   /** Clients as the engine took them, for as long as the very bytes they are made of are kept. */
   const taken = new WeakMap<Uint8Array, Client>();
-  async function findClient(id: string): Promise<Client | undefined> {
+  async function findClient(ctx: Context, id: string): Promise<Client | undefined> {
     const row = await clients.find(id);
     const known = row?.status === 'approved' ? taken.get(row.payload) : undefined;
     if (known) return known;
-    const client = await provider.Client.find(id);
+    // As in the engine, the store of clients sees the request: a document is fetched on account of its address, and once
+    // (T-076).
+    const client = await served.run(ctx, () => provider.Client.find(id));
     if (client && row) taken.set(row.payload, client);
     return client;
   }
 
   return async (
+    ctx: Context,
     request: PlainRequest,
     kind: PlainSource['kind'],
     grantType: string,
@@ -94,7 +99,7 @@ export function createPlainChecks(options: PlainCheckOptions) {
   ): Promise<PlainAllowance | undefined> => {
     const { clientId } = request;
     // Public clients say who they are; others prove it (RFC 6749 section 3.2.1).
-    const client = await findClient(clientId);
+    const client = await findClient(ctx, clientId);
     if (client?.clientAuthMethod !== 'none' || client.clientId !== clientId) return undefined;
     // A client uses the grants it registered (RFC 7591 section 2), and its tokens are bound where it says so (RFC 9449 section 5.2).
     if (!client.grantTypeAllowed(grantType)) return undefined;

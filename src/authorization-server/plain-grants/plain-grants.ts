@@ -62,7 +62,9 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     const request = readPlainRequest(ctx, form, [plain.parameter, ...plain.further]);
     if (!request) return undefined;
     // What fails here fails in the engine as well, which has the answer to it.
-    return check(request, plain.kind, grantType, request.parameter(plain.parameter)).catch(() => undefined);
+    return check(ctx, request, plain.kind, grantType, request.parameter(plain.parameter)).catch(
+      () => undefined,
+    );
   }
 
   /** Keeps a token under a new value, and gives that. */

@@ -156,20 +156,45 @@ describe('a flood of invented URLs', () => {
     metadataDocumentsPerHost: { times: perTarget },
   };
 
-  it('from one address reaches the host so often, and is 429 then; those who register are not touched (T-076)', async () => {
-    const gatehouse = await start({ ...development, limits });
-    const before = host.connections();
-    const statuses: number[] = [];
-    for (let at = 0; at < 30; at++) {
-      const response = await open(gatehouse, `${host.origin}/invented/${at}`);
-      statuses.push(response.status);
-      if (response.status !== 429) continue;
-      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
-      await expectErrorPage(response, 'temporarily_unavailable', 429);
-    }
-    expect(statuses).toEqual([...Array(10).fill(400), ...Array(20).fill(429)]);
-    expect(host.connections() - before).toBe(10);
-  });
+  /** Where anybody may name a client, and the status of a refusal there. */
+  const doors: Record<string, (gatehouse: RunningGatehouse, clientId: string) => Promise<Response>> = {
+    'the authorization endpoint': open,
+    'the token endpoint, with a refresh token': (gatehouse, clientId) =>
+      post(`${gatehouse.url}/token`, {
+        grant_type: 'refresh_token',
+        client_id: clientId,
+        refresh_token: 'x'.repeat(43),
+      }),
+    'the token endpoint, with a code': (gatehouse, clientId) =>
+      post(`${gatehouse.url}/token`, {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code: 'x'.repeat(43),
+        code_verifier: 'x'.repeat(43),
+        redirect_uri: redirectUri,
+      }),
+  };
+  it.each(Object.entries(doors))(
+    'from one address, over %s, reaches the host so often, once a request, and is 429 then; those who register are not touched (T-076)',
+    async (_door, ask) => {
+      const gatehouse = await start({
+        ...development,
+        limits: { ...limits, tokenFailures: { times: 100_000 } },
+      });
+      const before = host.connections();
+      const statuses: number[] = [];
+      for (let at = 0; at < 30; at++) {
+        const response = await ask(gatehouse, `${host.origin}/invented/${at}`);
+        statuses.push(response.status);
+        const text = await response.text();
+        if (response.status !== 429) continue;
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+        expect(text).toContain('temporarily_unavailable');
+      }
+      expect(statuses).toEqual([...Array(10).fill(400), ...Array(20).fill(429)]);
+      expect(host.connections() - before).toBe(10);
+    },
+  );
 
   it('from everywhere, 200 a second, reaches the host so often, and keeps the event loop free (T-076)', {
     retry: 2,
