@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** An answer, as it came over the wire. */
 export interface RawAnswer {
@@ -16,8 +16,12 @@ export interface RawAnswer {
  */
 export function sendRaw(origin: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin);
+  return exchangeRaw(connect(Number(port), hostname), lines, body);
+}
+
+/** Sends bytes as they are on a connection of any kind and reads until the server closes. See {@link sendRaw}. */
+export function exchangeRaw(socket: Socket, lines: readonly string[], body: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
     const chunks: Buffer[] = [];
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('error', reject);

@@ -1,6 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
 import {
   acceptedContent,
   createMcpHandler,
@@ -12,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { serveFetch } from '../../support/serve-fetch.ts';
 
 /** A real MCP server made with SDK v2, on loopback, that speaks 2026-07-28. */
 export interface ModernServer {
@@ -92,42 +90,22 @@ export async function startModernServer(legacy: 'reject' | 'stateless' = 'reject
     },
     { legacy },
   );
-  const server = createServer(async (incoming, outgoing) => {
-    let body = '';
-    for await (const chunk of incoming) body += String(chunk);
-    const method = body === '' ? `${incoming.method}` : (JSON.parse(body) as { method: string }).method;
+  const { url, cut, stop } = await serveFetch((request, { body, incoming }) => {
+    const method = body === '' ? request.method : (JSON.parse(body) as { method: string }).method;
     asked.push(method);
     headers.set(method, incoming.headers);
-    const gone = new AbortController();
-    outgoing.on('close', () => gone.abort());
-    const response = await handler.fetch(
-      new Request(`http://127.0.0.1${incoming.url}`, {
-        method: incoming.method ?? 'GET',
-        headers: incoming.headers as Record<string, string>,
-        ...(body === '' ? {} : { body }),
-        signal: gone.signal,
-      }),
-    );
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    if (response.body)
-      Readable.fromWeb(response.body as never)
-        .on('error', () => undefined)
-        .pipe(outgoing);
-    else outgoing.end();
+    return handler.fetch(request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     await handler.close();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await stop();
   });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/mcp`,
+    url,
     asked,
     headers,
     notify: handler.notify,
-    cut: () => server.closeAllConnections(),
+    cut,
     cancelled: () => cancelled,
   };
 }

@@ -1,12 +1,11 @@
 // Started as a process of its own: gatehouses over one data folder, one for each form of an MCP server and each way
 // with sessions. Prints where they listen as JSON. Arguments: the data folder.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createGatehouse, type McpLike, type OwnServer } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { makeEchoV1, makeEchoV2 } from './echo-server.ts';
 import { type Doors, type ServerForm, serverForms } from './forms.ts';
+import { listen } from './listen.ts';
 
 const name = 'Echo';
 const servers: Record<ServerForm, () => OwnServer> = {
@@ -19,14 +18,6 @@ const servers: Record<ServerForm, () => OwnServer> = {
 const many = { times: 100_000 };
 const [folder = ''] = process.argv.slice(2);
 const data = await openDataFolder(folder);
-
-async function listen(): Promise<{ server: Server; port: number }> {
-  const server = createServer();
-  // A thousand connections begin at once; those that find the default queue full would wait for many seconds.
-  const at = { port: 0, host: '127.0.0.1', backlog: 4096 };
-  await new Promise<void>((resolve) => server.listen(at, resolve));
-  return { server, port: (server.address() as AddressInfo).port };
-}
 
 /** Tokens are of one issuer, so all are named by the first one's address; each is reached at its own port. */
 let publicUrl: string | undefined;

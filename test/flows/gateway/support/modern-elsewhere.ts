@@ -1,8 +1,7 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { createAskingServer, type Memory } from '../../../support/backend/asking-server.ts';
+import { serveFetch } from '../../../support/serve-fetch.ts';
 
 /** What a request brought. */
 export interface Received {
@@ -52,39 +51,14 @@ export async function serveModern(legacy: 'reject' | 'stateless' = 'reject'): Pr
     return made;
   };
   let handler = make(legacy);
-  const server = createServer(async (incoming, outgoing) => {
-    let body = '';
-    for await (const chunk of incoming) body += String(chunk);
-    const { method = String(incoming.method), id, params = {} } = body === '' ? {} : JSON.parse(body);
+  const { url, cut, stop } = await serveFetch((request, { body, incoming }) => {
+    const { method = request.method, id, params = {} } = body === '' ? {} : JSON.parse(body);
     const one = { method, id, params, headers: incoming.headers };
     received.push(one);
-    const other = instead?.(one);
-    if (other === 'cut') {
-      outgoing.destroy();
-      return;
-    }
-    const gone = new AbortController();
-    outgoing.on('close', () => gone.abort());
-    const response =
-      other ??
-      (await handler.fetch(
-        new Request(`http://127.0.0.1${incoming.url}`, {
-          method: incoming.method ?? 'GET',
-          headers: incoming.headers as Record<string, string>,
-          ...(body === '' ? {} : { body }),
-          signal: gone.signal,
-        }),
-      ));
-    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    if (response.body)
-      Readable.fromWeb(response.body as never)
-        .on('error', () => outgoing.destroy())
-        .pipe(outgoing);
-    else outgoing.end();
+    return instead?.(one) ?? handler.fetch(request);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url,
     memory,
     received,
     instead(answer) {
@@ -93,12 +67,11 @@ export async function serveModern(legacy: 'reject' | 'stateless' = 'reject'): Pr
     serve(mode) {
       handler = make(mode);
     },
-    cut: () => server.closeAllConnections(),
+    cut,
     toolsChanged: () => handler.notify.toolsChanged(),
     async stop() {
       await handler.close();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await stop();
     },
   };
 }

@@ -1,24 +1,16 @@
 // Started as a process of its own: gatehouses over one data folder before the same program, one for each way to share
 // its processes. Prints where they listen as JSON. Arguments: the data folder, and how many processes each may have.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
 import { makeEchoV2 } from '../../crosstalk/support/echo-server.ts';
+import { listen } from '../../crosstalk/support/listen.ts';
 
 const many = { times: 100_000 };
 const [folder = '', maxProcesses] = process.argv.slice(2);
 const data = await openDataFolder(folder);
 const program = join(import.meta.dirname, '../../../support/backend/plain.ts');
-
-async function listen(): Promise<{ server: Server; port: number }> {
-  const server = createServer();
-  const at = { port: 0, host: '127.0.0.1', backlog: 4096 };
-  await new Promise<void>((resolve) => server.listen(at, resolve));
-  return { server, port: (server.address() as AddressInfo).port };
-}
 
 /**
  * Tokens are of one issuer, so all are named by the address of the first, at which people log in; each is reached at its
