@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** Finds the private folder of an account. */
@@ -9,12 +9,13 @@ export interface AccountFolders {
 }
 
 const keyFile = 'key';
+const keyBytes = 32;
 
 /**
  * Creates the private folders of accounts in one folder. They are named by a keyed hash: no name of an account stands in
  * a path, and nobody can tell whose a folder is, or what another's is called.
  * @param parent where they stand; made where it is missing
- * @throws Error where it cannot be made or written
+ * @throws Error where it cannot be made or written, or its key is not whole
  */
 export function createAccountFolders(parent: string): AccountFolders {
   const path = resolve(parent);
@@ -30,11 +31,27 @@ export function createAccountFolders(parent: string): AccountFolders {
   };
 }
 
+/**
+ * Reads the key, and makes it where there is none: it appears whole and durable or not at all, and the first of two
+ * processes that begin at once wins.
+ */
 function openKey(file: string): Buffer {
+  if (!existsSync(file)) makeKey(file);
+  const key = readFileSync(file);
+  if (key.length === keyBytes) return key;
+  throw new Error(
+    `${file} is not whole: put it back from a backup, or remove it; then every account has a new folder.`,
+  );
+}
+
+function makeKey(file: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, randomBytes(keyBytes), { mode: 0o600, flag: 'wx', flush: true });
   try {
-    writeFileSync(file, randomBytes(32), { mode: 0o600, flag: 'wx' });
+    linkSync(draft, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
   }
-  return readFileSync(file);
 }

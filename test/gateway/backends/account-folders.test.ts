@@ -1,10 +1,13 @@
-import { readdirSync, statSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createAccountFolders } from '../../../src/gateway/backends/account-folders.ts';
 import { testFolderForFile } from '../../support/folder.ts';
 
 const folder = testFolderForFile();
+const run = promisify(execFile);
 
 describe('the folder of an account', () => {
   it('is its own, for its owner alone, and the same after a restart', () => {
@@ -24,5 +27,24 @@ describe('the folder of an account', () => {
     expect(readdirSync(join(folder, 'one'))).toHaveLength(accounts.length + 1);
     const other = createAccountFolders(join(folder, 'two')).of('ada');
     expect(other.split('/').at(-1)).not.toBe(folders.of('ada').split('/').at(-1));
+  });
+
+  it('is the same for two processes that begin at once, and nothing else is left there', async () => {
+    const parents = Array.from({ length: 600 }, (_, at) => join(folder, `raced-${at}`));
+    for (const parent of parents) mkdirSync(parent);
+    const script = join(import.meta.dirname, 'support/folder-of.ts');
+    const args = [script, 'ada', String(Date.now() + 1_500), '2', ...parents];
+    const told = await Promise.all([run(process.execPath, args), run(process.execPath, args)]);
+    const [first, second] = told.map(({ stdout }) => stdout.trim().split('\n'));
+    expect(first).toHaveLength(parents.length);
+    expect(second).toEqual(first);
+    for (const parent of parents) expect(readdirSync(parent)).toHaveLength(2);
+  });
+
+  it('is made for nobody where the key is not whole: the folders of all would be others', () => {
+    const parent = join(folder, 'torn');
+    createAccountFolders(parent);
+    truncateSync(join(parent, 'key'), 5);
+    expect(() => createAccountFolders(parent)).toThrow(/torn\/key is not whole: put it back from a backup/);
   });
 });
