@@ -6,7 +6,7 @@ import { currentWriteSet } from './engine/write-set.ts';
 export interface AuditTrail {
   /**
    * Takes note of what happens in a request, in the same commit as what the request writes, and of anything else right
-   * behind it.
+   * behind it: also of what a request has begun and did not wait for.
    * @param details who, where and why, by name; never a secret
    * @param say says it in the log, once it is a fact
    */
@@ -55,7 +55,7 @@ export function createAuditTrail({ store, logger, now }: AuditTrailOptions): Aud
     note(event, details, say = () => undefined) {
       const entry: AuditEntry = { at: now(), event, details: withoutGaps(details) };
       const writes = currentWriteSet();
-      if (writes) return writes.note(entry, say);
+      if (writes?.isOver === false) return writes.note(entry, say);
       say();
       if (waiting.length >= maxWaiting) waiting.shift();
       waiting.push(entry);

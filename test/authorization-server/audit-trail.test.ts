@@ -49,6 +49,23 @@ describe('the audit trail', () => {
     expect(written).toEqual([]);
   });
 
+  it('has what a request began and did not wait for, though its commit is done (T-197)', async () => {
+    const { trail, written } = startTrail();
+    const { store, commits } = startStore(true);
+    const said: string[] = [];
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    let later: Promise<void> | undefined;
+    await commitWrites(store, async () => {
+      later = answered.then(() => trail.note('tool.definition_changed', {}, () => said.push('said')));
+      return true;
+    });
+    answer();
+    await later;
+    await trail.idle();
+    expect([commits, said]).toEqual([[[]], ['said']]);
+    expect(written).toEqual([[{ at: 1000, event: 'tool.definition_changed', details: {} }]]);
+  });
+
   it.each([
     ['is not committed', false, true],
     ['failed for our own fault', true, false],

@@ -25,6 +25,17 @@ export class WriteSet {
   #revisions = new Map<string, number>();
   #grants = new Map<string, string>();
   #sayings: (() => void)[] = [];
+  #isOver = false;
+
+  /** Whether the request is over: what it goes on to do is in no commit of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** The request is over. */
+  end(): void {
+    this.#isOver = true;
+  }
 
   /** The changes so far, in order. */
   get changes(): readonly Change[] {
@@ -135,7 +146,7 @@ export async function commitWrites(
   serve: (writes: WriteSet) => Promise<boolean>,
 ): Promise<{ result: CommitResult; writes: WriteSet }> {
   const writes = new WriteSet();
-  const keep = await current.run(writes, () => serve(writes));
+  const keep = await current.run(writes, () => serve(writes)).finally(() => writes.end());
   if (!keep) return { writes, result: { committed: true } };
   const result = await artifacts.commit(writes.changes);
   if (result.committed) writes.sayWhatWasNoted();
