@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** Coarseness: a deadline is met at most this part of its time too late. */
 const ticksPerTimeout = 20;
 
@@ -11,6 +13,8 @@ export class Deadlines {
   readonly #pending = new Set<{ endsAtTick: number; onEnd: () => void }>();
   #tick = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** The timer is that of all who wait: it runs in the context of none of them. */
+  readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
 
   /** @param timeoutMs how far ahead each deadline lies, in milliseconds */
   constructor(timeoutMs: number) {
@@ -26,7 +30,7 @@ export class Deadlines {
     // The running tick has begun already, so that one more makes the time whole.
     const deadline = { endsAtTick: this.#tick + ticksPerTimeout + 1, onEnd };
     this.#pending.add(deadline);
-    this.#timer ??= setInterval(() => this.#next(), this.#tickMs).unref();
+    this.#timer ??= this.#outsideOfRequests(() => setInterval(() => this.#next(), this.#tickMs).unref());
     return () => this.#pending.delete(deadline);
   }
 

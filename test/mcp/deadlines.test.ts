@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadlines } from '../../src/mcp/deadlines.ts';
@@ -27,6 +28,15 @@ describe('deadlines', () => {
     deadlines.set(() => met++);
     await sleep(120);
     expect(met).toBe(1);
+  });
+
+  it('are met in nobody’s context: who set the first is not who set the others (T-127)', async () => {
+    const deadlines = new Deadlines(20);
+    const caller = new AsyncLocalStorage<string>();
+    const met: unknown[] = [];
+    for (const name of ['ada', 'bob'])
+      caller.run(name, () => deadlines.set(() => met.push(caller.getStore())));
+    await expect.poll(() => met).toEqual([undefined, undefined]);
   });
 
   it('cost no timer each: a thousand share one', () => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Deadlines } from '../../../mcp/deadlines.ts';
@@ -34,6 +35,8 @@ export class Connections {
   readonly #lookup: ReturnType<typeof createNearLookup> | undefined;
   readonly #idle = new Deadlines(idleMs);
   readonly #all = new Set<Connection>();
+  /** One is used by many: what happens on it happens in the context of none of them, not in that of who was the first. */
+  readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
   /** The last was used last: so that those that are too many are not used until they end. */
   readonly #free: Connection[] = [];
   #tlsSession: Buffer | undefined;
@@ -56,7 +59,7 @@ export class Connections {
       if (performance.now() < kept.freeUntilMs) return kept;
       kept.destroy();
     }
-    return this.#open();
+    return this.#outsideOfRequests(() => this.#open());
   }
 
   /** Ends all of them. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
@@ -164,6 +165,16 @@ describe('a connection to a backend', () => {
     expect(await slow.ask(undefined, (answer) => answer.pause(200))).toBe('ab');
     expect(performance.now() - begun).toBeGreaterThan(190);
     expect(await slow.ask()).toBe('ab');
+  });
+
+  it('is heard in nobody’s context, also by those who come after the first (T-127)', async () => {
+    const { ask, connections } = await serve((socket) => socket.write(answerOf('a')));
+    const caller = new AsyncLocalStorage<string>();
+    const heard: unknown[] = [];
+    for (const name of ['ada', 'bob'])
+      await caller.run(name, () => ask(undefined, () => heard.push(caller.getStore())));
+    expect(heard).toEqual([undefined, undefined]);
+    expect(connections()).toBe(1);
   });
 
   it('may answer without a length, with its end', async () => {
