@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+const nothing = (): void => undefined;
+
 /** Coarseness: a deadline is met at most this part of its time too late. */
 const ticksPerTimeout = 20;
 
@@ -24,14 +26,18 @@ export class Deadlines {
   /**
    * Sets a deadline.
    * @param onEnd called once when it has passed
-   * @returns takes it back
+   * @returns takes it back, and lets go of `onEnd`: V8 moves a set that entries come to and go from to a new table again
+   *   and again, and the old ones, with what was in them, stay until all memory is searched
    */
   set(onEnd: () => void): () => void {
     // The running tick has begun already, so that one more makes the time whole.
     const deadline = { endsAtTick: this.#tick + ticksPerTimeout + 1, onEnd };
     this.#pending.add(deadline);
     this.#timer ??= this.#outsideOfRequests(() => setInterval(() => this.#next(), this.#tickMs).unref());
-    return () => this.#pending.delete(deadline);
+    return () => {
+      this.#pending.delete(deadline);
+      deadline.onEnd = nothing;
+    };
   }
 
   #next(): void {

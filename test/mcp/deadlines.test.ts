@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadlines } from '../../src/mcp/deadlines.ts';
 
@@ -37,6 +39,25 @@ describe('deadlines', () => {
     for (const name of ['ada', 'bob'])
       caller.run(name, () => deadlines.set(() => met.push(caller.getStore())));
     await expect.poll(() => met).toEqual([undefined, undefined]);
+  });
+
+  it('that are taken back keep nothing, though they come and go for as long as a server runs', () => {
+    const deadlines = new Deadlines(10_000);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    deadlines.set(() => undefined);
+    // What is left after it counts as old.
+    collect();
+    const begun = process.memoryUsage().heapUsed;
+    const under: (() => void)[] = [];
+    let most = 0;
+    for (let count = 0; count < 40_000; count++) {
+      const request = Array.from({ length: 300 }, () => count);
+      under.push(deadlines.set(() => void request.at(0)));
+      if (under.length > 16) under.shift()?.();
+      if (count % 500 === 0) most = Math.max(most, process.memoryUsage().heapUsed - begun);
+    }
+    expect(most).toBeLessThan(15_000_000);
   });
 
   it('cost no timer each: a thousand share one', () => {

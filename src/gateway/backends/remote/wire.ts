@@ -134,7 +134,9 @@ class Exchange implements ConnectionUser, WireAnswer {
 
   ended(): void {
     this.#connection = undefined;
-    this.#taker?.ended(true);
+    const taker = this.#taker;
+    this.#taker = undefined;
+    taker?.ended(true);
   }
 
   failed(failure: WireFailure): void {
