@@ -20,7 +20,8 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
   if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
   try {
     const body = await readBody(ctx, maxFormBytes);
-    const form = new URLSearchParams(body.toString('utf8'));
+    // Its first question mark is cut off, as that of a URL; one of the form itself stays, as it does in the engine.
+    const form = new URLSearchParams(`?${body.toString('utf8')}`);
     if (form.size > maxFormParameters)
       throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
     replayBody(ctx, body);

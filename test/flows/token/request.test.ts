@@ -195,6 +195,20 @@ describe('hostile values', () => {
       ).toBe(name === 'client_id' ? 401 : 400);
   });
 
+  it.each([
+    ['a question mark', '?'],
+    ['a byte order mark', '\ufeff'],
+  ])(
+    'with %s in front of its form has no grant type, however good the rest is (T-038)',
+    async (_what, odd) => {
+      const { tokens } = await obtainTokens(gatehouse, { clientId });
+      const body = refreshBody(tokens.refresh_token);
+      const ask = (text: string) => fetch(token, { method: 'POST', headers: form, body: text });
+      await expectRefused(await ask(`${odd}${body}`), 'invalid_request');
+      await expectTokens(await ask(body));
+    },
+  );
+
   it('ten thousand parameters are refused, also behind a request that would be good (T-054)', async () => {
     const { tokens, clientId: owner } = await obtainTokens(gatehouse);
     const good = `grant_type=refresh_token&client_id=${owner}&refresh_token=${tokens.refresh_token}`;
