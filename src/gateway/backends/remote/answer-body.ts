@@ -1,5 +1,6 @@
 import type { Deadlines } from '../../../mcp/deadlines.ts';
 import type { BackendFailure } from '../backend-errors.ts';
+import { Pieces } from './pieces.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** How much of a body is read, and for how long. */
@@ -17,7 +18,7 @@ export function readBody(
   { maxBytes, deadlines }: BodyLimits,
   done: (body: Buffer | BackendFailure) => void,
 ): void {
-  const chunks: Buffer[] = [];
+  const pieces = new Pieces();
   let length = 0;
   let isOver = false;
   const finish = (body: Buffer | BackendFailure): void => {
@@ -32,11 +33,11 @@ export function readBody(
     data(chunk) {
       length += chunk.length;
       if (length > maxBytes) finish('backend_answer_too_large');
-      else chunks.push(chunk);
+      else pieces.add(chunk);
     },
     ended(isWhole) {
       if (!isWhole) finish('backend_ended');
-      else finish(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      else finish(pieces.take());
     },
   });
 }

@@ -1,3 +1,5 @@
+import { Pieces } from './pieces.ts';
+
 /** An event of an event stream. */
 export interface StreamEvent {
   /** `message` where the server names no type. */
@@ -27,6 +29,7 @@ const maxNameBytes = 1024;
 const sendable = /^[\t\x20-\x7e\x80-\xff]+$/;
 
 const nothing = Buffer.alloc(0);
+const feed = Buffer.of(lineFeed);
 
 /**
  * Reads an event stream byte by byte, as characters may be split anywhere between two chunks. An event that is not
@@ -42,8 +45,10 @@ export class EventReader {
   readonly #maxBytes: number;
   readonly #taker: EventTaker;
   /** Parts of a line whose end has not come yet. */
-  #begun: Buffer[] = [];
-  #data: Buffer[] = [];
+  #begun = new Pieces();
+  /** Its data lines so far. */
+  #data = new Pieces();
+  #hasData = false;
   #type = '';
   #id: string | undefined;
   /** Length of the event so far, in bytes. */
@@ -69,14 +74,14 @@ export class EventReader {
       const end = isReturn ? nextReturn : nextFeed;
       if (end === -1) {
         const rest = chunk.subarray(from);
-        this.#begun.push(rest);
+        this.#begun.add(rest);
         this.#count(rest.length);
         return;
       }
       const part = chunk.subarray(from, end);
       this.#count(part.length + 1);
       if (this.#isOver) return;
-      this.#line(this.#begun.length === 0 ? part : Buffer.concat([...this.#begun.splice(0), part]));
+      this.#line(this.#withBegun(part));
       from = end + 1;
       if (!isReturn) continue;
       if (from === chunk.length) this.#afterReturn = true;
@@ -85,12 +90,18 @@ export class EventReader {
     }
   }
 
+  #withBegun(part: Buffer): Buffer {
+    if (this.#begun.isEmpty) return part;
+    this.#begun.add(part);
+    return this.#begun.take();
+  }
+
   #count(bytes: number): void {
     this.#length += bytes;
     if (this.#length <= this.#maxBytes) return;
     this.#isOver = true;
-    this.#begun = [];
-    this.#data = [];
+    this.#begun = new Pieces();
+    this.#data = new Pieces();
     this.#taker.tooLong();
   }
 
@@ -104,7 +115,7 @@ export class EventReader {
     const at = line.indexOf(colon);
     if (at === 0) {
       // A comment belongs to no event: streams are kept open with them for days.
-      if (this.#data.length === 0) this.#length = 0;
+      if (!this.#hasData) this.#length = 0;
       return;
     }
     const name = (at === -1 ? line : line.subarray(0, at)).toString('latin1');
@@ -113,13 +124,19 @@ export class EventReader {
   }
 
   #field(name: string, value: Buffer): void {
-    if (name === 'data') this.#data.push(value);
+    if (name === 'data') this.#addData(value);
     else if (name === 'event') this.#type = value.toString('utf8', 0, maxNameBytes);
     else if (name === 'id') this.#keepId(value);
     else if (name === 'retry') {
       const text = value.toString('latin1', 0, maxNameBytes);
       if (/^\d{1,9}$/.test(text)) this.#taker.retry(Number(text));
     }
+  }
+
+  #addData(value: Buffer): void {
+    if (this.#hasData) this.#data.add(feed);
+    this.#hasData = true;
+    this.#data.add(value);
   }
 
   #keepId(value: Buffer): void {
@@ -129,10 +146,10 @@ export class EventReader {
   }
 
   #dispatch(): void {
-    const data = this.#data.length === 1 ? (this.#data[0] as Buffer) : joined(this.#data);
-    const hasData = this.#data.length > 0;
+    const hasData = this.#hasData;
+    const data = this.#data.take();
     const type = this.#type === '' ? 'message' : this.#type;
-    this.#data = [];
+    this.#hasData = false;
     this.#type = '';
     this.#length = 0;
     this.lastEventId = this.#id;
@@ -142,9 +159,4 @@ export class EventReader {
 
 function isMarked(bytes: Buffer): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-}
-
-function joined(lines: readonly Buffer[]): Buffer {
-  const feed = Buffer.of(lineFeed);
-  return Buffer.concat(lines.flatMap((line, at) => (at === 0 ? [line] : [feed, line])));
 }
