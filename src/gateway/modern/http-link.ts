@@ -13,6 +13,7 @@ import { readBody } from '../backends/remote/answer-body.ts';
 import { isEventStream, readEventStream } from '../backends/remote/event-stream.ts';
 import type { Lanes } from '../backends/remote/lanes.ts';
 import type { LinkFailure } from '../backends/remote/link.ts';
+import { freeHeaders } from '../backends/remote/own-headers.ts';
 import { isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
 import { failureOfStatus } from '../backends/remote/status-failure.ts';
 import type { Wire } from '../backends/remote/wire.ts';
@@ -144,7 +145,7 @@ class Exchange {
     });
   }
 
-  #send({ headers = {} }: Credentials, parameters: readonly string[]): void {
+  #send({ headers }: Credentials, parameters: readonly string[]): void {
     const { url, wire } = this.#options;
     const { method, params = {} } = this.#request;
     const named = namedBy.get(method);
@@ -156,7 +157,7 @@ class Exchange {
         headers: [
           ...['content-type', 'application/json', 'accept', 'application/json, text/event-stream'],
           ...this.#options.headers,
-          ...Object.entries(headers).flat(),
+          ...freeHeaders(headers),
           ...parameters,
           ...['mcp-protocol-version', modernRevision, 'mcp-method', method],
           ...(name === undefined ? [] : ['mcp-name', name]),

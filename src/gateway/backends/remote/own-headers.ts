@@ -33,6 +33,16 @@ export function isFreeHeader(name: string): boolean {
 }
 
 /**
+ * Gives those headers of a caller that a request may have beside its own: none that says how long it is or whom it is for.
+ * @returns names and values in turn
+ */
+export function freeHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => isFreeHeader(name))
+    .flat();
+}
+
+/**
  * Reads the headers that every request to a backend has.
  * @param ours environment of this process
  * @returns names and values in turn

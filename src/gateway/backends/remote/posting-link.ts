@@ -5,7 +5,7 @@ import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './link.ts';
-import { isFreeHeader } from './own-headers.ts';
+import { freeHeaders } from './own-headers.ts';
 import { isAnswer, isModernError, readAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireAnswer, WireFailure } from './wire-answer.ts';
@@ -51,7 +51,7 @@ export abstract class PostingLink implements Link {
   constructor(parts: LinkParts, listener: LinkListener) {
     this.parts = parts;
     this.listener = listener;
-    this.ownHeaders = [...parts.headers, ...headersOf(parts.credentials)];
+    this.ownHeaders = [...parts.headers, ...freeHeaders(parts.credentials.headers)];
     this.auth = parts.credentials.auth;
   }
 
@@ -64,7 +64,7 @@ export abstract class PostingLink implements Link {
   }
 
   use(credentials: Credentials): void {
-    this.ownHeaders = [...this.parts.headers, ...headersOf(credentials)];
+    this.ownHeaders = [...this.parts.headers, ...freeHeaders(credentials.headers)];
     this.auth = credentials.auth;
   }
 
@@ -268,12 +268,6 @@ export abstract class PostingLink implements Link {
       this.post(post);
     } else this.fail(post, failure);
   }
-}
-
-function headersOf({ headers = {} }: Credentials): string[] {
-  return Object.entries(headers)
-    .filter(([name]) => isFreeHeader(name))
-    .flat();
 }
 
 /**
