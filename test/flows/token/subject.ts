@@ -13,6 +13,7 @@ export const generousLimits: GatehouseOptions['limits'] = {
   registrations: often,
   authorizations: often,
   tokenFailures: often,
+  tokensPerGrant: often,
   requests: often,
   loginsPerAccountAndAddress: often,
   loginsPerAccount: often,
