@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../support/gatehouse.ts';
 import { authorization, register } from '../support/oauth.ts';
+import { patience } from '../support/patience.ts';
 import { sendRaw } from '../support/raw-http.ts';
 
 const lies = [
@@ -103,7 +104,7 @@ describe.each([
     for (const name of ['X-Forwarded-Proto', 'X-Forwarded-Host']) {
       const began = performance.now();
       const answer = await ask('/healthz', [`${name}: ${' ,'.repeat(50_000)}x`]).catch(() => undefined);
-      expect(performance.now() - began).toBeLessThan(500);
+      expect(performance.now() - began).toBeLessThan(patience(500));
       expect([undefined, 431]).toContain(answer?.status);
     }
     expect((await ask('/healthz', [])).status).toBe(200);

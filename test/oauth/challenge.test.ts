@@ -5,6 +5,7 @@ import {
   formatBearerChallenge,
   parseChallenges,
 } from '../../src/oauth/challenge.ts';
+import { patience } from '../support/patience.ts';
 
 /** Challenges with plain objects, to compare with. */
 function read(header: string): Challenge[] {
@@ -157,7 +158,7 @@ describe('challenges', () => {
         expect(Object.getPrototypeOf(parameters)).toBeNull();
       }
     }
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(patience(10_000));
   });
 
   it.each(['a ', '"', '\\', ',', ' ', '=', 'a/', 'a =', 'a="', 'a b'])(
@@ -165,7 +166,7 @@ describe('challenges', () => {
     (piece) => {
       const start = performance.now();
       parseChallenges(`Bearer ${piece.repeat(100_000)}\0`);
-      expect(performance.now() - start).toBeLessThan(1_000);
+      expect(performance.now() - start).toBeLessThan(patience(1_000));
     },
   );
 });

@@ -2,6 +2,7 @@
 // src/upstream/bond/back-channel-logout.ts: what ends on one side ends on the other, and how soon.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { post, refresh } from '../../support/oauth.ts';
+import { patience } from '../../support/patience.ts';
 import { type OpenIdUpstream, startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import {
@@ -61,7 +62,7 @@ describe('their end is ours, within a second of knowing (A10-02, T-091)', () => 
       });
       expect([response.status, await response.text()]).toEqual([200, '']);
     });
-    expect(took).toBeLessThan(1000);
+    expect(took).toBeLessThan(patience(1000));
   });
 
   it('when the upstream takes back what it gave, and nobody calls: streams are looked after', async () => {
@@ -74,12 +75,12 @@ describe('their end is ours, within a second of knowing (A10-02, T-091)', () => 
         })
         .toBe(0);
     });
-    expect(took).toBeLessThan(1000);
+    expect(took).toBeLessThan(patience(1000));
   });
 
   it('when the operator ends it', async () => {
     const took = await measure(() => scene.gatehouse.storage.upstreams.endAll('work'));
-    expect(took).toBeLessThan(1000);
+    expect(took).toBeLessThan(patience(1000));
   });
 
   it('when the person unlinks it', async () => {
@@ -87,7 +88,7 @@ describe('their end is ours, within a second of knowing (A10-02, T-091)', () => 
       const link = await onlyLink(scene);
       await scene.gatehouse.storage.upstreams.unlink(link.id);
     }, omar);
-    expect(took).toBeLessThan(1000);
+    expect(took).toBeLessThan(patience(1000));
   });
 });
 
@@ -138,8 +139,8 @@ describe('our end is theirs, within a second (A10-02)', () => {
           interval: 5,
         })
         .toBe(true);
-      expect(performance.now() - endedAt).toBeLessThan(1000);
+      expect(performance.now() - endedAt).toBeLessThan(patience(1000));
     });
-    expect(took).toBeLessThan(1000);
+    expect(took).toBeLessThan(patience(1000));
   });
 });

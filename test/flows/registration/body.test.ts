@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
+import { patience } from '../../support/patience.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
 // Over src/authorization-server/endpoints/request-body.ts and src/authorization-server/endpoints/registration-request.ts.
@@ -29,7 +30,7 @@ async function expectRefused(attempt: () => Promise<Response>, status: number, e
   const took = performance.now() - began;
   expect([response.status, await response.json()]).toMatchObject([status, { error }]);
   expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(took).toBeLessThan(500);
+  expect(took).toBeLessThan(patience(500));
   expect(countIssued(gatehouse.folder).clients).toBe(before);
 }
 
