@@ -6,7 +6,7 @@ import { createBrowserStub } from '../../support/browser-stub.ts';
 import { decide } from '../../support/person.ts';
 import { runGatehouse, serveGatehouse } from '../../support/served.ts';
 import { structured } from './support/answers.ts';
-import { startBridge } from './support/bridge.ts';
+import { bringAnswer, startBridge } from './support/bridge.ts';
 
 it('mcp-remote whose client was removed registers anew by itself, and its person logs in once more (T-066)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-mcp-remote-removed-'));
@@ -24,7 +24,7 @@ it('mcp-remote whose client was removed registers anew by itself, and its person
       browser.opened(),
       connected.then(() => Promise.reject(new Error(`connected without a login: ${said()}`))),
     ]);
-    expect((await fetch(await decide(url))).status, said()).toBe(200);
+    expect((await bringAnswer(await decide(url))).status, said()).toBe(200);
     await connected;
     expect(structured(await client.callTool({ name: 'whoami' })).scopes).toContain('notes:read');
     await client.close();

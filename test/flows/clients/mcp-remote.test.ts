@@ -6,7 +6,7 @@ import { type BrowserStub, createBrowserStub } from '../../support/browser-stub.
 import { decide } from '../../support/person.ts';
 import { type Served, serveGatehouse } from '../../support/served.ts';
 import { structured, textsOf } from './support/answers.ts';
-import { startBridge } from './support/bridge.ts';
+import { bringAnswer, startBridge } from './support/bridge.ts';
 
 let served: Served;
 let folder: string;
@@ -30,7 +30,7 @@ describe('mcp-remote, given nothing but the MCP URL', () => {
       browser.opened(),
       connected.then(() => Promise.reject(new Error(`connected without a login: ${said()}`))),
     ]);
-    const page = await fetch(await decide(url));
+    const page = await bringAnswer(await decide(url));
     expect(page.status, said()).toBe(200);
     await connected;
 

@@ -13,7 +13,7 @@ import { decide } from '../../support/person.ts';
 import { processesWith } from '../../support/processes.ts';
 import { runProgram } from '../../support/program.ts';
 import { grace } from '../../support/served.ts';
-import { startBridge } from '../clients/support/bridge.ts';
+import { bringAnswer, startBridge } from '../clients/support/bridge.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { installPackages } from '../peers/support/installation.ts';
@@ -57,7 +57,7 @@ async function connectBridge(mcpUrl: string, folder: string): Promise<Connected>
   const { client, connect, said } = startBridge(mcpUrl, folder, browser);
   const connected = connect();
   connected.catch(() => undefined);
-  const page = await fetch(await decide(await browser.opened(), { scopes }));
+  const page = await bringAnswer(await decide(await browser.opened(), { scopes }));
   expect(page.status, said()).toBe(200);
   await connected;
   return { client };

@@ -102,7 +102,7 @@ describe('messages of a session', () => {
     const token = gate.issue('ann');
     const headers = inSession(await gate.initialize(token));
     const first = await gate.send(token, {
-      json: { ...ping(3), method: 'tools/call', params: wait(100) },
+      json: { ...ping(3), method: 'tools/call', params: wait(500) },
       headers,
     });
     const second = await gate.send(token, { json: ping(3), headers });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { BrowserStub } from '../../../support/browser-stub.ts';
@@ -29,4 +30,21 @@ export function startBridge(mcpUrl: string, folder: string, browser: BrowserStub
   });
   const client = new Client({ name: 'a desktop host', version: '1' });
   return { client, connect: () => client.connect(transport), said: () => said };
+}
+
+/**
+ * Brings mcp-remote the answer of the authorization server, as the browser does. Where it had tokens that are refused, it
+ * opens the browser before it listens for the answer; a person takes longer than that.
+ * @param callback where the browser is sent
+ */
+export async function bringAnswer(callback: URL): Promise<Response> {
+  for (let tries = 50; ; tries--) {
+    try {
+      return await fetch(callback);
+    } catch (error) {
+      const { code } = (error as { cause?: { code?: string } }).cause ?? {};
+      if (code !== 'ECONNREFUSED' || tries === 0) throw error;
+      await sleep(100);
+    }
+  }
 }
