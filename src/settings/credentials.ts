@@ -1,29 +1,13 @@
 import { z } from 'zod';
-
-/** Headers that are not a credential: they frame the request, or say whom it is for and how it is read. */
-const ownHeaders = [
-  'accept',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'cookie',
-  'expect',
-  'host',
-  'keep-alive',
-  'last-event-id',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
+import { isOwnHeader } from '../oauth/own-headers.ts';
 
 const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' })
-  .refine((name) => !ownHeaders.includes(name.toLowerCase()) && !/^mcp-/i.test(name), {
-    error: 'is set by this server itself',
+  .superRefine((name, context) => {
+    if (!isOwnHeader(name) && !/^(cookie$|mcp-)/i.test(name)) return;
+    const message = `${name} is set by this server itself: name the header in which the backend looks for the credential, such as authorization or x-api-key`;
+    context.addIssue({ code: 'custom', message });
   });
 
 /** Variables that say how a program is found or loaded: whoever sets one decides what runs. */

@@ -44,12 +44,26 @@ describe('the setting for credentials', () => {
     expect(problemsOf(credentials)).toContain(sentence);
   });
 
-  it.each(['Host', 'content-length', 'Cookie', 'Mcp-Session-Id', 'transfer-encoding', 'a b', 'a:'])(
-    'refuses a header that is no credential: %s (T-159)',
-    (header) => {
-      expect(problemsOf({ apiKey: { as: { header } } }, server)).toContain('credentials.apiKey.as');
-    },
-  );
+  it.each([
+    'Host',
+    'content-length',
+    'Cookie',
+    'Mcp-Session-Id',
+    'transfer-encoding',
+    'Proxy-Authorization',
+    'proxy-connection',
+    'proxy-key',
+  ])('refuses a header that would be dropped when it is sent, and says what to use: %s (T-159)', (header) => {
+    expect(problemsOf({ apiKey: { as: { header } } }, server)).toContain(
+      `routes.notion.credentials.apiKey.as.header: ${header} is set by this server itself: name the header in which the backend looks for the credential, such as authorization or x-api-key`,
+    );
+  });
+
+  it.each(['a b', 'a:', ''])('refuses what is no name of a header: %j', (header) => {
+    expect(problemsOf({ apiKey: { as: { header } } }, server)).toContain(
+      'credentials.apiKey.as.header: must be the name of a header',
+    );
+  });
 
   it('refuses the same header twice, in whatever case, and a prefix with a line break', () => {
     const twice = { a: { as: { header: 'X-Key' } }, b: { as: { header: 'x-key' } } };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOwnHeader } from '../../oauth/own-headers.ts';
 
 function isServerUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -22,7 +23,12 @@ export const remoteBackendSettings = z.strictObject({
     .describe('how it is spoken to: Streamable HTTP, HTTP+SSE, Rest, or what it turns out to speak'),
   headers: z
     .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' }),
+      z
+        .string()
+        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' })
+        .refine((name) => !isOwnHeader(name), {
+          error: 'is set by this server itself: leave it out',
+        }),
       z.union([
         z.string().min(1).describe('its value, a secret'),
         z.strictObject({ env: z.string().min(1).describe('the variable of the environment with its value') }),

@@ -23,6 +23,8 @@ it.each([
   { url: '/mcp' },
   { url: 'https://tools.example/mcp', transport: 'websocket' },
   { url: 'https://tools.example/mcp', headers: { 'a b': 'c' } },
+  { url: 'https://tools.example/mcp', headers: { 'Mcp-Name': 'c' } },
+  { url: 'https://tools.example/mcp', headers: { 'proxy-key': 'c' } },
   { url: 'https://tools.example/mcp', headers: { a: { env: 'A', file: 'b' } } },
   { url: 'https://tools.example/mcp', maxConnections: 1 },
   { url: 'https://tools.example/mcp', dangerouslyPlainHttpBecause: '' },

@@ -1,26 +1,8 @@
+import { isOwnHeader } from '../../../oauth/own-headers.ts';
 import { readOperatorValue } from '../../credentials/operator-value.ts';
 
 /** Headers an operator sets: values, or where they stand. */
 export type RemoteHeaders = Readonly<Record<string, string | { env: string } | { file: string }>>;
-
-/** Headers of which a request has its own. */
-const reserved = new Set([
-  'accept',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'expect',
-  'host',
-  'keep-alive',
-  'last-event-id',
-  'mcp-protocol-version',
-  'mcp-session-id',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** RFC 9110 section 5.6.2 and 5.5. */
 const nameForm = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -28,8 +10,7 @@ const valueForm = /^[\t\x20-\x7e]+$/;
 
 /** Says whether a request may have a header of this name beside its own. */
 export function isFreeHeader(name: string): boolean {
-  const lower = name.toLowerCase();
-  return nameForm.test(name) && !reserved.has(lower) && !lower.startsWith('proxy-');
+  return nameForm.test(name) && !isOwnHeader(name);
 }
 
 /**
