@@ -14,6 +14,7 @@ export type BackendFailure =
   | 'backend_not_private'
   | 'backend_timed_out'
   | 'backend_redirected'
+  | 'backend_not_http'
   | 'backend_not_mcp'
   | 'backend_wants_login'
   | 'backend_forbids'
@@ -42,6 +43,8 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_timed_out:
     'did not answer in time. What was asked may still have had its effect; try again, or ask it for less.',
   backend_redirected: 'answered with a redirect, which is not followed. Its operator has to correct its URL.',
+  backend_not_http:
+    'sends answers that are not HTTP/1.1 as it is written down, such as lines that end without CR. Tell its operator.',
   backend_not_mcp: 'is not at its URL: nothing there speaks MCP. Its operator has to correct the URL.',
   backend_wants_login:
     'does not let the gateway in (401). Its operator has to give the gateway valid credentials.',

@@ -35,9 +35,8 @@ export function readBody(
       if (length > maxBytes) finish('backend_answer_too_large');
       else pieces.add(chunk);
     },
-    ended(isWhole) {
-      if (!isWhole) finish('backend_ended');
-      else finish(pieces.take());
+    ended(broken) {
+      finish(broken ?? pieces.take());
     },
   });
 }

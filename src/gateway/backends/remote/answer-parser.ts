@@ -34,6 +34,7 @@ type State = 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' 
 const maxChunkLine = 256;
 
 const lineEnd = Buffer.from('\r\n');
+const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 const headEnd = Buffer.from('\r\n\r\n');
 const beginning = 'HTTP/1.';
 
@@ -120,7 +121,7 @@ export class AnswerParser {
     if (end === -1) {
       // What speaks something else may wait for us to say more.
       if (!beginning.startsWith(bytes.toString('latin1', at, at + beginning.length))) throw malformed();
-      return this.#keep(bytes, at);
+      return this.#keepLine(bytes, at);
     }
     const lines = bytes.toString('latin1', at, end).split('\r\n');
     const [, minor, digits] = statusForm.exec(lines[0] as string) ?? [];
@@ -171,7 +172,7 @@ export class AnswerParser {
   #readChunkSize(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(lineEnd, at);
     if ((end === -1 ? bytes.length : end) - at > maxChunkLine) throw malformed();
-    if (end === -1) return this.#keep(bytes, at);
+    if (end === -1) return this.#keepLine(bytes, at);
     const line = bytes.toString('latin1', at, end);
     if (!chunkForm.test(line)) throw malformed();
     if (line.includes(';')) this.#count(line.length);
@@ -193,7 +194,7 @@ export class AnswerParser {
     const end = bytes.indexOf(lineEnd, at);
     if (end === -1) {
       if (this.#beside + bytes.length - at > this.#maxHeadBytes) throw malformed();
-      return this.#keep(bytes, at);
+      return this.#keepLine(bytes, at);
     }
     const next = end + lineEnd.length;
     if (end === at) {
@@ -208,6 +209,13 @@ export class AnswerParser {
   #count(length: number): void {
     this.#beside += length;
     if (this.#beside > this.#maxHeadBytes) throw malformed();
+  }
+
+  /** Where lines end with LF alone, the end of one that is waited for would never come. */
+  #keepLine(bytes: Buffer, at: number): number {
+    const feed = bytes.indexOf(lineFeed, at);
+    if (feed !== -1 && bytes[feed - 1] !== carriageReturn) throw malformed();
+    return this.#keep(bytes, at);
   }
 
   #keep(bytes: Buffer, at: number): number {

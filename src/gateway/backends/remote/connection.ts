@@ -166,7 +166,7 @@ export class Connection {
     const code = error?.code;
     if (code === publicAddressCode) return { reason: 'backend_not_private', code };
     if (code === 'ANSWER_HEAD_TOO_LARGE') return { reason: 'backend_answer_too_large', code };
-    if (code === 'ANSWER_MALFORMED') return { reason: 'backend_answer_unreadable', code };
+    if (code === 'ANSWER_MALFORMED') return { reason: 'backend_not_http', code };
     if (code !== undefined && unverified.test(code)) return { reason: 'backend_certificate_invalid', code };
     if (!this.#isReady) return { reason: 'backend_unreachable', code };
     return { reason: 'backend_ended', code, isStale: this.#hasServed && !this.#hasHeard };

@@ -1,6 +1,6 @@
 import { Flood } from '../flood.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
-import type { WireAnswer } from './wire-answer.ts';
+import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
 /** How far a stream was read, for who opens it again (B3-09, B4-03). */
 export interface StreamPosition {
@@ -9,12 +9,15 @@ export interface StreamPosition {
   retryMs?: number | undefined;
 }
 
+/** Why a stream is over. */
+export type StreamEnd = BrokenBody | 'backend_answer_too_large';
+
 /** Takes what comes over an event stream. */
 export interface StreamTaker {
   /** Takes an event that has data. */
   event(event: StreamEvent): void;
   /** The stream is over: it ended or broke, or an event was too long. Called once, last. */
-  ended(because: 'backend_ended' | 'backend_answer_too_large'): void;
+  ended(because: StreamEnd): void;
 }
 
 /**
@@ -31,7 +34,7 @@ export function readEventStream(
 ): () => void {
   let isOver = false;
   const flood = new Flood(() => performance.now());
-  const end = (because: 'backend_ended' | 'backend_answer_too_large'): void => {
+  const end = (because: StreamEnd): void => {
     if (isOver) return;
     isOver = true;
     answer.drop();
@@ -54,7 +57,7 @@ export function readEventStream(
       if (!isOver) reader.push(chunk);
       position.lastEventId = reader.lastEventId ?? position.lastEventId;
     },
-    ended: () => end('backend_ended'),
+    ended: (broken = 'backend_ended') => end(broken),
   });
   return () => {
     isOver = true;

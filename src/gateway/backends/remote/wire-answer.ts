@@ -10,15 +10,18 @@ export interface WireFailure {
   isStale?: boolean;
 }
 
+/** Why the body of an answer is not whole: it broke off, or went on in no way that can be read. */
+export type BrokenBody = Extract<BackendFailure, 'backend_ended' | 'backend_not_http'>;
+
 /** Takes the body of an answer. */
 export interface BodyTaker {
   /** Takes part of it; its bytes are the taker's to keep. */
   data(bytes: Buffer): void;
   /**
    * Nothing more comes. Called once, unless the answer is dropped before.
-   * @param isWhole false where it broke off
+   * @param broken why, where it is not whole
    */
-  ended(isWhole: boolean): void;
+  ended(broken?: BrokenBody): void;
 }
 
 /** An answer whose head has come. */

@@ -136,7 +136,7 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.#connection = undefined;
     const taker = this.#taker;
     this.#taker = undefined;
-    taker?.ended(true);
+    taker?.ended();
   }
 
   failed(failure: WireFailure): void {
@@ -145,7 +145,7 @@ class Exchange implements ConnectionUser, WireAnswer {
     const listener = this.#listener;
     this.#listener = undefined;
     if (listener) listener.failed(failure);
-    else this.#taker?.ended(false);
+    else this.#taker?.ended(failure.reason === 'backend_not_http' ? failure.reason : 'backend_ended');
   }
 
   read(taker: BodyTaker): void {

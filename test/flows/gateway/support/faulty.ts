@@ -51,6 +51,17 @@ export const faults: Readonly<Record<string, Fault>> = {
   'answers half': (response, id) =>
     response.writeHead(200, json).end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},`),
   'answers no HTTP': (response) => void response.socket?.end('hello\r\n\r\n'),
+  'ends lines with LF': (response) =>
+    void response.socket?.write('HTTP/1.1 200 OK\ncontent-type: application/json\ncontent-length: 2\n\n{}'),
+  'ends lines with LF and closes': (response) => void response.socket?.end('HTTP/1.1 200 OK\n\n{}'),
+  'ends chunks with LF': (response) =>
+    void response.socket?.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n2\n{}\n0\n\n',
+    ),
+  'ends chunks of a stream with LF': (response) =>
+    void response.socket?.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n9\nid: 1\n\n\n\n',
+    ),
   'answers another id': (response) =>
     response.writeHead(200, json).end('{"jsonrpc":"2.0","id":"other","result":{"content":[]}}'),
   'answers nothing': (response) => response.writeHead(202).end(),

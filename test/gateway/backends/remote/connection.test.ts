@@ -49,7 +49,7 @@ async function serve(onRequest: (socket: Socket, count: number, connections: num
               data(bytes) {
                 text += bytes.toString('latin1');
               },
-              ended: (isWhole) => resolve(isWhole ? text : `${text} broken`),
+              ended: (broken) => resolve(broken ? `${text} broken` : text),
             });
           },
           failed: ({ reason, code = '-', isStale = false }) => resolve(`${reason} ${code} ${isStale}`),
