@@ -1,4 +1,4 @@
-import type { createAdministration } from '../index.ts';
+import type { createAdministration } from '../authorization-server/administration/administration.ts';
 
 /** The account made at the first start. */
 export interface FirstAccount {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createAdministration } from '../authorization-server/administration/administration.ts';
 import { loadSettings } from '../config/load.ts';
-import { createAdministration } from '../index.ts';
 import { openDataFolder } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';

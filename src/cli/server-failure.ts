@@ -1,4 +1,5 @@
-import { AdministrationRefused, SettingsRefused } from '../index.ts';
+import { AdministrationRefused } from '../authorization-server/administration/administration-refused.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError } from './cli-error.ts';

@@ -72,10 +72,10 @@ describe('circles', () => {
   });
 });
 
-describe('native modules', () => {
+describe('heavy modules', () => {
   const loadedBy = (isStart: (path: string) => boolean) => [...reachablePackages(sources, isStart).keys()];
 
-  it('are not reachable from the client', () => {
+  it('with native code are not reachable from the client', () => {
     const native = loadedBy((path) => path.startsWith('src/client/')).filter((name) =>
       nativePackages.some((one) => one === name),
     );
@@ -85,6 +85,18 @@ describe('native modules', () => {
   it('of PostgreSQL are not loaded by a user of SQLite', () => {
     const starts = loadedBy((path) => path === 'src/index.ts' || path.startsWith('src/storage/sqlite/'));
     expect(starts).not.toContain('pg');
+  });
+
+  it('and of the server are not loaded by the commands of an operator, which are over in half a second', () => {
+    const operates =
+      /^src\/cli\/commands\/(account|audit|backup|client|credential|grant|keys|pins|session|upstream)\.ts$/;
+    const starts = sources.filter(({ path }) => operates.test(path));
+    expect(starts).toHaveLength(10);
+    const loaded = loadedBy((path) => operates.test(path));
+    expect(
+      ['oidc-provider', 'koa', '@modelcontextprotocol/server'].filter((one) => loaded.includes(one)),
+    ).toEqual([]);
+    expect(loaded).toContain('better-sqlite3');
   });
 
   it('are found through other files, and not through types', () => {

@@ -56,9 +56,14 @@ export const rooms: readonly Room[] = [
   { name: 'upstream/examination', may: ['upstream'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'authorization-server',
-    may: ['oauth', 'crypto', 'net', 'storage', 'observability'],
+    may: ['oauth', 'crypto', 'net', 'storage', 'observability', 'authorization-server/administration'],
     mayTypesOf: ['upstream'],
     neverPackages: nativePackages,
+  },
+  {
+    name: 'authorization-server/administration',
+    may: ['authorization-server', 'oauth', 'crypto', 'storage'],
+    neverPackages: [...web, engine, ...nativePackages],
   },
   {
     name: 'resource-server',
@@ -206,6 +211,8 @@ export const rooms: readonly Room[] = [
       'doctor',
       'upstream/examination',
       'composition/unusable-routes.ts',
+      'authorization-server/administration',
+      'settings',
     ],
     neverPackages: [engine, ...nativePackages],
   },

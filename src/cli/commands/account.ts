@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { createAdministration } from '../../index.ts';
+import type { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';

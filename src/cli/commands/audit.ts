@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { createAdministration } from '../../index.ts';
+import type { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';

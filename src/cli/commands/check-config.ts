@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
-import { SettingsRefused } from '../../index.ts';
+import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
 import { inspectDataFolder } from '../../storage/sqlite/index.ts';
 import { findUnusable } from '../../upstream/examination/configured.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
+import type { createAdministration } from '../../authorization-server/administration/administration.ts';
+import { AdministrationRefused } from '../../authorization-server/administration/administration-refused.ts';
 import { loadSettings } from '../../config/load.ts';
-import { AdministrationRefused, type createAdministration } from '../../index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withAdministration } from '../open-administration.ts';

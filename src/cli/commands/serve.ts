@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
+import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
-import { createAdministration, createGatehouse } from '../../index.ts';
+import { createGatehouse } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
