@@ -26,7 +26,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...withoutBrowser],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
@@ -38,7 +38,7 @@ export default defineConfig({
           include: apart.map((folder) => `${folder}/*.test.ts`),
           exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
           // They wait for their programs a good part of the time.
-          maxWorkers: 4,
+          maxWorkers: 5,
           sequence: { groupOrder: 0 },
         },
       },

@@ -12,6 +12,12 @@ const longest: readonly string[] = [
   'flows/proxies/examples',
   'flows/profiles/profiles',
   'house/package',
+  'features/passage',
+  'flows/token/formats-endings',
+  'flows/upstream/misbehaviour',
+  'flows/proxies/streams',
+  'storage/sqlite/migrate',
+  'cli/commands/stdio',
 ].map((name) => `/test/${name}.test.ts`);
 
 function placeOf({ moduleId }: TestSpecification): number {
