@@ -57,7 +57,7 @@ export interface UpstreamValueOptions {
   isKept: boolean;
   /** Epoch seconds. */
   now: () => number;
-  logger: Record<'warn' | 'error', (details: object, message: string) => void>;
+  logger: Record<'info' | 'warn' | 'error', (details: object, message: string) => void>;
 }
 
 /** How often it is looked whether tokens that were given to processes still stand, in milliseconds. */
@@ -94,6 +94,7 @@ export function createUpstreamValue(
   const kept = new Map<string, number | undefined>();
   const given = new Map<string, Given>();
   let timer: NodeJS.Timeout | undefined;
+  let cannotLook = false;
 
   async function look(): Promise<void> {
     for (const [subject, expiresAt] of kept) {
@@ -104,13 +105,21 @@ export function createUpstreamValue(
     }
   }
 
+  /** An outage is said once, and its end. */
+  function noteLook(error: unknown): void {
+    const failed = error !== undefined;
+    if (failed && !cannotLook)
+      logger.warn({ err: error, backend, upstream }, 'tokens of upstreams cannot be looked after');
+    if (!failed && cannotLook)
+      logger.info({ backend, upstream }, 'tokens of upstreams are looked after again');
+    cannotLook = failed;
+  }
+
   function lookLater(): void {
     if (timer || kept.size === 0 || listeners.size === 0) return;
     timer = setTimeout(() => {
       look()
-        .catch((error: unknown) =>
-          logger.warn({ err: error, backend, upstream }, 'tokens of upstreams cannot be looked after'),
-        )
+        .then(() => noteLook(undefined), noteLook)
         .finally(() => {
           timer = undefined;
           lookLater();

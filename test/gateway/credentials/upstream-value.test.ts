@@ -21,7 +21,8 @@ const nowSeconds = 1_800_000_000;
 
 function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
   const asked: unknown[] = [];
-  const logger = { warn: vi.fn(), error: vi.fn() };
+  const logger = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const store = { looks: 0, isDown: false };
   const source = createUpstreamValue(
     {
       issuer,
@@ -35,7 +36,11 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
           if (accountId === 'unreadable') throw new Error('disk I/O error');
           return known[accountId] ?? 'needs_link';
         },
-        holds: async (accountId) => typeof known[accountId] === 'object',
+        async holds(accountId) {
+          store.looks++;
+          if (store.isDown) throw new Error('disk I/O error');
+          return typeof known[accountId] === 'object';
+        },
       },
       urlFor: (accountId) => `${issuer}/account/upstreams/github/link/mark-of-${accountId}`,
       isKept,
@@ -44,7 +49,7 @@ function start(known: Record<string, UpstreamTokenAnswer>, isKept = false) {
     },
     20,
   );
-  return { source, asked, logger };
+  return { source, asked, logger, store };
 }
 
 describe('a credential that is the token of an upstream', () => {
@@ -165,6 +170,31 @@ describe('a credential that is the token of an upstream', () => {
     known.grace = 'needs_link';
     await new Promise((resolve) => setTimeout(resolve, 80));
     expect(tell).toHaveBeenCalledTimes(2);
+  });
+
+  it('is looked after where it stays with a process: an outage of the store is said once, and its end', async () => {
+    const { source, logger, store } = start({ ada: { generation: 1, accessToken: 'of-ada' } }, true);
+    const stop = source.onChange(() => undefined);
+    await source.find(caller('ada'));
+    const looks = async (times: number) => {
+      const from = store.looks;
+      await vi.waitFor(() => expect(store.looks).toBeGreaterThan(from + times), { timeout: 5_000 });
+    };
+    await looks(2);
+    expect(logger.warn).not.toHaveBeenCalled();
+    for (const outages of [1, 2]) {
+      store.isDown = true;
+      await looks(4);
+      expect(logger.warn).toHaveBeenCalledTimes(outages);
+      store.isDown = false;
+      await looks(4);
+      expect(logger.info).toHaveBeenCalledTimes(outages);
+    }
+    expect(logger.warn).toHaveBeenLastCalledWith(
+      { err: new Error('disk I/O error'), backend: 'Repositories', upstream: 'github' },
+      'tokens of upstreams cannot be looked after',
+    );
+    stop();
   });
 
   it('ends nothing where each request gets its own', async () => {
