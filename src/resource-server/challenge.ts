@@ -24,7 +24,8 @@ export interface BearerRefusal {
   status: 400 | 401 | 403;
   /** Value of `WWW-Authenticate`. */
   challenge: string;
-  body: { error: string; error_description: string };
+  /** JSON of `error` and `error_description`. */
+  body: string;
 }
 
 /** What a challenge tells the client about the resource. */
@@ -147,7 +148,7 @@ function buildRefusal(reason: RefusalReason, context: ChallengeContext, scheme: 
     reason,
     status,
     challenge: listSchemes(challenge, context, scheme, status === 401),
-    body: { error: error ?? 'unauthorized', error_description: description },
+    body: JSON.stringify({ error: error ?? 'unauthorized', error_description: description }),
   };
 }
 

@@ -36,7 +36,7 @@ describe('a refusal', () => {
       expect(challenge?.parameters.error).toBe(error);
       expect(challenge?.parameters.scope).toBe(scope);
       expect(challenge?.parameters.resource_metadata).toBe(resourceMetadataUrl);
-      expect(refusal.body).toEqual({
+      expect(JSON.parse(refusal.body)).toEqual({
         error: error ?? 'unauthorized',
         error_description: expect.stringMatching(/\.$/),
       });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
+import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { parseChallenges } from '../../src/oauth/challenge.ts';
@@ -95,16 +96,32 @@ describe('the bearer check', () => {
     const response = await fetch(url, { headers: { authorization: 'Bearer bad' } });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
-    expect(await response.json()).toMatchObject({ error: 'invalid_token' });
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ error: 'invalid_token' });
+    expect(response.headers.get('content-length')).toBe(String(text.length));
+  });
+
+  it('keeps headers of steps before it on a refusal, CORS among them', async () => {
+    const app = new Koa();
+    app.use((ctx, next) => {
+      ctx.set('Access-Control-Allow-Origin', 'https://page.example.com');
+      return next();
+    });
+    const resource = 'https://mcp.example.com/mcp';
+    const verifier = { verify: async () => undefined };
+    app.use(createRequireBearer({ verifier, resource, resourceMetadataUrl: resource, baselineScopes: [] }));
+    const response = await request(app.callback()).get('/').set('Authorization', 'Bearer bad').expect(401);
+    expect(response.headers['access-control-allow-origin']).toBe('https://page.example.com');
   });
 
   it('sees a second Authorization header, which Node would drop (T-101)', async () => {
     const { url, served } = await startGuarded();
-    const request = httpRequest(url, {
+    const sent = httpRequest(url, {
       headers: ['authorization', 'Bearer good', 'authorization', 'Bearer good'],
     });
-    request.end();
-    const [response] = await once(request, 'response');
+    sent.end();
+    const [response] = await once(sent, 'response');
     response.resume();
     expect(response.statusCode).toBe(400);
     expect(served).toEqual([]);
