@@ -115,10 +115,12 @@ export class ModernProcess implements Occupant {
     return () => this.#cancel(id);
   }
 
-  /** Ends it; what runs is answered with an error. */
+  /** Ends it for good; what runs is answered with an error, and so is what is sent because of that. */
   async close(): Promise<void> {
-    this.#fail('backend_ended');
-    this.#state = 'closed';
+    const reason = 'backend_ended';
+    const error = backendError(reason, this.#options.name);
+    if (this.#state !== 'closed')
+      this.#end({ error, isBroken: false, isOther: false, detail: { reason } }, 'closed');
     await this.#ending;
   }
 
@@ -214,9 +216,12 @@ export class ModernProcess implements Occupant {
     });
   }
 
-  /** Ends the process, and answers all that waits. */
-  #end(failure: ModernFailure): void {
-    this.#state = 'asleep';
+  /**
+   * Ends the process, and answers all that waits.
+   * @param state in which who is answered finds it
+   */
+  #end(failure: ModernFailure, state: 'asleep' | 'closed' = 'asleep'): void {
+    this.#state = state;
     this.#start?.over();
     clearTimeout(this.#idleTimer);
     this.#queue.takeAll();

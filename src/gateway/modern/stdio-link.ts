@@ -1,9 +1,10 @@
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { type AuthInfo, accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
+import { backendError } from '../backends/backend-errors.ts';
 import type { Places } from '../backends/places.ts';
 import type { Restarts } from '../backends/restarts.ts';
 import type { StdioProcess } from '../backends/stdio-process.ts';
-import type { ModernLink } from './modern-link.ts';
+import type { ModernHearing, ModernLink } from './modern-link.ts';
 import { ModernProcess } from './modern-process.ts';
 
 /** What the way to a program is made of. */
@@ -28,9 +29,10 @@ const idleMs = 300_000;
  * @see MCP 2026-07-28 transports "stdio" (B1-08)
  */
 export function createStdioLink(options: StdioLinkOptions): ModernLink {
-  const { sharing, launch } = options;
+  const { name, sharing, launch } = options;
   const processes = new Map<string, ModernProcess>();
   let isKnown = false;
+  let isClosed = false;
 
   const ownerOf = (caller: AuthInfo): { key: string; account: string; launchedFor: AuthInfo | undefined } => {
     if (sharing === 'shared') return { key: '', account: '', launchedFor: undefined };
@@ -58,6 +60,7 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
   return {
     mirrorsParameters: false,
     send(request, { caller }, hearing) {
+      if (isClosed) return refuse(name, hearing);
       return processFor(caller.authInfo).send(request, {
         notified: (notification) => hearing.notified(notification),
         answered(answer) {
@@ -72,7 +75,20 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
       for (const process of [...processes.values()]) if (process.account === account) process.giveWay();
     },
     async close() {
+      isClosed = true;
       await Promise.all([...processes.values()].map((process) => process.close()));
     },
+  };
+}
+
+/** Nothing is started any more for who asks again because it ended. Who asks hears nothing before it has asked. */
+function refuse(name: string, hearing: ModernHearing): () => void {
+  let isOver = false;
+  const error = backendError('backend_ended', name);
+  queueMicrotask(() => {
+    if (!isOver) hearing.failed({ error, isBroken: false, isOther: false });
+  });
+  return () => {
+    isOver = true;
   };
 }

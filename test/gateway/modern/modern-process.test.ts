@@ -26,9 +26,10 @@ function start(idleMs: number) {
   });
   const places = new Places('Program', { total: 1, perAccount: 1 }, nowMs);
   const ended = vi.fn();
+  const launched = vi.fn(() => launch(undefined));
   const made = new ModernProcess('ada', {
     ...{ name: 'Program', startMs: 20_000, idleMs, places, restarts: new Restarts(nowMs), nowMs, ended },
-    launch: () => launch(undefined),
+    launch: launched,
     servesEverybody: false,
     isKnown: () => true,
   });
@@ -36,7 +37,7 @@ function start(idleMs: number) {
     await made.close();
     watchdog.close();
   });
-  return { made, places, ended };
+  return { made, places, ended, launched };
 }
 
 describe('a process that speaks 2026-07-28', () => {
@@ -58,5 +59,21 @@ describe('a process that speaks 2026-07-28', () => {
     cancel();
     expect(places.taken).toBe(1);
     await vi.waitFor(() => expect(places.taken).toBe(0), 10_000);
+  });
+
+  it('that is closed is not started again by who asks again when they hear of it', async () => {
+    const { made, places, launched } = start(60_000);
+    const ask = (id: number, hearing: object) =>
+      made.send({ ...internalRequest('tools/list', {}), id }, { ...nobody, ...hearing });
+    await new Promise((answered) => ask(1, { answered }));
+    const failed = vi.fn();
+    const listening = { ...internalRequest('subscriptions/listen', { notifications: {} }), id: 2 };
+    made.send(listening, { ...nobody, failed: () => ask(3, { failed }) });
+    await made.close();
+    expect(failed).toHaveBeenCalledWith(
+      expect.objectContaining({ error: expect.objectContaining({ data: { reason: 'backend_ended' } }) }),
+    );
+    expect(launched).toHaveBeenCalledTimes(1);
+    expect(places.taken).toBe(0);
   });
 });
