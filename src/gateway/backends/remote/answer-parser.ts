@@ -34,7 +34,6 @@ type State = 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' 
 const maxChunkLine = 256;
 
 const lineEnd = Buffer.from('\r\n');
-const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 const headEnd = Buffer.from('\r\n\r\n');
 const beginning = 'HTTP/1.';
 
@@ -47,6 +46,9 @@ const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** RFC 9112 section 7.1; twelve digits are more than any answer has bytes. */
 const chunkForm = /^[0-9a-fA-F]{1,12}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
+
+/** The end of a line that is none. */
+const loneFeed = /(?<!\r)\n/;
 
 /**
  * Reads the answers to the requests of one connection that is used for one request at a time. It is strict: lines end
@@ -211,10 +213,9 @@ export class AnswerParser {
     if (this.#beside > this.#maxHeadBytes) throw malformed();
   }
 
-  /** Where lines end with LF alone, the end of one that is waited for would never come. */
+  /** Where any line ends with LF alone, the end that is waited for might never come. */
   #keepLine(bytes: Buffer, at: number): number {
-    const feed = bytes.indexOf(lineFeed, at);
-    if (feed !== -1 && bytes[feed - 1] !== carriageReturn) throw malformed();
+    if (loneFeed.test(bytes.toString('latin1', at))) throw malformed();
     return this.#keep(bytes, at);
   }
 

@@ -114,6 +114,8 @@ describe('an answer', () => {
     ['a bare line feed', `${ok}x: a\ncontent-length: 1\r\n\r\na`],
     ['lines that end with LF alone', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n'],
     ['its first line alone, ended with LF', 'HTTP/1.1 200 OK\n'],
+    ['LF alone behind a line of its fields', `${ok}x: a\ncontent-length: 0\n\n`],
+    ['LF alone at its end', `${ok}content-length: 0\r\n\n`],
     ['a bare carriage return', `${ok}x: a\rcontent-length: 1\r\n\r\na`],
     ['a null', `${ok}x: a\0b\r\n\r\n`],
     ['another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
