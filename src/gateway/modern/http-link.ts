@@ -55,12 +55,16 @@ const broken = new Set(['backend_ended', 'backend_unreachable']);
  */
 export function createHttpLink(options: HttpLinkOptions): ModernLink {
   const running = new Set<Exchange>();
+  let isClosed = false;
+  const end = (exchange: Exchange): void => exchange.fail({ reason: 'backend_ended' }, false);
   return {
     mirrorsParameters: true,
     send(request, { caller, parameters }, hearing) {
       const exchange = new Exchange(request, options, hearing, () => running.delete(exchange));
       running.add(exchange);
-      void exchange.begin(caller, parameters);
+      // Nothing is sent any more for who asks again because it ended. Who asks hears nothing before it has asked.
+      if (isClosed) queueMicrotask(() => end(exchange));
+      else void exchange.begin(caller, parameters);
       return () => exchange.stop();
     },
     renew(owner) {
@@ -69,7 +73,8 @@ export function createHttpLink(options: HttpLinkOptions): ModernLink {
         if (exchange.listensFor(account)) exchange.fail({ reason: 'backend_ended' });
     },
     async close() {
-      for (const exchange of [...running]) exchange.fail({ reason: 'backend_ended' });
+      isClosed = true;
+      for (const exchange of [...running]) end(exchange);
     },
   };
 }
@@ -132,14 +137,15 @@ class Exchange {
     this.#drop?.();
   }
 
-  fail(failure: LinkFailure): void {
+  /** @param isBroken whether the same request may go well at once */
+  fail(failure: LinkFailure, isBroken: boolean = broken.has(failure.reason)): void {
     if (this.#isOver) return;
     this.#finish();
     this.#drop?.();
     const { reason, status, code, mayBeOther = false } = failure;
     this.#hearing.failed({
       error: backendError(reason, this.#options.name),
-      isBroken: broken.has(reason),
+      isBroken,
       isOther: mayBeOther,
       detail: { reason, status, code },
     });

@@ -26,7 +26,7 @@ function makeLink(headers: Record<string, string> = {}) {
         { notified: () => undefined, answered, failed },
       );
     });
-  return { ask, send, lanes };
+  return { ask, send, lanes, link };
 }
 
 it.each(['x\ny', 'x\r\nx-user: admin', 'mé', ''])(
@@ -49,4 +49,14 @@ it('what a person entered is in no header that says how long the request is, or 
   const sent = send.mock.calls[0]?.[0].headers ?? [];
   expect(sent).toContain('x-key');
   for (const name of ['content-length', 'transfer-encoding', 'host']) expect(sent).not.toContain(name);
+});
+
+it('the way to a server that is closed asks it nothing more, whoever asks again', async () => {
+  const { ask, send, link, lanes } = makeLink();
+  const under = ask('tools/list').catch((failure) => ask('tools/list').catch((again) => [failure, again]));
+  await link.close();
+  const ended = { error: { data: { reason: 'backend_ended' } }, isBroken: false };
+  expect(await under).toMatchObject([ended, ended]);
+  await expect(ask('subscriptions/listen')).rejects.toMatchObject(ended);
+  expect([send.mock.calls, lanes.taken]).toEqual([[], 0]);
 });
