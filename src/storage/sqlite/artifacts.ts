@@ -95,16 +95,17 @@ export function createArtifactStore(
   const changeClient = createClientChanges(db);
   const changeIdentity = createIdentityChanges(db);
   const changeUpstream = createUpstreamChanges(db);
+  // Values by their places: for each one by name the driver asks the object it is given.
+  const insert = `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const put = db.prepare(
-    `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
-     VALUES (@kind, @id, @grantId, @accountId, @upstreamSessionId, @clientId, @uid, @payload, @expiresAt)
+    `${insert}
      ON CONFLICT (id, kind) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
        account_id = excluded.account_id, upstream_session_id = excluded.upstream_session_id, uid = excluded.uid,
        grant_id = coalesce(excluded.grant_id, grant_id), revision = revision + 1`,
   );
   const putNew = db.prepare(
-    `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
-     VALUES (@kind, @id, @grantId, @accountId, @upstreamSessionId, @clientId, @uid, @payload, @expiresAt)
+    `${insert}
      ON CONFLICT (id, kind) DO NOTHING`,
   );
   const replace = db.prepare(
@@ -112,11 +113,8 @@ export function createArtifactStore(
        upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const consume = db.prepare<
-    { kind: string; id: string; at: number },
-    { grantId: string | null; expiresAt: number }
-  >(
-    `UPDATE artifacts SET consumed_at = @at WHERE kind = @kind AND id = @id AND consumed_at IS NULL
+  const consume = db.prepare<[number, string, string], { grantId: string | null; expiresAt: number }>(
+    `UPDATE artifacts SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL
      RETURNING grant_id AS grantId, expires_at AS expiresAt`,
   );
   // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
@@ -135,26 +133,27 @@ export function createArtifactStore(
     .pluck();
 
   function putArtifact(change: PutArtifact): void {
-    const row = {
-      grantId: null,
-      accountId: null,
-      upstreamSessionId: null,
-      clientId: null,
-      uid: null,
-      ifRevision: null,
-      ...change,
-    };
+    const { kind, id, payload, expiresAt, ifRevision = null } = change;
+    const {
+      grantId = null,
+      accountId = null,
+      upstreamSessionId = null,
+      clientId = null,
+      uid = null,
+    } = change;
+    const values = [kind, id, grantId, accountId, upstreamSessionId, clientId, uid, payload, expiresAt];
     if (change.ifAbsent === true) {
-      if (putNew.run(row).changes === 0)
-        throw new ConflictFound({ reason: 'present', kind: change.kind, id: change.id });
-    } else if (change.ifRevision === undefined && change.ifPresent !== true) put.run(row);
-    else if (replace.run(row).changes === 0)
-      throw new ConflictFound({ reason: 'changed', kind: change.kind, id: change.id });
+      if (putNew.run(values).changes === 0) throw new ConflictFound({ reason: 'present', kind, id });
+    } else if (ifRevision === null && change.ifPresent !== true) put.run(values);
+    else {
+      const row = { kind, id, grantId, accountId, upstreamSessionId, uid, payload, expiresAt, ifRevision };
+      if (replace.run(row).changes === 0) throw new ConflictFound({ reason: 'changed', kind, id });
+    }
   }
 
   /** Uses an artifact up, and notes that its grant and client were used. */
   function useUp({ kind, id, at }: Extract<Change, { type: 'consume' }>): void {
-    const used = consume.get({ kind, id, at });
+    const used = consume.get(at, kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     const until = at + keptAfterUseSeconds;
     if (used.expiresAt < until) keepLonger.run({ kind, id, until });

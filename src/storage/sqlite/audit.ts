@@ -6,7 +6,7 @@ import type { Writer } from './writer.ts';
 /** Rows dropped in one commit: few enough that others hardly notice. */
 const batchSize = 500;
 
-/** Adds one entry within a transaction that is under way. */
+/** Adds one entry to the transaction that is under way: behind all it writes. */
 export type AppendAudit = (entry: AuditEntry) => void;
 
 /**
@@ -19,8 +19,8 @@ export function createAuditStore(
   keys: { readonly audit: string },
 ): AuditStore & { appendWithin: AppendAudit } {
   const columns = 'seq, at, event, details, previous, hash';
-  const insert = db.prepare<[AuditRow]>(
-    `INSERT INTO audit (${columns}) VALUES (@seq, @at, @event, @details, @previous, @hash)`,
+  const insert = db.prepare<[number, number, string, string, string, string]>(
+    `INSERT INTO audit (${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const newest = db.prepare<[], AuditRow>(`SELECT ${columns} FROM audit ORDER BY seq DESC LIMIT 1`);
   const findEnd = db.prepare<[string], AuditEnd>('SELECT seq, hash, mac FROM audit_ends WHERE name = ?');
@@ -40,7 +40,7 @@ export function createAuditStore(
   ): { seq: number; hash: string } {
     const row = { seq: last.seq + 1, at, event, details: JSON.stringify(details), previous: last.hash };
     const hash = hashRow(keys.audit, row);
-    insert.run({ ...row, hash });
+    insert.run(row.seq, at, event, row.details, row.previous, hash);
     return { seq: row.seq, hash };
   }
 
@@ -54,15 +54,14 @@ export function createAuditStore(
     return isLast && isSealedEnd(keys.audit, 'head', head);
   }
 
-  /** The end of the log, checked once in a transaction: within one nobody else can write. */
-  let known: { stand: number; end: { seq: number; hash: string } } | undefined;
-
-  function appendWithin(entry: AuditEntry): void {
-    const before = known?.stand === writer.stand ? known.end : checkedEnd(entry.at);
-    const end = add(entry, before);
+  // Together, as the end of the log is looked at and sealed once for all of them.
+  const appendWithin = writer.gather<AuditEntry>((entries) => {
+    const [first] = entries;
+    if (!first) return;
+    let end = checkedEnd(first.at);
+    for (const entry of entries) end = add(entry, end);
     putEnd.run({ name: 'head', ...sealEnd(keys.audit, 'head', end.seq, end.hash) });
-    known = { stand: writer.stand, end };
-  }
+  });
 
   /** The end of the log, behind a row that says so where it is not as it was left. */
   function checkedEnd(at: number): { seq: number; hash: string } {

@@ -11,10 +11,12 @@ export interface Writer {
    */
   write<T>(work: () => T): Promise<T>;
   /**
-   * Changes when a transaction begins, and when changes of one are undone: what was read or written within a transaction
-   * is true as long as this stays the same.
+   * Has things that writes leave behind carried out together, once for each commit.
+   * @param finish runs inside the transaction when its writes have run, with what those left that stand, in their order;
+   *   where it throws, none of the writes stands
+   * @returns leaves something for the end of the transaction; only for work that runs in {@link write}
    */
-  readonly stand: number;
+  gather<T>(finish: (left: readonly T[]) => void): (item: T) => void;
   /** Resolves when no write is left. */
   idle(): Promise<void>;
 }
@@ -22,6 +24,12 @@ export interface Writer {
 interface Job {
   run: () => unknown;
   settle: (outcome: { value: unknown } | { error: unknown }) => void;
+}
+
+/** What writes of the running transaction left for its end. */
+interface Gathering {
+  left: unknown[];
+  finish: (left: readonly unknown[]) => void;
 }
 
 /** How long writers wait for a lock that another process holds, and how often they look. */
@@ -55,8 +63,8 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   const release = db.prepare('RELEASE job');
   const undo = db.prepare('ROLLBACK TO job');
   const queue: Job[] = [];
+  const gatherings: Gathering[] = [];
   let flushing: Promise<void> | undefined;
-  let stand = 0;
 
   /** Some failures end the whole transaction; a savepoint would then begin one of its own and commit it. */
   function checkInTransaction(): void {
@@ -66,18 +74,23 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   function runJob(job: Job): () => void {
     checkInTransaction();
     save.run();
+    const before = gatherings.map(({ left }) => left.length);
     try {
       const value = job.run();
       release.run();
       return () => job.settle({ value });
     } catch (error) {
+      for (const [index, { left }] of gatherings.entries()) left.length = before[index] ?? 0;
       if (db.inTransaction) {
-        stand++;
         undo.run();
         release.run();
       }
       return () => job.settle({ error: isOutage(error) ? unavailable(error) : error });
     }
+  }
+
+  function finishGatherings(): void {
+    for (const { left, finish } of gatherings) if (left.length > 0) finish(left.splice(0));
   }
 
   async function beginPatiently(): Promise<void> {
@@ -86,7 +99,6 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
       try {
         checkUsable();
         begin.run();
-        stand++;
         return;
       } catch (error) {
         if (!isLocked(error) || performance.now() > deadline) throw error;
@@ -108,10 +120,12 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
       try {
         const settlements = jobs.map(runJob);
         checkInTransaction();
+        finishGatherings();
         commit.run();
         for (const settle of settlements) settle();
       } catch (cause) {
         if (db.inTransaction) db.exec('ROLLBACK');
+        for (const { left } of gatherings) left.length = 0;
         failAll(jobs, cause);
       }
     }
@@ -134,8 +148,10 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
         flushing ??= flush();
       });
     },
-    get stand() {
-      return stand;
+    gather<T>(finish: (left: readonly T[]) => void) {
+      const left: T[] = [];
+      gatherings.push({ left, finish: finish as Gathering['finish'] });
+      return (item: T) => void left.push(item);
     },
     async idle() {
       while (flushing) await flushing;

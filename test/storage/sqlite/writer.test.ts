@@ -44,18 +44,34 @@ describe('the writer', () => {
     expect(numbers()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('has another stand in each transaction, and after changes were undone', async () => {
-    const { writer } = startWriter();
-    const stand = () => writer.write(() => writer.stand);
-    const [first, second] = await Promise.all([stand(), stand()]);
-    expect(second).toBe(first);
-    const throws = (): Promise<never> =>
-      writer.write(() => {
-        throw new RangeError('changed my mind');
-      });
-    const [third, , fourth] = await Promise.allSettled([stand(), throws(), stand()]);
-    expect(third).not.toEqual({ status: 'fulfilled', value: first });
-    expect(fourth).not.toEqual(third);
+  it('hands over what writes left for the end of their commit once, without what those left that are undone', async () => {
+    const { writer, db, numbers } = startWriter();
+    const handed: (readonly number[])[] = [];
+    const leave = writer.gather<number>((left) => {
+      handed.push(left);
+      for (const value of left) db.exec(`INSERT INTO numbers VALUES (${value})`);
+    });
+    const leaves = (value: number) => writer.write(() => leave(value));
+    const undone = writer.write(() => {
+      leave(2);
+      throw new RangeError('changed my mind');
+    });
+    await Promise.allSettled([leaves(1), undone, leaves(3)]);
+    await leaves(4);
+    expect(handed).toEqual([[1, 3], [4]]);
+    expect(numbers()).toEqual([1, 3, 4]);
+  });
+
+  it('fails all that share a commit whose end cannot be written, and leaves nothing of it to the next', async () => {
+    const { writer, insert, db, numbers } = startWriter();
+    const leave = writer.gather<number>((left) => {
+      for (const value of left) db.exec(`INSERT INTO numbers VALUES (${value})`);
+    });
+    const results = await Promise.allSettled([insert(1), insert(2), writer.write(() => leave(1))]);
+    for (const result of results) expect(result).toMatchObject({ reason: expect.any(StorageUnavailable) });
+    expect(numbers()).toEqual([]);
+    await insert(3);
+    expect(numbers()).toEqual([3]);
   });
 
   it('carries out a write that begins in the very turn in which the last one ended', async () => {
