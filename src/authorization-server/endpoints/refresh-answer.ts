@@ -14,6 +14,12 @@ export interface TokenAnswer {
   [member: string]: unknown;
 }
 
+/** What an attempt to refresh would have got, and the key it proved to hold. */
+export interface RefreshAttempt {
+  answer: TokenAnswer;
+  keyThumbprint: string | undefined;
+}
+
 interface KeptAnswer {
   answer: TokenAnswer;
   issuedAt: number;
@@ -61,20 +67,10 @@ export function keepAnswer(
   };
 }
 
-/** Says whether an answer is kept for a refresh token: it was used a moment ago. @param id hashed refresh token */
-export async function isAnswerKept(
-  artifacts: ArtifactStore,
-  id: string,
-  nowSeconds: number,
-): Promise<boolean> {
-  const row = await artifacts.find(kind, id);
-  return row !== undefined && row.expiresAt > nowSeconds;
-}
-
 /**
  * Gives the kept answer to a refresh token that was used a moment ago.
- * @param attempt the answer this attempt would have got, and the key it proved to hold: the kept one is given only where
- *   it is for the same scopes and bound to the same key
+ * @param attempt what this attempt would have got: the kept answer is given only where it is for the same scopes and bound
+ *   to the same key
  * @returns the first answer with its remaining life; 'other_scopes' or 'other_key' where it is for others than this
  *   attempt; undefined where there is none any more
  */
@@ -82,7 +78,7 @@ export async function findAnswer(
   artifacts: ArtifactStore,
   box: SealedBox,
   id: string,
-  attempt: { answer: TokenAnswer; keyThumbprint: string | undefined },
+  attempt: RefreshAttempt,
   nowSeconds: number,
 ): Promise<TokenAnswer | 'other_scopes' | 'other_key' | undefined> {
   const row = await artifacts.find(kind, id);

@@ -7,6 +7,7 @@ import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
+import { isInGrace } from '../engine/successors.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
@@ -16,7 +17,8 @@ import { answerRepeatedAssertion, isAsserting } from './client-assertion.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
-import { findAnswer, isAnswerKept, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { findSuccessorAnswer } from './successor-answer.ts';
 
 /** What the token endpoint works with. */
 export interface TokenEndpointOptions {
@@ -102,7 +104,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
     const id = hashSecret('RefreshToken', refreshToken);
     const grantId = writes.grantOf('RefreshToken', id);
-    if (refreshGraceSeconds === 0 || grantId === undefined) return;
+    // Successors are found again without it.
+    if (refreshGraceSeconds === 0 || grantId === undefined || ctx.state.hasSuccessors === true) return;
     const answer = ctx.body as TokenAnswer;
     const kept = {
       id,
@@ -118,7 +121,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
     if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
       const attempt = { answer: ctx.body as TokenAnswer, keyThumbprint: issuedKey(ctx) };
-      const answer = await findAnswer(artifacts, box, conflict.id, attempt, now());
+      const answer =
+        (await findAnswer(artifacts, box, conflict.id, attempt, now())) ??
+        (await findSuccessorAnswer(artifacts, box, conflict.id, attempt, now(), refreshGraceSeconds));
       if (answer === 'other_key')
         return answerWithOAuthError(
           ctx,
@@ -183,7 +188,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
 
   /** A refresh that was answered a moment ago and asks for the same answer issues nothing. */
   async function isRepeated(refreshToken: string | null): Promise<boolean> {
-    return refreshToken !== null && isAnswerKept(artifacts, hashSecret('RefreshToken', refreshToken), now());
+    if (refreshToken === null) return false;
+    const row = await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken));
+    return row?.consumedAt !== undefined && isInGrace(row.consumedAt, now(), refreshGraceSeconds);
   }
 
   async function openCode(code: string): Promise<IssuedCode | undefined> {

@@ -1,5 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { hashSecret, keyedDigest } from '../../crypto/secret.ts';
+import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import type { ArtifactRow, Change } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
@@ -12,6 +12,7 @@ import {
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
 import { createPayloadOpener } from './opened-payloads.ts';
 import { grantKey, openPayload, payloadContext } from './stored-names.ts';
+import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
 /** What the adapter works on. */
@@ -24,9 +25,6 @@ export interface AdapterOptions extends ClientAdapterOptions {
   /** How long a page of an authorization request may wait for its answer. */
   interactionSeconds: number;
 }
-
-/** How far the clocks of two machines may be apart; a code from further in the future is not one of ours (T-037). */
-const maxClockSkewSeconds = 60;
 
 /**
  * An approval counts once (T-014, T-028), and a device code is claimed, approved or denied once (T-029); a login session
@@ -74,14 +72,15 @@ function artifactAdapter(
     return openPayload<AdapterPayload>(box, kind, { id, payload });
   }
 
-  /**
-   * Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer.
-   * A clock that was set back does not open the window again (T-176).
-   */
+  /** Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer. */
   function looksConsumed({ consumedAt }: ArtifactRow): boolean {
     if (consumedAt === undefined) return false;
-    const age = now() - consumedAt;
-    return kind !== 'RefreshToken' || age >= refreshGraceSeconds || age < -maxClockSkewSeconds;
+    return kind !== 'RefreshToken' || !isInGrace(consumedAt, now(), refreshGraceSeconds);
+  }
+
+  /** What is sealed of an artifact. */
+  function contentOf(payload: AdapterPayload): AdapterPayload & WithSuccessor {
+    return kind === 'RefreshToken' ? { ...payload, successor: randomSecret() } : payload;
   }
 
   return {
@@ -98,7 +97,7 @@ function artifactAdapter(
             type: 'put',
             kind,
             id,
-            payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
+            payload: box.seal(JSON.stringify(contentOf(payload)), payloadContext(kind, id)),
             expiresAt: now() + expiresIn + keptSeconds,
             ...(payload.grantId && kind !== 'Interaction'
               ? { grantId: grantKey(payload.grantId) }
@@ -120,6 +119,7 @@ function artifactAdapter(
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const payload = open(id, row.payload);
+      // A code of a clock further ahead is not one of ours (T-037).
       if (kind === 'AuthorizationCode' && Number(payload.iat) > now() + maxClockSkewSeconds) return undefined;
       currentWriteSet()?.sawRow(kind, id, row.revision, payload.grantId);
       return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;

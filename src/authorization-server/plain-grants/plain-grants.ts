@@ -5,6 +5,7 @@ import { parseScope } from '../../oauth/scope.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
 import { type Lifetimes, mayRefresh } from '../engine/configuration.ts';
+import { successorOf } from '../engine/successors.ts';
 import { secondsWithin } from '../engine/within-grant.ts';
 import { createPlainChecks, type PlainAllowance, type PlainCheckOptions } from './plain-checks.ts';
 import { readPlainRequest } from './plain-request.ts';
@@ -67,13 +68,19 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     );
   }
 
-  /** Keeps a token under a new value, and gives that. */
+  /** The value of the next token: of a refresh token its successor, which is found again where the answer is lost. */
+  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource): string {
+    const successor = source.kind === 'RefreshToken' ? source.successor : undefined;
+    return successor === undefined ? randomSecret() : successorOf(kind, successor);
+  }
+
+  /** Keeps a token under a value, and gives that. */
   async function keep(
     adapter: Adapter,
+    jti: string,
     seconds: number,
     payload: Omit<AdapterPayload, 'iat' | 'exp' | 'jti'>,
   ): Promise<string> {
-    const jti = randomSecret();
     const iat = now();
     await adapter.upsert(jti, { ...payload, iat, exp: iat + seconds, jti }, seconds);
     return jti;
@@ -84,13 +91,14 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     { client, source, grantEnds }: PlainAllowance,
     gty: string,
   ): Promise<string | undefined> {
+    const value = nextValue('RefreshToken', source);
     const seconds = secondsWithin(grantEnds, lifetimes.refreshTokenSeconds, now());
     if (source.kind === 'RefreshToken')
-      return keep(refreshTokens, seconds, { ...source, gty, rotations: source.rotations + 1 });
+      return keep(refreshTokens, value, seconds, { ...source, gty, rotations: source.rotations + 1 });
     if (!mayRefresh(client, new Set(parseScope(source.scope)))) return undefined;
     const { codeChallenge: _challenge, codeChallengeMethod: _method, redirectUri: _uri, ...rest } = source;
     const first = { ...rest, kind: 'RefreshToken', gty, rotations: 0, iiat: now() };
-    return keep(refreshTokens, seconds, first);
+    return keep(refreshTokens, value, seconds, first);
   }
 
   async function issue(ctx: Context, allowed: PlainAllowance): Promise<void> {
@@ -108,7 +116,13 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
 
     await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti);
     const refreshToken = await refreshTokenFor(allowed, gty);
-    const accessToken = await keep(accessTokens, seconds, { kind: 'AccessToken', ...granted, ...login });
+    const value = nextValue('AccessToken', source);
+    const accessToken = await keep(accessTokens, value, seconds, {
+      kind: 'AccessToken',
+      ...granted,
+      ...login,
+    });
+    ctx.state.hasSuccessors = source.kind === 'RefreshToken' && source.successor !== undefined;
 
     ctx.vary('Origin');
     ctx.set(answerHeaders);

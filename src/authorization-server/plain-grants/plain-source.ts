@@ -33,6 +33,8 @@ export interface PlainRefreshToken extends Source {
   rotations: number;
   /** When the first of its family was issued. */
   iiat: number;
+  /** What its successors are made of; absent in tokens from before. */
+  successor?: string;
 }
 
 /** What a plain request redeems. */
@@ -41,6 +43,9 @@ export type PlainSource = PlainCode | PlainRefreshToken;
 const texts = ['jti', 'clientId', 'accountId', 'grantId', 'scope', 'resource'];
 const times = ['iat', 'exp'];
 const ofLogin = ['sessionUid', 'sid', 'acr', 'amr', 'authTime', 'nonce'];
+
+/** What else may be there. */
+const further = { AuthorizationCode: ofLogin, RefreshToken: [...ofLogin, 'successor'] } as const;
 
 const shapes = {
   AuthorizationCode: {
@@ -56,7 +61,7 @@ const known = {
 } as const;
 
 function knownMembers(kind: PlainSource['kind']): ReadonlySet<string> {
-  return new Set(['kind', ...shapes[kind].texts, ...shapes[kind].numbers, ...ofLogin]);
+  return new Set(['kind', ...shapes[kind].texts, ...shapes[kind].numbers, ...further[kind]]);
 }
 
 /**

@@ -94,7 +94,7 @@ const plainly = {
 };
 
 /** What differs from one login to the next. */
-const varying = ['id', 'jti', 'grantId', 'grant_id', 'sessionUid', 'codeChallenge', 'requestId'];
+const varying = ['id', 'jti', 'grantId', 'grant_id', 'sessionUid', 'codeChallenge', 'requestId', 'successor'];
 
 const steady = (record: object): object =>
   Object.fromEntries(
@@ -171,19 +171,17 @@ async function observe(asked: Asked) {
       tokens,
       headers,
       written: written
+        .filter((row) => !isKeptAnswer(row))
         .map(steady)
-        .map(withoutAnswer)
         .map((row) => JSON.stringify(sorted(row)))
         .sort(),
     },
   };
 }
 
-/** The kept answer has the tokens in it. */
-function withoutAnswer(row: object): object {
-  if (!('kind' in row) || row.kind !== 'RefreshAnswer' || !('payload' in row)) return row;
-  const { answer, ...payload } = row.payload as { answer: Fields };
-  return { ...row, payload: { ...payload, members: Object.keys(answer) } };
+/** The engine's answer is kept as it was; what is plain is found again by what it follows. */
+function isKeptAnswer(row: object): boolean {
+  return 'kind' in row && row.kind === 'RefreshAnswer';
 }
 
 function sorted(value: unknown): unknown {
