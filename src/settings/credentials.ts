@@ -5,8 +5,10 @@ const headerName = z
   .string()
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' })
   .superRefine((name, context) => {
-    if (!isOwnHeader(name) && !/^(cookie$|mcp-)/i.test(name)) return;
-    const message = `${name} is set by this server itself: name the header in which the backend looks for the credential, such as authorization or x-api-key`;
+    const isOwn = isOwnHeader(name);
+    if (!isOwn && !/^(cookie$|mcp-)/i.test(name)) return;
+    const why = isOwn ? 'is set by this server itself' : 'is no place for a credential';
+    const message = `${name} ${why}: name the header in which the backend looks for the credential, such as authorization or x-api-key`;
     context.addIssue({ code: 'custom', message });
   });
 

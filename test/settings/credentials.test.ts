@@ -45,17 +45,18 @@ describe('the setting for credentials', () => {
   });
 
   it.each([
-    'Host',
-    'content-length',
-    'Cookie',
-    'Mcp-Session-Id',
-    'transfer-encoding',
-    'Proxy-Authorization',
-    'proxy-connection',
-    'proxy-key',
-  ])('refuses a header that would be dropped when it is sent, and says what to use: %s (T-159)', (header) => {
+    ['Host', 'is set by this server itself'],
+    ['content-length', 'is set by this server itself'],
+    ['Mcp-Session-Id', 'is set by this server itself'],
+    ['transfer-encoding', 'is set by this server itself'],
+    ['Proxy-Authorization', 'is set by this server itself'],
+    ['proxy-connection', 'is set by this server itself'],
+    ['proxy-key', 'is set by this server itself'],
+    ['Cookie', 'is no place for a credential'],
+    ['Mcp-Tenant', 'is no place for a credential'],
+  ])('refuses a header that takes no credential, and says why and what to use: %s (T-159)', (header, why) => {
     expect(problemsOf({ apiKey: { as: { header } } }, server)).toContain(
-      `routes.notion.credentials.apiKey.as.header: ${header} is set by this server itself: name the header in which the backend looks for the credential, such as authorization or x-api-key`,
+      `routes.notion.credentials.apiKey.as.header: ${header} ${why}: name the header in which the backend looks for the credential, such as authorization or x-api-key`,
     );
   });
 
