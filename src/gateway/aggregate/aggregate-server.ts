@@ -101,7 +101,11 @@ export class AggregateServer implements McpLike {
       this.#asked.get(params?.progressToken)?.say(message, sender);
     else if (method === 'notifications/initialized') {
       this.#isInitialized = true;
-      for (const member of this.#members) member.initialized(sender);
+      for (const member of this.#members) {
+        member.initialized(sender);
+        // It may have come while nobody could be told that yet.
+        this.#setLevel(member, sender);
+      }
     } else for (const member of this.#members) member.say(message, sender);
   }
 

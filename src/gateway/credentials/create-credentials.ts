@@ -17,6 +17,8 @@ export interface ValueSource {
   refused(caller: AuthInfo, sinceMs: number): Promise<AfterRefusal>;
   /** Calls back when the value of an account changed or ended. @returns stops calling back */
   onChange(tell: (account: CredentialOwner) => void): () => void;
+  /** See {@link CredentialSource.onGiven}. */
+  onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
 /** One credential of a backend: where it stands and comes from. */
@@ -50,6 +52,7 @@ export function createCredentials(placed: readonly PlacedValue[]): PersonalCrede
       return outcomes.find((outcome) => outcome === 'renewed') ?? outcomes[0];
     },
     ...joinChanges(personal.map(({ source }) => source)),
+    onGiven: (tell) => stopAll(personal.flatMap(({ source }) => source.onGiven?.(tell) ?? [])),
   };
 }
 
@@ -58,11 +61,12 @@ export function joinChanges(
   sources: readonly Pick<CredentialSource, 'onChange'>[],
 ): Pick<CredentialSource, 'onChange'> {
   return {
-    onChange(tell) {
-      const stops = sources.map((source) => source.onChange(tell));
-      return () => {
-        for (const stop of stops) stop();
-      };
-    },
+    onChange: (tell) => stopAll(sources.map((source) => source.onChange(tell))),
+  };
+}
+
+function stopAll(stops: readonly (() => void)[]): () => void {
+  return () => {
+    for (const stop of stops) stop();
   };
 }

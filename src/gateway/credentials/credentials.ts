@@ -23,6 +23,11 @@ export interface CredentialSource {
    * @returns stops calling back
    */
   onChange(tell: (account: CredentialOwner) => void): () => void;
+  /**
+   * Calls back when an account may have given what it lacked; left out where nothing tells that.
+   * @returns stops calling back
+   */
+  onGiven?(tell: (account: CredentialOwner) => void): () => void;
 }
 
 /** What becomes of credentials that a backend did not accept: others are given now, or the error their request gets. */

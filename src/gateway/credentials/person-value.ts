@@ -104,5 +104,6 @@ export function createPersonValue(options: PersonValueOptions): ValueSource {
         const value = await read(accountId).catch(() => undefined);
         if (given.hasOutdated(accountId, value)) tell({ issuer, subject: accountId });
       }),
+    onGiven: (tell) => entered.onChange(route, (accountId) => tell({ issuer, subject: accountId })),
   };
 }

@@ -2,10 +2,11 @@ import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@mo
 import { announceLists } from '../../client/transports/list-announcements.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import type { InitializeResult, JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { isLogLevel, noSuchLevel } from '../../mcp/conversations/log-level.ts';
 import type { McpLike, ServerSource } from '../../mcp/server-source.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
-import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { CredentialSource } from './credentials.ts';
@@ -22,14 +23,16 @@ interface WaitingOptions {
 const listed = { listChanged: true };
 
 /** What a client is told of a server that nobody can ask yet: whatever it will have, it may be asked for. */
-const anything = { tools: listed, prompts: listed, resources: listed };
+const anything = { logging: {}, tools: listed, prompts: listed, resources: listed };
 
+/** Ids of what we ask ourselves. */
 const initializeId = 'gatehouse-waiting';
+const levelId = 'gatehouse-level';
 
 /**
  * A server whose person has still to give what it needs. Until then `initialize` is answered here and everything else with
- * the error that says where to give it, so that a client is there to ask for it; then the server is begun as the client
- * began, and hears the rest itself.
+ * the error that says where to give it, so that a client is there to ask for it; when it is given, the client is told that
+ * lists have changed, and with its next request the server is begun as the client began, and hears the rest itself.
  */
 class WaitingServer implements McpLike {
   readonly #server: McpLike;
@@ -39,6 +42,9 @@ class WaitingServer implements McpLike {
   #starting: Promise<JsonRpcError | undefined> | undefined;
   #answered: ((answer: Message) => void) | undefined;
   #inner: Transport | undefined;
+  #level: unknown;
+  #isAnnounced = false;
+  #stopHearing: (() => void) | undefined;
 
   constructor(server: McpLike, options: WaitingOptions) {
     this.#server = server;
@@ -50,16 +56,36 @@ class WaitingServer implements McpLike {
     if (!missing) return this.#server.connect(transport);
     this.#transport = transport;
     transport.onmessage = (message, extra) => this.#take(message as Message, extra);
+    transport.onclose = () => this.#stopHearing?.();
+    this.#hearWhenGiven();
     await transport.start();
   }
 
   close(): Promise<void> {
+    this.#stopHearing?.();
     return this.#server.close();
   }
 
   async #missing(caller: AuthInfo): Promise<JsonRpcError | undefined> {
     const found = await this.#options.credentials.find(caller);
     return 'error' in found && missingInputOf(found.error) ? found.error : undefined;
+  }
+
+  /** Tells the client when its person has given what was missing: what it has listed until then is too little. */
+  #hearWhenGiven(): void {
+    const { credentials, caller } = this.#options;
+    const account = accountKeyPrefix(caller);
+    this.#stopHearing = credentials.onGiven?.(async (owner) => {
+      if (accountKeyPrefix(owner) !== account || (await this.#missing(caller))) return;
+      this.#stopHearing?.();
+      this.#announce();
+    });
+  }
+
+  #announce(): void {
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    for (const change of announceLists(anything)) void this.#transport?.send(change);
   }
 
   #take(message: Message, extra: MessageExtraInfo | undefined): void {
@@ -71,7 +97,15 @@ class WaitingServer implements McpLike {
       const { protocolVersion } = message.params ?? {};
       this.#answer(id, { result: { protocolVersion, capabilities: anything, serverInfo } });
     } else if (method === 'ping') this.#answer(id, { result: {} });
+    else if (method === 'logging/setLevel') this.#setLevel(message as RequestMessage);
     else void this.#serve(message as RequestMessage, extra);
+  }
+
+  /** The server is told when it is there. */
+  #setLevel({ id, params }: RequestMessage): void {
+    const isLevel = isLogLevel(params?.level);
+    if (isLevel) this.#level = params?.level;
+    this.#answer(id, isLevel ? { result: {} } : { error: noSuchLevel });
   }
 
   async #serve(request: RequestMessage, extra: MessageExtraInfo | undefined): Promise<void> {
@@ -99,12 +133,20 @@ class WaitingServer implements McpLike {
     const { promise, resolve } = Promise.withResolvers<Message>();
     this.#answered = resolve;
     this.#inner.onmessage?.({ ...this.#initialize, id: initializeId } as JSONRPCMessage);
-    const { error } = (await promise) as { error?: JsonRpcError };
+    const { error, result } = (await promise) as { error?: JsonRpcError; result?: InitializeResult };
     if (error) return error;
+    this.#stopHearing?.();
     this.#inner.onmessage?.({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    if (this.#level !== undefined && result?.capabilities.logging !== undefined)
+      this.#inner.onmessage?.({
+        jsonrpc: '2.0',
+        id: levelId,
+        method: 'logging/setLevel',
+        params: { level: this.#level },
+      });
     const { onmessage } = this.#inner;
     if (this.#transport && onmessage) this.#transport.onmessage = onmessage;
-    for (const change of announceLists(anything)) void this.#transport?.send(change);
+    this.#announce();
     return undefined;
   }
 
@@ -116,12 +158,16 @@ class WaitingServer implements McpLike {
       close: () => outer.close(),
       send: (message, options) => {
         const { id, method } = message as Message;
-        if (id !== initializeId || method !== undefined) return outer.send(message, options);
-        this.#answered?.(message as Message);
+        const isOurs = method === undefined && (id === initializeId || id === levelId);
+        if (!isOurs) return outer.send(message, options);
+        if (id === initializeId) this.#answered?.(message as Message);
         return Promise.resolve();
       },
     };
-    outer.onclose = () => inner.onclose?.();
+    outer.onclose = () => {
+      this.#stopHearing?.();
+      inner.onclose?.();
+    };
     await this.#server.connect(inner);
     return inner;
   }

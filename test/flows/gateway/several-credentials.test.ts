@@ -120,8 +120,8 @@ describe.each(Object.keys(policies))(
       const changed = vi.fn();
       client.setNotificationHandler(ToolListChangedNotificationSchema, changed);
       await enter('ownKey', 'key-of-own', person, `/credentials/${route}`);
+      await vi.waitFor(() => expect(changed).toHaveBeenCalled(), 5_000);
       expect(said(await client.callTool(call('own_surroundings'))).env.NOTION_TOKEN).toBe('key-of-own');
-      await vi.waitFor(() => expect(changed).toHaveBeenCalled());
       const after = await client.listTools();
       expect(after.tools.map(({ name }) => name)).toContain('own_echo');
       expect(after._meta?.[unavailable]).toMatchObject([{ backend: 'web' }]);

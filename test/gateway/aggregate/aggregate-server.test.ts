@@ -35,7 +35,7 @@ async function open(backends: Record<string, GatewayBackend>, subject = 'ada') {
   return { aggregate, ...(await connect(aggregate, subject)) };
 }
 
-async function connect(aggregate: GatewayBackend, subject = 'ada') {
+async function connect(aggregate: GatewayBackend, subject = 'ada', isReady = true) {
   const server = await aggregate.source.create({ era: 'legacy', authInfo: callerOf(subject) });
   const answers = new Map<unknown, (answer: Said) => void>();
   const heard: { message: Said; relatedTo: unknown }[] = [];
@@ -59,7 +59,7 @@ async function connect(aggregate: GatewayBackend, subject = 'ada') {
     return answer;
   };
   const initialized = await ask('initialize', opening);
-  tell({ method: 'notifications/initialized' });
+  if (isReady) tell({ method: 'notifications/initialized' });
   return { ask, tell, heard, initialized, lastId: () => lastId };
 }
 
@@ -167,6 +167,40 @@ describe('a backend that does not begin', () => {
     );
     expect(b.made.at(-1)?.heard.map(({ method }) => method)).toContain('notifications/initialized');
     expect(toolNames(await ask('tools/list'))).toEqual(['a_t', 'b_late']);
+  });
+
+  it('is told the log level also where it is there before the client says that it is ready', async () => {
+    let isThere = false;
+    const able = () =>
+      new RawServer({
+        initialize: () => ({
+          result: {
+            protocolVersion: '2025-11-25',
+            capabilities: { logging: {} },
+            serverInfo: { name: 'x', version: '1' },
+          },
+        }),
+        'logging/setLevel': () => ({ result: {} }),
+      });
+    const b = backendOf(() => (isThere ? able() : refusing()));
+    const parts = Object.entries({ a: backendOf(able), b }).map(([key, backend]) => ({
+      key,
+      name: key,
+      backend,
+    }));
+    const aggregate = createAggregate('All', parts, { logger });
+    onTestFinished(() => aggregate.close());
+    const { ask, tell } = await connect(aggregate, 'ada', false);
+    await ask('logging/setLevel', { level: 'info' });
+    isThere = true;
+    await vi.waitFor(() => expect(b.made).toHaveLength(2), 3000);
+    const late = b.made[1] as RawServer;
+    await late.hears(({ method }) => method === 'initialize');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(late.requests('logging/setLevel')).toEqual([]);
+    tell({ method: 'notifications/initialized' });
+    const { params } = await late.hears(({ method }) => method === 'logging/setLevel');
+    expect(params).toEqual({ level: 'info' });
   });
 
   it('is the answer to initialize where there is no other', async () => {

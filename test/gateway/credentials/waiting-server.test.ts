@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { credentialMissing } from '../../../src/gateway/credentials/credential-errors.ts';
-import type { Credentials } from '../../../src/gateway/credentials/credentials.ts';
+import type { CredentialOwner, Credentials } from '../../../src/gateway/credentials/credentials.ts';
 import { withWaitingServers } from '../../../src/gateway/credentials/waiting-server.ts';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
@@ -20,7 +20,12 @@ const missing = credentialMissing(
 );
 
 /** A source whose servers take note of what they hear, and a front that talks with one. */
-async function talk(state: { isGiven: boolean; startError?: object; connectError?: Error }) {
+async function talk(state: {
+  isGiven: boolean;
+  startError?: object;
+  connectError?: Error;
+  capabilities?: object;
+}) {
   const log: string[] = [];
   const heard: Message[] = [];
   let closed = 0;
@@ -36,7 +41,7 @@ async function talk(state: { isGiven: boolean; startError?: object; connectError
           const answer =
             method === 'initialize' && state.startError
               ? { error: state.startError }
-              : { result: { by: method } };
+              : { result: { by: method, capabilities: state.capabilities ?? {} } };
           void transport.send({ jsonrpc: '2.0', id, ...answer } as never);
         };
         await transport.start();
@@ -45,10 +50,20 @@ async function talk(state: { isGiven: boolean; startError?: object; connectError
     }),
     modern: async () => 'a backend' as never,
   };
+  let given: ((account: CredentialOwner) => void) | undefined;
   const find = async () => (state.isGiven ? ({} as Credentials) : { error: missing });
   const waiting = withWaitingServers(
     source,
-    { find, onChange: () => () => undefined },
+    {
+      find,
+      onChange: () => () => undefined,
+      onGiven(tell) {
+        given = tell;
+        return () => {
+          given = undefined;
+        };
+      },
+    },
     { name: 'Notion', logger: createLogger('error', (line) => log.push(line)) },
   );
   const server = await waiting.create({ era: 'legacy', authInfo: caller });
@@ -69,14 +84,21 @@ async function talk(state: { isGiven: boolean; startError?: object; connectError
     method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {} },
   };
-  return { log, heard, said, tell, initialize, server, waiting, closed: () => closed };
+  const give = async (account: CredentialOwner = caller): Promise<void> => {
+    given?.(account);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  return {
+    ...{ log, heard, said, tell, initialize, server, waiting },
+    ...{ closed: () => closed, give, isHeard: () => given !== undefined },
+  };
 }
 
 it('who has given everything talks with the server itself', async () => {
   const { heard, said, tell, initialize } = await talk({ isGiven: true });
   await tell(initialize);
   expect(heard).toMatchObject([{ id: 1, method: 'initialize' }]);
-  expect(said).toEqual([{ jsonrpc: '2.0', id: 1, result: { by: 'initialize' } }]);
+  expect(said).toMatchObject([{ id: 1, result: { by: 'initialize' } }]);
 });
 
 it('who has not is answered initialize, and each request with what is missing; then the server hears the rest', async () => {
@@ -142,5 +164,51 @@ it('a server that cannot be begun with is an error that says so, the reason is i
   expect(log.join('')).toContain('no such program');
   delete state.connectError;
   await tell({ id: 3, method: 'tools/list' });
-  expect(said).toContainEqual({ jsonrpc: '2.0', id: 3, result: { by: 'tools/list' } });
+  expect(said.at(-1)).toMatchObject({ id: 3, result: { by: 'tools/list' } });
+});
+
+it('its client is told that lists have changed as soon as its person has given everything, once, and nobody else is', async () => {
+  const state = { isGiven: false };
+  const { heard, said, tell, initialize, give, isHeard, server } = await talk(state);
+  await tell(initialize);
+  await give();
+  state.isGiven = true;
+  await give({ issuer: caller.issuer, subject: 'somebody else' });
+  expect(said).toHaveLength(1);
+  await give();
+  const changes = ['tools', 'prompts', 'resources'].map((list) => `notifications/${list}/list_changed`);
+  expect(said.slice(1).map(({ method }) => method)).toEqual(changes);
+  expect(heard).toEqual([]);
+  expect(isHeard()).toBe(false);
+  await tell({ id: 2, method: 'tools/list' });
+  expect(said.slice(4)).toMatchObject([{ id: 2, result: { by: 'tools/list' } }]);
+  await server.close();
+});
+
+it('a server whose client goes is not told of anything any more', async () => {
+  const { server, isHeard } = await talk({ isGiven: false });
+  expect(isHeard()).toBe(true);
+  await server.close();
+  expect(isHeard()).toBe(false);
+});
+
+it.each([
+  ['is told the log level its client has set before', { logging: {} }, ['info']],
+  ['that has no log is told no level', {}, []],
+])('a server that is begun later %s', async (_what, capabilities, levels) => {
+  const state = { isGiven: false, capabilities };
+  const { heard, said, tell, initialize } = await talk(state);
+  await tell(initialize);
+  await tell({ id: 2, method: 'logging/setLevel', params: { level: 'loud' } });
+  await tell({ id: 3, method: 'logging/setLevel', params: { level: 'info' } });
+  expect(said).toMatchObject([
+    { result: { capabilities: { logging: {} } } },
+    { id: 2, error: { code: -32602 } },
+    { id: 3, result: {} },
+  ]);
+  state.isGiven = true;
+  await tell({ id: 4, method: 'tools/list' });
+  const told = heard.filter(({ method }) => method === 'logging/setLevel');
+  expect(told.map(({ params }) => params?.level)).toEqual(levels);
+  expect(said.flatMap(({ id = [] }) => id)).toEqual([1, 2, 3, 4]);
 });
