@@ -21,11 +21,11 @@ export function successorOf(kind: 'AccessToken' | 'RefreshToken', successor: str
 
 /**
  * Says whether a refresh token was used so short a time ago that it may be sent again. A clock that was set back does not
- * open the window again (T-176).
+ * open the window again, nor one where there is none (T-176).
  * @param consumedAt when it was used, epoch seconds
  * @param now epoch seconds
  */
 export function isInGrace(consumedAt: number, now: number, graceSeconds: number): boolean {
   const age = now - consumedAt;
-  return age < graceSeconds && age >= -maxClockSkewSeconds;
+  return graceSeconds > 0 && age < graceSeconds && age >= -maxClockSkewSeconds;
 }
