@@ -76,7 +76,7 @@ class WaitingServer implements McpLike {
     const { credentials, caller } = this.#options;
     const account = accountKeyPrefix(caller);
     this.#stopHearing = credentials.onGiven?.(async (owner) => {
-      if (accountKeyPrefix(owner) !== account || (await this.#missing(caller))) return;
+      if (accountKeyPrefix(owner) !== account || 'error' in (await credentials.find(caller))) return;
       this.#stopHearing?.();
       this.#announce();
     });

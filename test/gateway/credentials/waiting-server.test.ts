@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { credentialMissing } from '../../../src/gateway/credentials/credential-errors.ts';
+import {
+  credentialMissing,
+  credentialUnavailable,
+} from '../../../src/gateway/credentials/credential-errors.ts';
 import type { CredentialOwner, Credentials } from '../../../src/gateway/credentials/credentials.ts';
 import { withWaitingServers } from '../../../src/gateway/credentials/waiting-server.ts';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
@@ -18,10 +21,13 @@ const missing = credentialMissing(
     isGiven: async () => false,
   },
 );
+const unreadable = credentialUnavailable({ backend: 'Notion', label: 'your key' });
 
 /** A source whose servers take note of what they hear, and a front that talks with one. */
 async function talk(state: {
   isGiven: boolean;
+  /** The database cannot be read. */
+  isUnreadable?: boolean;
   startError?: object;
   connectError?: Error;
   capabilities?: object;
@@ -51,7 +57,10 @@ async function talk(state: {
     modern: async () => 'a backend' as never,
   };
   let given: ((account: CredentialOwner) => void) | undefined;
-  const find = async () => (state.isGiven ? ({} as Credentials) : { error: missing });
+  const find = async () => {
+    if (state.isUnreadable) return { error: unreadable };
+    return state.isGiven ? ({} as Credentials) : { error: missing };
+  };
   const waiting = withWaitingServers(
     source,
     {
@@ -168,10 +177,13 @@ it('a server that cannot be begun with is an error that says so, the reason is i
 });
 
 it('its client is told that lists have changed as soon as its person has given everything, once, and nobody else is', async () => {
-  const state = { isGiven: false };
+  const state = { isGiven: false, isUnreadable: false };
   const { heard, said, tell, initialize, give, isHeard, server } = await talk(state);
   await tell(initialize);
   await give();
+  state.isUnreadable = true;
+  await give();
+  state.isUnreadable = false;
   state.isGiven = true;
   await give({ issuer: caller.issuer, subject: 'somebody else' });
   expect(said).toHaveLength(1);
