@@ -219,6 +219,45 @@ describe('a plain request', () => {
   });
 });
 
+/** Makes all refresh tokens like those of before, which have nothing that their successors are made of. */
+function forgetSuccessors(): void {
+  const box = createSealedBox(gatehouse.keys.sealing);
+  const database = new Database(join(gatehouse.folder, 'gatehouse.db'));
+  const rows = database
+    .prepare("SELECT id, payload FROM artifacts WHERE kind = 'RefreshToken'")
+    .all() as ArtifactColumns[];
+  const replace = database.prepare("UPDATE artifacts SET payload = ? WHERE kind = 'RefreshToken' AND id = ?");
+  for (const { id, payload } of rows) {
+    const { successor: _successor, ...before } = JSON.parse(box.open(payload, `RefreshToken:${id}`));
+    replace.run(box.seal(JSON.stringify(before), `RefreshToken:${id}`), id);
+  }
+  database.close();
+}
+
+describe('a plain refresh that is sent again within the grace window', () => {
+  it.each([
+    ['keeps no copy of its answer', () => undefined, 0],
+    ['keeps its answer where the token is one of before', forgetSuccessors, 1],
+  ])('%s, and gives the same tokens, to the engine as well (T-043, T-165)', async (_what, prepare, kept) => {
+    const fields = await obtainRefresh();
+    prepare();
+    const before = readRows();
+    const first = await ask({ fields });
+    const tokens = (await first.response.json()) as Tokens;
+    const written = [...readRows()].flatMap(([name, row]) => (before.has(name) ? [] : [row]));
+    expect([first.isOfEngine, written.filter(isKeptAnswer).length]).toEqual([false, kept]);
+    for (const further of [{}, throughTheEngine]) {
+      const { response } = await ask({ fields: { ...fields, ...further } });
+      expect(response.status).toBe(200);
+      expect(await response.json()).toEqual({ ...tokens, expires_in: expect.any(Number) });
+    }
+    const noted = readRows();
+    const { response } = await ask({ fields: { ...fields, scope: 'notes:read' } });
+    expect([response.status, await response.json()]).toMatchObject([400, { error: 'invalid_scope' }]);
+    await awaitNoted(noted);
+  });
+});
+
 /** Redeems what a request has, so that it is used. */
 async function use(fields: Fields): Promise<Fields> {
   expect((await ask({ fields })).response.status).toBe(200);
