@@ -38,7 +38,7 @@ export default defineConfig({
           include: apart.map((folder) => `${folder}/*.test.ts`),
           exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
           // They wait for their programs a good part of the time.
-          maxWorkers: 5,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },

@@ -70,9 +70,10 @@ async function liveThrough(proxy: ProxyProgram): Promise<void> {
     // Nothing was said in between, and it came on the stream that had been opened at the beginning.
     expect(saidOn(heard.text).filter((line) => line.startsWith('data: {'))).toHaveLength(1);
     expect(heard.text).toContain('notifications/tools/list_changed');
-    expect(heard.ms).toBeGreaterThan(quietMs - 1000);
+    // Both are read for as long, less what a busy machine lets pass until it begins to read.
+    expect(heard.ms).toBeGreaterThan(quietMs - 3000);
     expect(answered.text).toContain(`waited ${callMs} ms`);
-    expect(answered.ms).toBeGreaterThan(callMs - 1000);
+    expect(answered.ms).toBeGreaterThan(callMs - 3000);
 
     const checks = proxyChecks({
       idleSeconds: long ? 75 : 2,
