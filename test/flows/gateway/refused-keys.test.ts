@@ -133,8 +133,10 @@ describe.each([...Object.keys(servers), 'joined'] as Route[])(
         data: { url: string };
       };
       await enter(route, 'right', new URL(refused.data.url).pathname.slice('/account'.length));
+      // What was begun with the old key ends in the same moment: who begins just then is told to begin again.
+      const begin = (way: string) => () => ways[way]?.(route).catch((error: Error) => error.message);
       for (const way of ['a session of 2025-11-25', 'a client that speaks any revision'])
-        expect(await ways[way]?.(route)).toBeUndefined();
+        await expect.poll(begin(way), { timeout: 10_000 }).toBeUndefined();
     });
   },
 );
