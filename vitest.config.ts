@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { SecondTries } from './test/support/second-tries.ts';
 
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
@@ -21,6 +22,12 @@ const together = [
   'upstream',
 ].map((flow) => `test/flows/${flow}/*.test.ts`);
 
+/**
+ * Flows and browsers wait for programs that share the machine with others. In continuous integration one that fails is
+ * tried once more, and the report names it; elsewhere it fails at once.
+ */
+const retry = process.env.CI === 'true' ? 1 : 0;
+
 export default defineConfig({
   test: {
     exclude: [...configDefaults.exclude, ...withoutBrowser],
@@ -28,6 +35,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SecondTries()],
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
     projects: [
@@ -37,6 +45,7 @@ export default defineConfig({
           name: 'apart',
           include: apart.map((folder) => `${folder}/*.test.ts`),
           exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
+          retry,
           // They wait for their programs a good part of the time.
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
@@ -44,7 +53,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'together', include: together, isolate: false, sequence: { groupOrder: 1 } },
+        test: { name: 'together', include: together, retry, isolate: false, sequence: { groupOrder: 1 } },
       },
       {
         // The rooms share processes, as starting one takes longer than most of their files.
