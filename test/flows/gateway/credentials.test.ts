@@ -11,10 +11,10 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { grace } from '../../support/served.ts';
-import { openAccount } from '../account/support/account.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from './support/elsewhere.ts';
+import { enterKey } from './support/enter-key.ts';
 import { serveRest } from './support/rest-elsewhere.ts';
 
 const scopes = ['mcp'];
@@ -63,14 +63,7 @@ const urlOf = (route: string) => `${gate.url}/${route}/mcp`;
 
 /** Enters a key on the account page. */
 async function enter(route: string, value: string, person: Person, page = `/credentials/${route}`) {
-  const { visitor, html } = await openAccount(gate, { page, person });
-  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
-  const { response } = await visitor.open(`${gate.url}/account/credentials/${route}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ csrf, credential: 'apiKey', value }),
-  });
-  expect(response.status).toBe(200);
+  await enterKey(gate, { page, value, person });
 }
 
 function said(result: unknown): Record<string, unknown> {

@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens } from '../../support/oauth.ts';
-import { openAccount } from '../account/support/account.ts';
+import { enterKey } from './support/enter-key.ts';
 import { type ModernElsewhere, serveModern } from './support/modern-elsewhere.ts';
 
 /** What the servers speak: 2026-07-28 alone, or the older revisions, too. */
@@ -46,14 +46,7 @@ afterAll(async () => {
 
 /** Enters a key on the account page. */
 async function enter(route: Route, value: string, page = `/credentials/${route}`) {
-  const { visitor, html } = await openAccount(gate, { page, person: ada });
-  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
-  const { response } = await visitor.open(`${gate.url}/account/credentials/${route}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ csrf, credential: 'apiKey', value }),
-  });
-  expect(response.status).toBe(200);
+  await enterKey(gate, { page, value, person: ada });
 }
 
 async function headersFor(mcpUrl: string): Promise<Record<string, string>> {

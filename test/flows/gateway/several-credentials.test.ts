@@ -8,10 +8,10 @@ import {
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { openAccount } from '../account/support/account.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from './support/elsewhere.ts';
+import { enterKey } from './support/enter-key.ts';
 
 const scopes = ['mcp'];
 const unavailable = 'mcp-gatehouse/unavailable';
@@ -61,15 +61,7 @@ async function newPerson(): Promise<Person> {
 
 /** Enters a key on the account page. */
 async function enter(credential: string, value: string, person: Person, page: string) {
-  const { visitor, html } = await openAccount(gate, { page, person });
-  const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
-  const [, route] = /^\/credentials\/([a-z]+)/.exec(page) ?? [];
-  const { response } = await visitor.open(`${gate.url}/account/credentials/${route}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ csrf, credential, value }),
-  });
-  expect(response.status).toBe(200);
+  await enterKey(gate, { page, credential, value, person });
 }
 
 function said(result: unknown) {
