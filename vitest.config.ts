@@ -23,8 +23,8 @@ const together = [
 ].map((flow) => `test/flows/${flow}/*.test.ts`);
 
 /**
- * Flows and browsers wait for programs that share the machine with others. In continuous integration one that fails is
- * tried once more, and the report names it; elsewhere it fails at once.
+ * Tests wait for programs, sockets and timers that share the machine with others. In continuous integration one that fails
+ * is tried once more, and the report names it; elsewhere it fails at once.
  */
 const retry = process.env.CI === 'true' ? 1 : 0;
 
@@ -33,6 +33,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...withoutBrowser],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    retry,
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new SecondTries()],
@@ -45,7 +46,6 @@ export default defineConfig({
           name: 'apart',
           include: apart.map((folder) => `${folder}/*.test.ts`),
           exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
-          retry,
           // They wait for their programs a good part of the time.
           maxWorkers: 4,
           sequence: { groupOrder: 0 },
@@ -53,7 +53,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'together', include: together, retry, isolate: false, sequence: { groupOrder: 1 } },
+        test: { name: 'together', include: together, isolate: false, sequence: { groupOrder: 1 } },
       },
       {
         // The rooms share processes, as starting one takes longer than most of their files.
