@@ -4,14 +4,20 @@ import type { Finding } from '../../../src/doctor/finding.ts';
 import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 
 /**
- * Examines a server as `gatehouse doctor` does, with short waits.
+ * Examines a server as `gatehouse doctor` does, with short waits: too short for a program that is begun for the question.
  * @param url URL of the MCP server
  * @param checks in their order
  */
 export async function examined(
   url: string,
   checks: readonly Check[],
-  options: { active?: boolean; only?: readonly string[]; fetch?: typeof fetch; login?: LoginMeans } = {},
+  options: {
+    active?: boolean;
+    only?: readonly string[];
+    fetch?: typeof fetch;
+    login?: LoginMeans;
+    timeoutMs?: number;
+  } = {},
 ): Promise<Report & { finding(id: string): Finding; bad(): string[] }> {
   const report = await examine({
     url,

@@ -1,6 +1,7 @@
 // The examples of config/proxies, each started as it stands there: certificate, ports and servers replaced.
 import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultAnswerMs } from '../../../src/doctor/ask.ts';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../doctor/support/examine.ts';
 import { obtainTokens } from '../../support/oauth.ts';
@@ -64,7 +65,7 @@ for (const form of forms)
       const at = { url: front.gatehouse.url, mcpUrl };
       const { tokens } = await obtainTokens(at, { scope: 'mcp', scopes: ['mcp'] });
       const checks = proxyChecks({ idleSeconds: 2, accessToken: async () => tokens.access_token });
-      const report = await examined(mcpUrl, checks);
+      const report = await examined(mcpUrl, checks, { timeoutMs: defaultAnswerMs });
       expect(report.bad()).toEqual([]);
       expect(report.finding('PROXY-IDLE').verdict).toBe('pass');
       expect(report.finding('PROXY-BUFFERING').verdict).toBe('pass');

@@ -1,5 +1,6 @@
 // The examples of config/proxies, made worse: what gatehouse doctor --proxy says then of a route with a program.
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { defaultAnswerMs } from '../../../src/doctor/ask.ts';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../doctor/support/examine.ts';
 import { obtainTokens } from '../../support/oauth.ts';
@@ -63,7 +64,7 @@ describe('gatehouse doctor --proxy finds an example', () => {
         return (await obtainTokens(at, { scope: 'mcp', scopes: ['mcp'] })).tokens.access_token;
       };
       const checks = proxyChecks({ idleSeconds: 1, ...(needsLogin ? { accessToken: login } : {}) });
-      const report = await examined(mcpUrl, checks, { only: [id] });
+      const report = await examined(mcpUrl, checks, { only: [id], timeoutMs: defaultAnswerMs });
       expect(report.finding(id)).toMatchObject({ verdict: expect.stringMatching(/^(fail|warn)$/) });
     },
   );

@@ -4,6 +4,7 @@
 //   GATEHOUSE_LONG_STREAMS=1 npx vitest run test/flows/proxies/streams
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { defaultAnswerMs } from '../../../src/doctor/ask.ts';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../doctor/support/examine.ts';
 import { obtainTokens } from '../../support/oauth.ts';
@@ -79,7 +80,7 @@ async function liveThrough(proxy: ProxyProgram): Promise<void> {
       idleSeconds: long ? 75 : 2,
       accessToken: async () => tokens.access_token,
     });
-    expect((await examined(mcpUrl, checks)).bad()).toEqual([]);
+    expect((await examined(mcpUrl, checks, { timeoutMs: defaultAnswerMs })).bad()).toEqual([]);
   } finally {
     await front.stop();
   }
