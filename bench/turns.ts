@@ -17,16 +17,18 @@ export interface Measured {
 
 /**
  * Puts servers that run side by side under load, one at a time: first all of them to warm up, then in rounds, so that
- * each sees the same weather.
+ * each sees the same weather. They warm up by whole runs, as connections that end and begin, and the order in which each
+ * run of wrk sends its headers, are compiled for as well.
  * @param run one run of a server under load, for so many seconds
- * @returns the runs of each server, without the first
+ * @returns the runs of each server, without those that warm it up
  */
 export async function takeTurns<Server>(
   servers: readonly Server[],
   pace: Pace,
   run: (server: Server, seconds: number) => Promise<Measured>,
 ): Promise<Measured[][]> {
-  for (const server of servers) await run(server, pace.warmUpSeconds);
+  for (const server of servers)
+    for (let warm = 0; warm < pace.warmUpSeconds; warm += pace.seconds) await run(server, pace.seconds);
   const runs = servers.map((): Measured[] => []);
   for (let round = 0; round < pace.rounds; round++)
     for (const [at, server] of servers.entries()) runs[at]?.push(await run(server, pace.seconds));

@@ -16,13 +16,15 @@ const forwardedHeaders = [
  */
 export function pinPublicOrigin(publicUrl: string) {
   const { host, protocol } = new URL(publicUrl);
-  const scheme = protocol.slice(0, -1);
+  const shown = [
+    ['host', host],
+    ['x-forwarded-proto', protocol.slice(0, -1)],
+  ] as const;
   return (ctx: Context, next: Next): Promise<void> => {
     const { headers } = ctx.req;
     // Only what is there: a deleted property makes the whole object slow to read.
     for (const name of forwardedHeaders) if (headers[name] !== undefined) delete headers[name];
-    headers.host = host;
-    headers['x-forwarded-proto'] = scheme;
+    for (const [name, value] of shown) headers[name] = value;
     return next();
   };
 }

@@ -3,6 +3,7 @@ import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
 import { checkContentEncoding, checkContentLength, checkContentType } from './checks/body-headers.ts';
 import { isLegacyPost } from './checks/era.ts';
+import { headerOf } from './checks/header.ts';
 import { maxInitializeBytes } from './checks/initialize.ts';
 import { parseJson } from './checks/json.ts';
 import { readMessages } from './checks/messages.ts';
@@ -34,14 +35,14 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
 
   const checkHeaders = (exchange: Exchange): Refusal | undefined =>
     preflight.checkMethod(exchange) ??
-    checkContentLength(exchange.headers['content-length'], maxBodyBytes) ??
-    (exchange.method === 'POST' ? checkContentType(exchange.headers['content-type']) : undefined) ??
-    checkContentEncoding(exchange.headers['content-encoding']) ??
+    checkContentLength(headerOf(exchange.headers, 'content-length'), maxBodyBytes) ??
+    (exchange.method === 'POST' ? checkContentType(headerOf(exchange.headers, 'content-type')) : undefined) ??
+    checkContentEncoding(headerOf(exchange.headers, 'content-encoding')) ??
     preflight.checkAccept(exchange);
 
   const turns = createBodyTurns(maxLargeBodies);
   const read = ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
-    const length = headers['content-length'];
+    const length = headerOf(headers, 'content-length');
     const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
     return isSmall ? readBody(body, length, maxBodyBytes) : readInTurn(body, length, authInfo);
   };
@@ -90,8 +91,9 @@ export interface Eras {
  */
 export function createDispatch({ legacy, modern }: Eras, maxBodyBytes: number): Serve {
   const preflight: Preflight = {
-    checkMethod: ({ method, headers }) => checkMethod(method, headerOf(headers['mcp-protocol-version'])),
-    checkAccept: ({ method, headers }) => checkAccept(method, headers.accept),
+    checkMethod: ({ method, headers }) =>
+      checkMethod(method, textOf(headerOf(headers, 'mcp-protocol-version'))),
+    checkAccept: ({ method, headers }) => checkAccept(method, headerOf(headers, 'accept')),
     maxBodyBytes,
   };
   return withPreflight(preflight, (exchange, posted) => {
@@ -100,6 +102,6 @@ export function createDispatch({ legacy, modern }: Eras, maxBodyBytes: number): 
   });
 }
 
-function headerOf(value: string | string[] | undefined): string | undefined {
+function textOf(value: string | string[] | undefined): string | undefined {
   return value === undefined ? undefined : String(value);
 }

@@ -5,6 +5,7 @@ import type { McpSessionStore } from '../storage/mcp-sessions.ts';
 import type { AccessWatch } from './access-watch.ts';
 import { createCallLimit } from './call-limit.ts';
 import { checkAccept } from './checks/accept.ts';
+import { headerOf } from './checks/header.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import { filterLists } from './conversations/filtered.ts';
 import { createConversations } from './conversations/index.ts';
@@ -183,7 +184,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const serveRest = withPreflight(
     {
       checkMethod: ({ method }) => checkRestMethod(method),
-      checkAccept: ({ headers }) => checkRestAccept(headers.accept),
+      checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
       maxBodyBytes,
     },
     rest,
@@ -259,6 +260,6 @@ function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'maxBodyBytes'> {
       method === allowed ? undefined : { reason: 'method_not_allowed', headers: { Allow: allowed } },
     // Answers to what is posted come on the stream, so it does not matter what else the client takes.
     checkAccept: ({ method, headers }) =>
-      method === 'GET' ? checkAccept(method, headers.accept) : undefined,
+      method === 'GET' ? checkAccept(method, headerOf(headers, 'accept')) : undefined,
   };
 }

@@ -2,6 +2,7 @@ import type { Context, Middleware } from 'koa';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';
+import { headerOf } from './checks/header.ts';
 import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
 import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
 import type { AccountSessions } from './sessions/account-sessions.ts';
@@ -59,7 +60,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
     messages: at(transports.messages, 'POST, OPTIONS'),
     rest: at(transports.rest, 'POST, OPTIONS'),
     refuseOversized(ctx, next) {
-      const refusal = checkContentLength(ctx.req.headers['content-length'], maxBodyBytes);
+      const refusal = checkContentLength(headerOf(ctx.req.headers, 'content-length'), maxBodyBytes);
       if (!refusal) return next();
       ctx.respond = false;
       sendRefusal(refusal, new NodeReply(ctx.res, pulse));

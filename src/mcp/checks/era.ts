@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { Posted } from '../transports/transport.ts';
+import { headerOf } from './header.ts';
 
 /** The newest revision that begins with `initialize`. */
 export const newestLegacyRevision = '2025-11-25';
@@ -23,21 +24,23 @@ export const legacyRevisions: readonly string[] = [
  * @see MCP 2026-07-28 lifecycle "Dual-era servers"
  */
 export function isLegacyPost(headers: IncomingHttpHeaders, { value, messages }: Posted): boolean {
-  const version = headers['mcp-protocol-version'];
+  const version = headerOf(headers, 'mcp-protocol-version');
+  const method = headerOf(headers, 'mcp-method');
   const [message] = messages.list;
   if (!messages.isBatch && message?.method !== undefined) {
     const meta = message.params?._meta as Record<string, unknown> | undefined;
     const claimsModern = typeof meta === 'object' && meta !== null && PROTOCOL_VERSION_META_KEY in meta;
     const namesLegacy = version === undefined || legacyRevisions.includes(String(version));
     if (claimsModern && !namesLegacy) return false;
-    if (!claimsModern && namesLegacy && headers['mcp-method'] === undefined) return true;
+    if (!claimsModern && namesLegacy && method === undefined) return true;
   }
+  const name = headerOf(headers, 'mcp-name');
   const outcome = classifyInboundRequest({
     httpMethod: 'POST',
     body: value,
     ...(version === undefined ? {} : { protocolVersionHeader: String(version) }),
-    ...(headers['mcp-method'] === undefined ? {} : { mcpMethodHeader: String(headers['mcp-method']) }),
-    ...(headers['mcp-name'] === undefined ? {} : { mcpNameHeader: String(headers['mcp-name']) }),
+    ...(method === undefined ? {} : { mcpMethodHeader: String(method) }),
+    ...(name === undefined ? {} : { mcpNameHeader: String(name) }),
   });
   return outcome.kind === 'legacy';
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import { headerOf } from './header.ts';
 import type { RequestMessage } from './messages.ts';
 
 /** A parameter of a tool that is mirrored in a header. */
@@ -43,9 +44,9 @@ export function checkMirroredHeaders(
   const nameOf = namedBy.get(method);
   const name = nameOf === undefined ? undefined : params?.[nameOf];
   return (
-    checkHeader('MCP-Protocol-Version', headers['mcp-protocol-version'], version) ??
-    checkHeader('Mcp-Method', headers['mcp-method'], method) ??
-    (nameOf === undefined ? undefined : checkEncodedHeader('Mcp-Name', headers['mcp-name'], name))
+    checkHeader('MCP-Protocol-Version', headerOf(headers, 'mcp-protocol-version'), version) ??
+    checkHeader('Mcp-Method', headerOf(headers, 'mcp-method'), method) ??
+    (nameOf === undefined ? undefined : checkEncodedHeader('Mcp-Name', headerOf(headers, 'mcp-name'), name))
   );
 }
 
@@ -62,7 +63,7 @@ export function checkMirroredParameters(
 ): HeaderMismatch | undefined {
   for (const { path, headerName, type } of parameters) {
     const header = `Mcp-Param-${headerName}`;
-    const sent = headers[header.toLowerCase()];
+    const sent = headerOf(headers, header.toLowerCase());
     const value = valueAt(given, path);
     const mismatch =
       (type === 'integer' || type === 'number') && typeof value === 'number'

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { headerOf } from '../checks/header.ts';
 import type { Message } from '../checks/messages.ts';
 import type { Posted } from '../transports/transport.ts';
 import type { Answer } from './backend.ts';
@@ -15,8 +16,8 @@ export const modernRevision = '2026-07-28';
  * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
  */
 export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): Answer | undefined {
-  const version = headers['mcp-protocol-version'];
-  const method = headers['mcp-method'];
+  const version = headerOf(headers, 'mcp-protocol-version');
+  const method = headerOf(headers, 'mcp-method');
   const outcome = classifyInboundRequest({
     httpMethod: 'POST',
     body: value,
@@ -42,7 +43,7 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): 
 export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
   return (
-    headers['mcp-protocol-version'] === modernRevision &&
+    headerOf(headers, 'mcp-protocol-version') === modernRevision &&
     typeof meta === 'object' &&
     meta !== null &&
     meta[PROTOCOL_VERSION_META_KEY] === modernRevision

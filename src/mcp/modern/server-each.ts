@@ -1,6 +1,7 @@
 import { createMcpHandler, type JSONRPCMessage, McpServer, Server } from '@modelcontextprotocol/server';
 import type { Logger } from '../../observability/logger.ts';
 import { callerOf, toSdkAuthInfo } from '../caller.ts';
+import { headerOf } from '../checks/header.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { Refusal } from '../refusal.ts';
@@ -125,7 +126,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
 
 /** The HTTP request the SDK checks: that of the client, or for a request of our own one with its headers. */
 function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Request {
-  if (caller.headers['mcp-method']?.toString().trim() === method) return caller.request();
+  if (headerOf(caller.headers, 'mcp-method')?.toString().trim() === method) return caller.request();
   const headers = {
     'content-type': 'application/json',
     'mcp-protocol-version': modernRevision,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AuthInfo, JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { checkContentEncoding, checkContentType } from '../checks/body-headers.ts';
+import { headerOf } from '../checks/header.ts';
 import { parseJson } from '../checks/json.ts';
 import { type Message, type Messages, readMessages } from '../checks/messages.ts';
 import { readBody } from '../read-body.ts';
@@ -150,15 +151,15 @@ export class RestServerTransport implements Transport {
     const authInfo = await authenticate?.(request);
     if (authenticate && !authInfo)
       return this.#reply(response, 401, errorBody(-32000, 'Unauthorized'), { 'WWW-Authenticate': 'Bearer' });
-    if (!acceptsJson(request.headers.accept))
+    if (!acceptsJson(headerOf(request.headers, 'accept')))
       return this.#reply(
         response,
         406,
         errorBody(-32000, 'Not Acceptable: Client must accept application/json'),
       );
     if (
-      checkContentType(request.headers['content-type']) ??
-      checkContentEncoding(request.headers['content-encoding'])
+      checkContentType(headerOf(request.headers, 'content-type')) ??
+      checkContentEncoding(headerOf(request.headers, 'content-encoding'))
     )
       return this.#reply(
         response,
@@ -179,7 +180,7 @@ export class RestServerTransport implements Transport {
     const { maxBodyBytes = 4 * 1024 * 1024 } = this.#options;
     let value = parsedBody;
     if (value === undefined) {
-      const bytes = await readBody(request, request.headers['content-length'], maxBodyBytes);
+      const bytes = await readBody(request, headerOf(request.headers, 'content-length'), maxBodyBytes);
       if (isRefusal(bytes)) {
         const isTooLarge = bytes.reason === 'body_too_large';
         this.#reply(

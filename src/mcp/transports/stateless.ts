@@ -1,5 +1,6 @@
 import { DEFAULT_NEGOTIATED_PROTOCOL_VERSION } from '@modelcontextprotocol/server';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
+import { headerOf } from '../checks/header.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
@@ -54,7 +55,7 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
  * @returns what `MCP-Protocol-Version` names; without it 2025-03-26, the newest that did not send it (B3-17)
  */
 export function revisionOf({ headers }: Exchange): string | Refusal {
-  const header = headers['mcp-protocol-version'];
+  const header = headerOf(headers, 'mcp-protocol-version');
   const named = header === undefined ? DEFAULT_NEGOTIATED_PROTOCOL_VERSION : String(header).trim();
   if (legacyRevisions.includes(named)) return named;
   return {

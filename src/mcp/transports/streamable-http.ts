@@ -1,6 +1,7 @@
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
+import { headerOf } from '../checks/header.ts';
 import { readInitialize } from '../checks/initialize.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import { type Refusal, tooManyCalls } from '../refusal.ts';
@@ -47,19 +48,19 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
 
   /** A header that is absent says nothing; the session knows its revision (B3-17). */
   const checkVersion = ({ headers }: Exchange): Refusal | undefined => {
-    const version = headers['mcp-protocol-version'];
+    const version = headerOf(headers, 'mcp-protocol-version');
     if (version === undefined || legacyRevisions.includes(String(version).trim())) return undefined;
     return { reason: 'protocol_version_unknown', data: { supported: legacyRevisions } };
   };
 
   const findSession = async ({ headers, authInfo }: Exchange): Promise<Session | Refusal> => {
-    const id = headers['mcp-session-id'];
+    const id = headerOf(headers, 'mcp-session-id');
     if (id === undefined) return { reason: 'session_missing' };
     return (await sessions.use(String(id), authInfo)) ?? { reason: 'session_unknown' };
   };
 
   const openStream = async (session: Session, exchange: Exchange): Promise<Refusal | undefined> => {
-    const last = exchange.headers['last-event-id'];
+    const last = headerOf(exchange.headers, 'last-event-id');
     if (last === undefined) {
       await session.streams.listen(exchange);
       return undefined;
@@ -116,6 +117,6 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
 
 /** Batches are of 2025-03-26 alone; leaving the version header out does not bring them back (B3-13, B3-14, T-133). */
 function mayBatch({ protocolVersion }: Session, { headers }: Exchange): boolean {
-  const named = headers['mcp-protocol-version'] ?? protocolVersion;
+  const named = headerOf(headers, 'mcp-protocol-version') ?? protocolVersion;
   return protocolVersion === revisionWithBatches && named === revisionWithBatches;
 }
