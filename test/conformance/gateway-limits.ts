@@ -12,12 +12,13 @@ export interface GatewayLimit {
 
 type Rows = readonly (readonly [scenario: string, ...checks: string[]])[];
 
-const byOne =
-  (backend: GatewayRun['backend']) =>
+const by =
+  (...backends: GatewayRun['backend'][]) =>
   (revision: GatewayLimit['revision'], reason: string, rows: Rows): GatewayLimit[] =>
-    rows.map(([scenario, ...checks]) => ({ revision, backends: [backend], scenario, checks, reason }));
-const byRest = byOne('rest');
-const byModern = byOne('modern');
+    rows.map(([scenario, ...checks]) => ({ revision, backends, scenario, checks, reason }));
+const byRest = by('rest');
+const byModernHttp = by('modern');
+const byModern = by('modern', 'modern-stdio');
 
 const older = ['stdio', 'http', 'sse'] as const;
 const nothingAsked = 'over Rest a server cannot ask its client anything';
@@ -60,7 +61,7 @@ export const gatewayLimits: readonly GatewayLimit[] = [
       ['elicitation-sep1330-enums', 'elicitation-sep1330-general'],
     ],
   ),
-  ...byModern(
+  ...byModernHttp(
     '2026-07-28',
     'the server stands in the SDK’s handler, which makes one for each request: it tells nobody what another changed',
     [

@@ -6,7 +6,7 @@ import { gatewayLimits, limitsOf } from './gateway-limits.ts';
  * What proves most in the least time; scripts/conformance runs all. By stdio each scenario of 2025-11-25 has to start a
  * process.
  */
-const quick = ['stdio 2026-07-28', 'http 2025-11-25', 'modern 2026-07-28'];
+const quick = ['stdio 2026-07-28', 'modern-stdio 2026-07-28', 'http 2025-11-25', 'modern 2026-07-28'];
 const runs = allGatewayRuns().filter(({ backend, revision }) => quick.includes(`${backend} ${revision}`));
 
 describe('the official conformance suite for servers, through the gateway', () => {

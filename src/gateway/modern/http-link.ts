@@ -58,7 +58,7 @@ export function createHttpLink(options: HttpLinkOptions): ModernLink {
   let isClosed = false;
   const end = (exchange: Exchange): void => exchange.fail({ reason: 'backend_ended' }, false);
   return {
-    mirrorsParameters: true,
+    isHttp: true,
     send(request, { caller, parameters }, hearing) {
       const exchange = new Exchange(request, options, hearing, () => running.delete(exchange));
       running.add(exchange);

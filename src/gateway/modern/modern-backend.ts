@@ -66,7 +66,8 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
   };
 
   return {
-    checksEnvelope: true,
+    // A program says what is wrong with `_meta`, too, but not that it is a status of 400 (B5-02).
+    checksEnvelope: link.isHttp,
     begin,
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},

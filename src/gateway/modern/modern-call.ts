@@ -47,7 +47,7 @@ export class ModernCall {
   constructor(call: Call, parts: ModernCallParts) {
     this.#call = call;
     this.#parts = parts;
-    if (parts.link.mirrorsParameters && call.request.method === 'tools/call') void this.#sendMirrored(false);
+    if (parts.link.isHttp && call.request.method === 'tools/call') void this.#sendMirrored(false);
     else this.#send([]);
   }
 
@@ -76,8 +76,7 @@ export class ModernCall {
     },
     answered: (answer) => {
       if (this.#isOver) return;
-      const isMismatch =
-        answer.error?.code === errorCodes.headerMismatch && this.#parts.link.mirrorsParameters;
+      const isMismatch = answer.error?.code === errorCodes.headerMismatch && this.#parts.link.isHttp;
       if (isMismatch && this.#call.request.method === 'tools/call' && !this.#isRelisted) {
         this.#isRelisted = true;
         void this.#sendMirrored(true);

@@ -36,8 +36,11 @@ export interface ModernHearing {
 
 /** The way to one MCP server that speaks 2026-07-28, whatever the messages are carried by. */
 export interface ModernLink {
-  /** Whether parameters of tools that say so are repeated in headers (B5-08). */
-  readonly mirrorsParameters: boolean;
+  /**
+   * Whether messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and what is wrong
+   * with a request comes back with a status of HTTP.
+   */
+  readonly isHttp: boolean;
   /**
    * Sends a request, whose id is unique on the link. Nothing is heard before this returns.
    * @param parameters headers `Mcp-Param-*`, names and values in turn

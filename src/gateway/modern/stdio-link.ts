@@ -58,7 +58,7 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
   };
 
   return {
-    mirrorsParameters: false,
+    isHttp: false,
     send(request, { caller }, hearing) {
       if (isClosed) return refuse(name, hearing);
       return processFor(caller.authInfo).send(request, {

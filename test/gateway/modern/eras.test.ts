@@ -26,7 +26,7 @@ function start(said: (hearing: ModernHearing) => void) {
   const dropped = vi.fn();
   const eras = new Eras({
     link: {
-      mirrorsParameters: true,
+      isHttp: true,
       send({ method }, _from, hearing) {
         asked.push(method);
         queueMicrotask(() => answer(hearing));

@@ -14,7 +14,13 @@ interface Standing {
   stop(): Promise<void>;
 }
 
-const program = join(repository, 'test/support/conformance-backends/stdio.ts');
+function byProgram(file: string): Promise<Standing> {
+  const program = join(repository, 'test/support/conformance-backends', file);
+  return Promise.resolve({
+    backend: { command: process.execPath, args: [program] },
+    stop: async () => undefined,
+  });
+}
 
 async function byUrl(transport: 'http' | 'sse' | 'rest', hosted: Promise<HostedServer>): Promise<Standing> {
   const { url, stop } = await hosted;
@@ -29,10 +35,8 @@ async function hostRest(): Promise<HostedServer> {
 
 /** The kinds of backends, and how the suite's server is started as one. */
 export const backends = {
-  stdio: async () => ({
-    backend: { command: process.execPath, args: [program] },
-    stop: async () => undefined,
-  }),
+  stdio: () => byProgram('stdio.ts'),
+  'modern-stdio': () => byProgram('modern-stdio.ts'),
   http: () => byUrl('http', hostStreamableHttp(createOlderServer)),
   modern: () => byUrl('http', hostModern()),
   sse: () => byUrl('sse', hostSse(createOlderServer)),
