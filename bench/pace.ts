@@ -13,13 +13,14 @@ export interface Pace {
 }
 
 /**
- * For numbers to keep: about an hour. On one core V8 needs ten seconds and more under load until what is called often is
- * compiled; its own threads take the core from requests until then.
+ * For numbers to keep: about an hour and a half. On one core V8 needs ten seconds and more under load until what is called
+ * often is compiled; its own threads take the core from requests until then. A shared machine is faster and slower by half
+ * for some seconds at a time: of seven rounds the middle one says little of that.
  */
 export const steady: Pace = {
   warmUpSeconds: 12,
   seconds: 4,
-  rounds: 3,
+  rounds: 7,
   heldSessions: 5000,
   people: 200,
   codes: 1600,
