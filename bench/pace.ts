@@ -15,7 +15,7 @@ export interface Pace {
 /**
  * For numbers to keep: about an hour and a half. On one core V8 needs ten seconds and more under load until what is called
  * often is compiled; its own threads take the core from requests until then. A shared machine is faster and slower by half
- * for some seconds at a time: of seven rounds the middle one says little of that.
+ * for some seconds at a time, which hardly moves the middle of seven rounds.
  */
 export const steady: Pace = {
   warmUpSeconds: 12,

@@ -24,6 +24,7 @@ export function pinPublicOrigin(publicUrl: string) {
     const { headers } = ctx.req;
     // Only what is there: a deleted property makes the whole object slow to read.
     for (const name of forwardedHeaders) if (headers[name] !== undefined) delete headers[name];
+    // By many names in one place, as in mcp/checks/header.ts: headers come in any order.
     for (const [name, value] of shown) headers[name] = value;
     return next();
   };

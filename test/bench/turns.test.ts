@@ -13,17 +13,17 @@ const run = (perSecond: number, more: Partial<Measured> = {}): Measured => ({
 });
 
 describe('turns', () => {
-  it('warm up all servers, then put each under load once a round', async () => {
+  it('warm up all servers by whole runs, then put each under load once a round', async () => {
     const seen: string[] = [];
-    const pace = { ...quick, warmUpSeconds: 1, seconds: 2, rounds: 2 };
+    const pace = { ...quick, warmUpSeconds: 3, seconds: 2, rounds: 2 };
     const runs = await takeTurns(['a', 'b'], pace, async (server, seconds) => {
       seen.push(`${server} ${seconds}`);
       return run(seen.length);
     });
-    expect(seen).toEqual(['a 1', 'b 1', 'a 2', 'b 2', 'a 2', 'b 2']);
+    expect(seen).toEqual(['a 2', 'a 2', 'b 2', 'b 2', 'a 2', 'b 2', 'a 2', 'b 2']);
     expect(runs.map((each) => each.map(({ perSecond }) => perSecond))).toEqual([
-      [3, 5],
-      [4, 6],
+      [5, 7],
+      [6, 8],
     ]);
   });
 

@@ -126,3 +126,39 @@ export function hasBehaviour({ parsed }: Source): boolean {
     }
   });
 }
+
+const isHeaders = (node: ESTree.Expression | ESTree.Super | null): boolean =>
+  (node?.type === 'Identifier' && node.name === 'headers') ||
+  (node?.type === 'MemberExpression' &&
+    node.property.type === 'Identifier' &&
+    node.property.name === 'headers');
+
+/**
+ * Finds reads of one fixed header of a request: `headers.accept`, `headers['accept']`, `const { accept } = headers`. V8
+ * compiles them anew for each order in which clients send their headers; `headerOf` of mcp/checks/header.ts does not need it.
+ * @param source a parsed file
+ * @returns `path:line` of each
+ */
+export function fixedHeaderReads({ path, text, parsed }: Source): string[] {
+  const found: string[] = [];
+  const note = (start: number): void => {
+    found.push(`${path}:${text.slice(0, start).split('\n').length}`);
+  };
+  new Visitor({
+    MemberExpression({ object, property, computed, start }) {
+      if (isHeaders(object) && (!computed || property.type === 'Literal')) note(start);
+    },
+    VariableDeclarator({ id, init, start }) {
+      if (id.type === 'ObjectPattern' && isHeaders(init)) note(start);
+    },
+    ObjectPattern({ typeAnnotation, start }) {
+      const type = typeAnnotation?.typeAnnotation;
+      const isOfRequest =
+        type?.type === 'TSTypeReference' &&
+        type.typeName.type === 'Identifier' &&
+        type.typeName.name === 'IncomingHttpHeaders';
+      if (isOfRequest) note(start);
+    },
+  }).visit(parsed.program);
+  return found;
+}

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { anyTypes, hasEmptyName } from './conventions.ts';
+import { anyTypes, fixedHeaderReads, hasEmptyName } from './conventions.ts';
 import { parseSource, readSources, root } from './sources.ts';
 
 describe('names', () => {
@@ -37,5 +37,21 @@ describe('types', () => {
     const text =
       "const a: any = 'any';\nfunction anything(x: Record<string, any>) {}\nlet b = a as any; // any";
     expect(anyTypes(parseSource('src/a.ts', text))).toEqual(['src/a.ts:1', 'src/a.ts:2', 'src/a.ts:3']);
+  });
+});
+
+describe('headers of requests', () => {
+  it('are read by headerOf in the MCP front, not by fixed names', () => {
+    expect(readSources('src/mcp').flatMap(fixedHeaderReads)).toEqual([]);
+  });
+
+  it.each([
+    ['export const a = (headers: H) => headers.accept;', 1],
+    ["export const a = ({ headers }: R) => headers['mcp-method'];", 1],
+    ['export function a(request: R) { const { accept } = request.headers; return accept; }', 1],
+    ['export function a({ accept }: IncomingHttpHeaders) { return accept; }', 1],
+    ["export const a = (headers: H, name: string) => [headers[name], headerOf(headers, 'accept')];", 0],
+  ])('are found in %s: %i', (text, count) => {
+    expect(fixedHeaderReads(parseSource('src/mcp/a.ts', text))).toHaveLength(count);
   });
 });

@@ -66,8 +66,9 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
   };
 
   return {
-    // A program says what is wrong with `_meta`, too, but not that it is a status of 400 (B5-02).
-    checksEnvelope: link.isHttp,
+    // What a program says of `_meta` that lacks something (-32602) looks like what it says of a tool's arguments, which
+    // has another status (C3-01).
+    checksEnvelope: link.isHttp ? 'all' : 'values',
     begin,
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.
     notify() {},

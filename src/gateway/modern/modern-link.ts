@@ -37,8 +37,8 @@ export interface ModernHearing {
 /** The way to one MCP server that speaks 2026-07-28, whatever the messages are carried by. */
 export interface ModernLink {
   /**
-   * Whether messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and what is wrong
-   * with a request comes back with a status of HTTP.
+   * Whether messages go by HTTP: then parameters of tools that say so are repeated in headers (B5-08), and every answer has
+   * a status of its own.
    */
   readonly isHttp: boolean;
   /**

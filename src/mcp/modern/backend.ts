@@ -52,8 +52,11 @@ export interface ChangeListener {
 export interface Backend {
   /** The server, where it is the same for every request. */
   readonly server?: McpLike;
-  /** Whether the `_meta` of requests is checked behind it. */
-  readonly checksEnvelope: boolean;
+  /**
+   * What of the `_meta` of requests is checked behind it, and answered with its status: all of it, all but whether
+   * what every request has is there, or nothing.
+   */
+  readonly checksEnvelope: 'all' | 'values' | 'nothing';
   /** Whether it has the scopes of each request checked itself, because servers declare some that are made for it. */
   readonly checksScopes?: boolean;
   /**

@@ -121,7 +121,7 @@ export function createBridge(options: BridgeOptions): Backend {
   };
 
   return {
-    checksEnvelope: false,
+    checksEnvelope: 'nothing',
     checksScopes: true,
     begin,
     // The notifications of 2026-07-28 are about requests, and requests end with their stream.

@@ -1,5 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { classifyInboundRequest, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  classifyInboundRequest,
+  PROTOCOL_VERSION_META_KEY,
+} from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { headerOf } from '../checks/header.ts';
 import type { Message } from '../checks/messages.ts';
@@ -48,4 +52,11 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
     meta !== null &&
     meta[PROTOCOL_VERSION_META_KEY] === modernRevision
   );
+}
+
+/** Says whether the message has, beside its revision, what the `_meta` of every request has (C3-01). */
+export function hasRequiredMeta({ params }: Message): boolean {
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  const capabilities = meta?.[CLIENT_CAPABILITIES_META_KEY];
+  return typeof capabilities === 'object' && capabilities !== null && !Array.isArray(capabilities);
 }

@@ -146,7 +146,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   isConnected = true;
   return {
     server,
-    checksEnvelope: true,
+    checksEnvelope: 'all',
     begin,
     notify(notification, caller) {
       if (notification.method === undefined || aboutRequests.has(notification.method)) return;

@@ -104,8 +104,8 @@ export function createServerEach(options: ServerEachOptions): Backend {
   };
 
   return {
-    get checksEnvelope() {
-      return !isOlder;
+    get checksEnvelope(): Backend['checksEnvelope'] {
+      return isOlder ? 'nothing' : 'all';
     },
     checksScopes: true,
     begin,

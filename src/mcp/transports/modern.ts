@@ -11,7 +11,7 @@ import type { DeclareExtensions } from '../extensions.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
 import { createBridge } from '../modern/bridge.ts';
-import { checkEnvelope, namesModernRevision } from '../modern/envelope.ts';
+import { checkEnvelope, hasRequiredMeta, namesModernRevision } from '../modern/envelope.ts';
 import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
@@ -145,9 +145,9 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const isPlain =
         request !== undefined &&
         !isBatch &&
-        backend.checksEnvelope &&
         request.method !== listenMethod &&
-        namesModernRevision(headers, request);
+        namesModernRevision(headers, request) &&
+        isLeftTo(backend, request);
       const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (request && checkRequest(backend, request, caller));
@@ -187,4 +187,9 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
 interface From {
   caller: Caller;
   reply: Reply;
+}
+
+/** Whether what is behind says itself what is wrong with the request's `_meta`. */
+function isLeftTo({ checksEnvelope }: Backend, request: RequestMessage): boolean {
+  return checksEnvelope === 'all' || (checksEnvelope === 'values' && hasRequiredMeta(request));
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { headerOf } from '../checks/header.ts';
 
 /** Names of this machine. */
 export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
@@ -8,10 +9,9 @@ export const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1
  * resolve a foreign name to this machine is refused (DNS rebinding; B3-12, T-131).
  * @param allowedHosts names without ports
  */
-export function checkRestAddress(
-  { host, origin }: IncomingHttpHeaders,
-  allowedHosts: readonly string[],
-): boolean {
+export function checkRestAddress(headers: IncomingHttpHeaders, allowedHosts: readonly string[]): boolean {
+  const host = headerOf(headers, 'host');
+  const origin = headerOf(headers, 'origin');
   const isAllowed = (url: string): boolean => {
     const hostname = URL.parse(url)?.hostname;
     return hostname !== undefined && allowedHosts.includes(hostname);

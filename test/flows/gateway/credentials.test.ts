@@ -62,8 +62,8 @@ type Person = typeof ada;
 const urlOf = (route: string) => `${gate.url}/${route}/mcp`;
 
 /** Enters a key on the account page. */
-async function enter(route: string, value: string, person: Person, page = `/credentials/${route}`) {
-  await enterKey(gate, { page, value, person });
+async function enter(route: string, value: string, person: Person) {
+  await enterKey(gate, { page: `/credentials/${route}`, value, person });
 }
 
 function said(result: unknown): Record<string, unknown> {
@@ -172,7 +172,8 @@ describe('a key that is missing', () => {
       asked.push(params);
       const { url } = params as { url: string };
       // A person takes longer than a client.
-      setTimeout(() => void enter('alone', 'late-key', person, new URL(url).pathname.slice(8)), 300);
+      const page = new URL(url).pathname.slice('/account'.length);
+      setTimeout(() => void enterKey(gate, { page, value: 'late-key', person }), 300);
       return { action: 'accept' };
     });
     const requestInit = { headers: { authorization: `Bearer ${token}` } };

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens } from '../../support/oauth.ts';
 import { processesWith } from '../../support/processes.ts';
 import { repository } from '../../support/program.ts';
 import { grace } from '../../support/served.ts';
@@ -60,6 +61,31 @@ describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {
       await client.close();
     },
   );
+
+  it.each([
+    ['lacks what every request has', {}, 400, -32602],
+    ['is whole', { 'io.modelcontextprotocol/clientCapabilities': {} }, 200, undefined],
+  ])('is asked where _meta %s: with status %3$i (C3-01)', async (_what, more, status, code) => {
+    const { tokens } = await obtainTokens({ url: gate.url, mcpUrl: gate.mcpUrl }, { scope: 'mcp', scopes });
+    const response = await fetch(gate.mcpUrl, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${tokens.access_token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/list',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'mine',
+        method: 'tools/list',
+        params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more } },
+      }),
+    });
+    const answer = (await response.json()) as { id: unknown; error?: { code: number } };
+    expect([response.status, answer.id, answer.error?.code]).toEqual([status, 'mine', code]);
+  });
 
   it('tells what changed, also after the program ended by itself and was started again (B1-06, C5-03)', async () => {
     const client = await connectCapable(modernClient, gate.mcpUrl, { scopes });

@@ -45,8 +45,8 @@ afterAll(async () => {
 });
 
 /** Enters a key on the account page. */
-async function enter(route: Route, value: string, page = `/credentials/${route}`) {
-  await enterKey(gate, { page, value, person: ada });
+async function enter(route: Route, value: string) {
+  await enterKey(gate, { page: `/credentials/${route}`, value, person: ada });
 }
 
 async function headersFor(mcpUrl: string): Promise<Record<string, string>> {
@@ -125,7 +125,8 @@ describe.each([...Object.keys(servers), 'joined'] as Route[])(
       const refused = (await ways['a session of 2025-11-25']?.(route).catch((error: unknown) => error)) as {
         data: { url: string };
       };
-      await enter(route, 'right', new URL(refused.data.url).pathname.slice('/account'.length));
+      const page = new URL(refused.data.url).pathname.slice('/account'.length);
+      await enterKey(gate, { page, value: 'right', person: ada });
       // What was begun with the old key ends in the same moment: who begins just then is told to begin again.
       const begin = (way: string) => () => ways[way]?.(route).catch((error: Error) => error.message);
       for (const way of ['a session of 2025-11-25', 'a client that speaks any revision'])

@@ -148,7 +148,7 @@ describe('a server of 2026-07-28 behind steps', () => {
       },
     ];
     const inner = {
-      checksEnvelope: true,
+      checksEnvelope: 'all' as const,
       begin: () => () => undefined,
       notify: () => undefined,
       discover: async () => ({ capabilities: {}, serverInfo: {} }),
@@ -219,7 +219,7 @@ async function listening() {
   const named = () => tools.map((name) => ({ name, inputSchema: { type: 'object' } }));
   let listener: Parameters<NonNullable<Backend['listen']>>[2] | undefined;
   const inner: Backend = {
-    checksEnvelope: true,
+    checksEnvelope: 'all' as const,
     begin({ answer }) {
       queueMicrotask(() => answer({ status: 200, result: { tools: named() } }));
       return () => undefined;

@@ -10,7 +10,7 @@ import { createTestServer } from '../support/modern-endpoint.ts';
 
 /** Stands where older servers are served, and says so. */
 const older: Backend = {
-  checksEnvelope: false,
+  checksEnvelope: 'nothing',
   begin({ answer }) {
     answer({ status: 200, result: { isOlder: true } });
     return () => {};
@@ -109,7 +109,7 @@ describe('what answers requests of 2026-07-28', () => {
   });
 
   it('is what the source brings for the caller, as long as it brings something', async () => {
-    const brought: Backend = { ...older, checksEnvelope: true };
+    const brought: Backend = { ...older, checksEnvelope: 'all' };
     const asked: unknown[] = [];
     const { backends, create } = start('principal', olderServer, {
       modern: async ({ authInfo }) => {

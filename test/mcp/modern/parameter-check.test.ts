@@ -11,7 +11,7 @@ const wrong = createCaller('ann', { 'mcp-param-a': 'y' });
 
 /** Tells no schemas. */
 const untold: Backend = {
-  checksEnvelope: false,
+  checksEnvelope: 'nothing',
   begin: () => () => {},
   notify() {},
   discover: async () => ({ capabilities: {}, serverInfo: undefined }),

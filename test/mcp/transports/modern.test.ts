@@ -336,7 +336,7 @@ describe('2026-07-28 with what a source brings for it', () => {
   it('reaches it only with the scopes that are needed, and its answers carry states of this endpoint alone (A8-04, C4-03)', async () => {
     const reached: unknown[] = [];
     const brought: Backend = {
-      checksEnvelope: true,
+      checksEnvelope: 'all',
       begin(call) {
         reached.push(call.request.params?.requestState ?? call.request.method);
         call.answer({ status: 200, result: { resultType: 'input_required', requestState: 'inner' } });
