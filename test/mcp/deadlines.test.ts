@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Deadlines } from '../../src/mcp/deadlines.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 describe('deadlines', () => {
   it('are met in their order, none of them early', async () => {
@@ -43,11 +42,9 @@ describe('deadlines', () => {
 
   it('that are taken back keep nothing, though they come and go for as long as a server runs', () => {
     const deadlines = new Deadlines(10_000);
-    setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc') as (how?: { type: 'minor' }) => void;
     deadlines.set(() => undefined);
     // What is left after it counts as old.
-    collect();
+    collectGarbage();
     const begun = process.memoryUsage().heapUsed;
     const under: (() => void)[] = [];
     let most = 0;
@@ -57,7 +54,7 @@ describe('deadlines', () => {
       if (under.length > 16) under.shift()?.();
       if (count % 500 !== 0) continue;
       // What the process has not collected yet is nobody's.
-      collect({ type: 'minor' });
+      collectGarbage({ type: 'minor' });
       most = Math.max(most, process.memoryUsage().heapUsed - begun);
     }
     expect(most).toBeLessThan(15_000_000);

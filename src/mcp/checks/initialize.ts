@@ -1,5 +1,6 @@
 import type { InitializeParams } from '../conversations/conversation.ts';
 import type { RequestMessage } from './messages.ts';
+import { isRecord } from './record.ts';
 
 /** Largest body of an `initialize`, in bytes: what it says is kept as long as its session (T-144). */
 export const maxInitializeBytes = 65_536;
@@ -18,8 +19,4 @@ export function readInitialize({ params }: RequestMessage): InitializeParams | u
     typeof clientInfo.name === 'string' &&
     typeof clientInfo.version === 'string';
   return isComplete ? (params as InitializeParams) : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

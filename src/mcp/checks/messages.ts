@@ -1,5 +1,6 @@
 import { RELATED_TASK_META_KEY, type RequestId } from '@modelcontextprotocol/server';
 import type { Refusal } from '../refusal.ts';
+import { isRecord } from './record.ts';
 
 /** Most messages of a batch. */
 export const maxBatchLength = 100;
@@ -47,10 +48,6 @@ export function readMessages(value: unknown): Messages | Refusal {
   if (value.some(({ method }) => method === 'initialize')) return { reason: 'initialize_in_batch' };
   if (value.some(hasLongName)) return { reason: 'name_too_long' };
   return { isBatch: true, list: value, requests: value.filter(isRequest) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isMessage(value: unknown): value is Message {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { headerOf } from './header.ts';
 import type { RequestMessage } from './messages.ts';
+import { isRecord } from './record.ts';
 
 /** A parameter of a tool that is mirrored in a header. */
 export interface MirroredParameter {
@@ -144,8 +145,4 @@ function valueAt(given: unknown, path: readonly string[]): unknown {
   let at = given;
   for (const name of path) at = isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined;
   return at;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,6 +9,7 @@ import {
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
 import type {
   Conversation,
   InitializeResult,
@@ -261,7 +262,3 @@ const tooManyParked: Answer = {
     message: 'Too many calls of this client wait for input. Answer some of them first.',
   },
 };
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -7,6 +7,7 @@ import {
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { headerOf } from '../checks/header.ts';
 import type { Message } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
 import type { Posted } from '../transports/transport.ts';
 import type { Answer } from './backend.ts';
 
@@ -57,6 +58,5 @@ export function namesModernRevision(headers: IncomingHttpHeaders, { params }: Me
 /** Says whether the message has, beside its revision, what the `_meta` of every request has (C3-01). */
 export function hasRequiredMeta({ params }: Message): boolean {
   const meta = params?._meta as Record<string, unknown> | undefined;
-  const capabilities = meta?.[CLIENT_CAPABILITIES_META_KEY];
-  return typeof capabilities === 'object' && capabilities !== null && !Array.isArray(capabilities);
+  return isRecord(meta?.[CLIENT_CAPABILITIES_META_KEY]);
 }

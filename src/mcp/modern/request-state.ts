@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { RequestMessage } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
 import type { Seal } from '../seal.ts';
 
 /** Keeps `requestState` of servers from being read, changed or used for something else by clients. */
@@ -65,7 +66,7 @@ function digestOf({ method, params = {} }: RequestMessage): string[] {
 /** The same text for equal values, in whatever order a client writes members. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
+    isRecord(member)
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );

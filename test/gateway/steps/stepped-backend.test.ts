@@ -219,7 +219,7 @@ async function listening() {
   const named = () => tools.map((name) => ({ name, inputSchema: { type: 'object' } }));
   let listener: Parameters<NonNullable<Backend['listen']>>[2] | undefined;
   const inner: Backend = {
-    checksEnvelope: 'all' as const,
+    checksEnvelope: 'all',
     begin({ answer }) {
       queueMicrotask(() => answer({ status: 200, result: { tools: named() } }));
       return () => undefined;

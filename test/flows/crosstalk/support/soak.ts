@@ -3,15 +3,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createGatehouse } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { collectGarbage } from '../../../support/garbage.ts';
 import { makeEchoV2 } from './echo-server.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const [folder = '', sharing] = process.argv.slice(2);
 const data = await openDataFolder(folder);

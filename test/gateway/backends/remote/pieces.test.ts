@@ -1,10 +1,6 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Pieces } from '../../../../src/gateway/backends/remote/pieces.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
+import { collectGarbage } from '../../../support/garbage.ts';
 
 /** Memory in use that is no garbage, in bytes. */
 function held(): number {
