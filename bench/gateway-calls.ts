@@ -74,7 +74,7 @@ async function rowsOf(work: string, contenders: readonly Contender[], pace: Pace
   const many = await takeTurns(contenders, longer, ({ run }, seconds) => run(seconds, connections));
   const one = await takeTurns(contenders, pace, ({ run }, seconds) => run(seconds, 1));
   const alone = contenders.map(({ name }, at): Row => {
-    const { details, ...row } = rowOfRuns(`${work}, one connection`, name, one[at] ?? []);
+    const { details, rounds: _rounds, ...row } = rowOfRuns(`${work}, one connection`, name, one[at] ?? []);
     const { p50, ...others } = details;
     return { ...row, value: Number(p50), unit: 'ms', details: others };
   });

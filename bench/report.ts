@@ -1,3 +1,10 @@
+/** What one round saw of a server. */
+export interface Round {
+  perSecond: number;
+  /** Milliseconds. */
+  p99: number;
+}
+
 /** One line of the report. */
 export interface Row {
   /** What was measured, in words: the work, and who does it. */
@@ -8,6 +15,8 @@ export interface Row {
   unit: string;
   /** More numbers, by name. */
   details: Readonly<Record<string, number | string>>;
+  /** Where servers had turns: what each round saw, in the order in which all had theirs. */
+  rounds?: readonly Round[];
 }
 
 /** A number we hold ourselves to. */

@@ -55,5 +55,6 @@ export function rowOfRuns(
       'CPU µs': middle((run) => run.processorMicros),
       ...(failed > 0 ? { FAILED: failed } : {}),
     },
+    rounds: runs.map(({ perSecond, p99 }) => ({ perSecond, p99 })),
   };
 }

@@ -35,6 +35,7 @@ describe('turns', () => {
       value: 20,
       unit: '/s',
       details: { p50: 1, p99: 2, 'CPU µs': 100 },
+      rounds: [10, 30, 20].map((perSecond) => ({ perSecond, p99: 2 })),
     });
   });
 
