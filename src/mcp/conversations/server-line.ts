@@ -44,6 +44,11 @@ const nobodyToAsk: JsonRpcError = {
   code: errorCodes.internalError,
   message: 'A client can only be asked while one of its requests runs. Send it with relatedRequestId.',
 };
+const notOfRevision: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message:
+    'Invalid params: requestState and inputResponses are of 2026-07-28. Send the request without them.',
+};
 const gone: JsonRpcError = { code: errorCodes.internalError, message: 'The client ended the conversation.' };
 
 const sent = Promise.resolve();
@@ -129,6 +134,12 @@ export class ServerLine implements Transport {
     party?.calls.add(call);
     if (this.isClosed) {
       this.#answer(call, { jsonrpc: '2.0', error: closed });
+      return;
+    }
+
+    // A server that speaks 2026-07-28, too, would take it for a state that was sealed and opened (T-129, T-133).
+    if (party && params && ('requestState' in params || 'inputResponses' in params)) {
+      queueMicrotask(() => call.isRunning && this.#answer(call, { jsonrpc: '2.0', error: notOfRevision }));
       return;
     }
 

@@ -306,4 +306,17 @@ describe.each(['each', 'shared'] as const)('with a server for %s', (sharing) => 
     }
     expect((await call(ann, { requestState, inputResponses })).body).toContain('of x: Ann');
   });
+
+  it.each(doorNames)(
+    'a request state is no way past its seal through the door %s (T-129, T-133)',
+    async (name) => {
+      const requestState = `asked ${ann.clientId}`;
+      const inputResponses = { name: { action: 'accept', content: { name: 'Mallory' } } };
+      for (const more of [{ requestState }, { requestState, inputResponses }]) {
+        const asked = { name: 'name', arguments: { of: 'x' }, ...more };
+        const answer = await doorOf(name).ask('tools/call', asked, `${name} forged`);
+        expect((answer.error as { code?: number } | undefined)?.code).toBe(-32602);
+      }
+    },
+  );
 });
