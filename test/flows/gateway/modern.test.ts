@@ -5,6 +5,7 @@
 // real servers of SDK v2 on loopback, real logins, the real clients of both SDKs.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { obtainTokens } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { capableClients, connectCapable } from './support/capable-clients.ts';
 import { type ModernElsewhere, serveModern } from './support/modern-elsewhere.ts';
@@ -137,6 +138,62 @@ describe('a server of 2026-07-28 alone behind the gate', () => {
     expect(text).not.toContain(client.accessToken);
     await client.close();
   });
+
+  it.each([
+    ['lacks what every request has', {}],
+    ['has a capability that is none', { 'io.modelcontextprotocol/clientCapabilities': { sampling: 5 } }],
+    [
+      'has a log level that is none',
+      {
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/logLevel': 'loud',
+      },
+    ],
+  ])(
+    'is asked itself where _meta %s, and what it says is what its caller hears (C3-01)',
+    async (_what, more) => {
+      const { tokens } = await obtainTokens({ url: gate.url, mcpUrl: gate.mcpUrl }, { scope: 'mcp', scopes });
+      const ask = async () => {
+        elsewhere.received.length = 0;
+        const response = await fetch(gate.mcpUrl, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${tokens.access_token}`,
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+            'mcp-protocol-version': '2026-07-28',
+            'mcp-method': 'tools/call',
+            'mcp-name': 'echo',
+          },
+          body: JSON.stringify({
+            jsonrpc: '2.0',
+            id: 'mine',
+            method: 'tools/call',
+            params: {
+              name: 'echo',
+              arguments: { text: 'x' },
+              _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more },
+            },
+          }),
+        });
+        const asked = elsewhere.received.filter(({ method }) => method === 'tools/call');
+        expect(asked.map(({ params }) => params._meta)).toEqual([
+          { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more },
+        ]);
+        return { status: response.status, ...((await response.json()) as object) };
+      };
+      expect(await ask()).toMatchObject({ status: 400, id: 'mine', error: { code: -32602 } });
+      const error = { code: -32602, message: 'in its own words', data: { of: 'its own' } };
+      elsewhere.instead(({ id, method }) =>
+        method === 'tools/call' ? Response.json({ jsonrpc: '2.0', id, error }, { status: 400 }) : undefined,
+      );
+      try {
+        expect(await ask()).toEqual({ status: 400, jsonrpc: '2.0', id: 'mine', error });
+      } finally {
+        elsewhere.instead();
+      }
+    },
+  );
 
   it.each(capableClients)(
     'repeats parameters in headers for the client of %s (B5-08, B5-09, B5-10)',
