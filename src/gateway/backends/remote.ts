@@ -113,7 +113,7 @@ export function createRemoteBackend(
   };
   const stopListening = credentials?.onChange((owner) => {
     link.renew(owner);
-    for (const server of servers.get(accountKeyPrefix(owner)) ?? []) void server.close();
+    for (const server of servers.get(accountKeyPrefix(owner)) ?? []) server.startAnew();
   });
 
   const older: ServerSource = {

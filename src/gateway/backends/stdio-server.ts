@@ -62,6 +62,8 @@ export class StdioServer implements McpLike, Occupant {
   /** `ready`: it has answered initialize. */
   #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
   #start: ProcessStart | undefined;
+  /** The front's own `initialize`, which goes to the first process as soon as there is one. */
+  #opening: RequestMessage | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #readySinceMs = 0;
@@ -99,10 +101,13 @@ export class StdioServer implements McpLike, Occupant {
     this.#sleep();
   }
 
-  /** Ends its process because what it was started with holds no more; the next request starts another. */
+  /**
+   * Ends its process because what it was started with holds no more: the next request starts another. One that has not
+   * begun yet was asked nothing, so that another begins in its place and nobody notices.
+   */
   startAnew(): void {
-    if (this.#state === 'starting' || this.#state === 'ready')
-      this.#refuse(backendError('backend_ended', this.#options.name));
+    if (this.#state === 'ready') this.#refuse(backendError('backend_ended', this.#options.name));
+    else if (this.#state === 'starting') this.#beginAgain();
   }
 
   async close(): Promise<void> {
@@ -160,6 +165,7 @@ export class StdioServer implements McpLike, Occupant {
       this.#process?.write(passed);
       return undefined;
     }
+    if (passed.method === 'initialize') this.#opening = passed;
     if (!this.#queue.push(passed)) return backendError('backend_not_reading', name);
     this.#progress.add(passed);
     return undefined;
@@ -181,6 +187,17 @@ export class StdioServer implements McpLike, Occupant {
       );
       this.#lose('backend_start_timed_out');
     });
+  }
+
+  #beginAgain(): void {
+    const waiting = this.#queue.takeAll();
+    this.#start?.over();
+    if (this.#process) this.#ending = this.#process.end();
+    this.#process = undefined;
+    const opening = this.#opening;
+    const isSent = opening && this.#waiting.has(opening.id) && !waiting.includes(opening);
+    for (const request of isSent ? [opening, ...waiting] : waiting) this.#queue.push(request);
+    this.#wake();
   }
 
   #begin(process: StdioProcess): void {
@@ -300,6 +317,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#told.answered(id, isResult);
     this.#send(message);
     if (method !== 'initialize' || !isResult) return;
+    this.#opening = undefined;
     this.#ready();
     this.#flush();
   }

@@ -100,6 +100,18 @@ export class ModernProcess implements Occupant {
     this.#fail('backend_ended');
   }
 
+  /** What it was started with holds no more. One that has not begun yet was asked nothing: another begins in its place. */
+  startAnew(): void {
+    if (this.#state !== 'starting') {
+      this.giveWay();
+      return;
+    }
+    this.#start?.over();
+    if (this.#process) this.#ending = this.#process.end();
+    this.#process = undefined;
+    this.#wake();
+  }
+
   /**
    * Sends a request.
    * @returns cancels it

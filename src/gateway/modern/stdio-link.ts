@@ -72,7 +72,7 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
     },
     renew(owner) {
       const account = accountKeyPrefix(owner);
-      for (const process of [...processes.values()]) if (process.account === account) process.giveWay();
+      for (const process of [...processes.values()]) if (process.account === account) process.startAnew();
     },
     async close() {
       isClosed = true;

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { CredentialSource, Credentials } from '../../../src/gateway/credentials/credentials.ts';
@@ -307,6 +308,59 @@ describe('credentials of a caller', () => {
     await expect.poll(() => ada.isClosed()).toBe(true);
     expect(grace.isClosed()).toBe(false);
     await expect.poll(() => headers).toContain('DELETE k undefined');
+  });
+
+  it.each(['http', 'sse', 'rest', 'auto'] as const)(
+    'that change while a session begins over %s have it begin with the new ones, and nobody notices',
+    async (transport) => {
+      let key = 'old';
+      const { credentials, changed } = source({ ada: () => ({ headers: { 'x-key': key } }) });
+      const begun: string[] = [];
+      const streams: ServerResponse[] = [];
+      const { url } = await serve((request, response) => {
+        const { 'x-key': given } = request.headers;
+        if (request.method === 'GET' && transport === 'sse') {
+          streams.push(response);
+          response.writeHead(200, eventStream).write('event: endpoint\ndata: /messages\n\n');
+        } else if (request.method === 'GET') response.writeHead(405).end();
+        else if (request.body.method === 'initialize') {
+          begun.push(String(given));
+          if (given === 'old') return;
+          if (transport !== 'sse') return void begins(request, response, 's');
+          response.writeHead(202).end();
+          const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'a' } };
+          streams.at(-1)?.write(event({ id: request.body.id, result }));
+        } else if (!begins(request, response)) json(response, { id: request.body.id, result: { given } });
+      });
+      const backend = backendAt({ url, transport }, credentials);
+      const talk = await open(backend);
+      const opening = talk.ask('initialize', params);
+      await expect.poll(() => begun).toEqual(['old']);
+      key = 'new';
+      changed('ada');
+      expect((await opening).result).toMatchObject({ serverInfo: { name: 'a' } });
+      expect([begun, talk.isClosed()]).toEqual([['old', 'new'], false]);
+      expect(backend.status().state).toBe('running');
+    },
+  );
+
+  it('that change before a session begins, or while they are read for it, are those it goes on with', async () => {
+    for (const after of [0, 1, 2, 3, 4, 5, 6, 8, 10]) {
+      let key = 'old';
+      const { credentials, changed } = source({ ada: () => ({ headers: { 'x-key': key } }) });
+      const { url, headers } = await seen();
+      const talk = await open(backendAt({ url, transport: 'http' }, credentials));
+      if (after === 0) changed('ada');
+      const opening = talk.ask('initialize', params);
+      // At each step on the way to the first byte.
+      for (let step = 0; step < after; step++) await Promise.resolve();
+      key = 'new';
+      changed('ada');
+      expect((await opening).error).toBeUndefined();
+      talk.tell({ method: 'notifications/initialized' });
+      expect((await talk.ask('ping')).result).toEqual({});
+      expect([after, headers.at(-1), talk.isClosed()]).toEqual([after, 'POST new undefined', false]);
+    }
   });
 });
 

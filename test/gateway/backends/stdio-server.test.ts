@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
+import type { CredentialSource } from '../../../src/gateway/credentials/credentials.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { openTalk } from '../../mcp/conversations/support/talk.ts';
+import { callerNamed, openTalk } from '../../mcp/conversations/support/talk.ts';
 import { startProgram } from './support/program.ts';
 
 const program = fileURLToPath(new URL('../../support/backend/server.ts', import.meta.url));
@@ -82,6 +83,30 @@ function files() {
     starts: () => readFileSync(journal, 'utf8').split('\n').length - 1,
   };
 }
+
+it('that has not begun when its credentials change begins with the new ones, and its client notices nothing', async () => {
+  let key = 'old';
+  const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
+  const credentials: CredentialSource = {
+    find: async () => ({ env: { KEY: key } }),
+    onChange(tell) {
+      listeners.push(tell);
+      return () => undefined;
+    },
+  };
+  const { open, log, backend } = startProgram({ credentials }, ['slow']);
+  const opening = open();
+  await vi.waitFor(() => expect(log.join('')).toContain('a backend was started'));
+  key = 'new';
+  const { issuer, subject } = callerNamed('ann');
+  for (const tell of listeners) tell({ issuer, subject });
+  const talk = await opening;
+  const { env } = await talk.tool('surroundings');
+  expect((env as { KEY: string }).KEY).toBe('new');
+  expect(backend.status()).toMatchObject({ processes: 1, failures: { count: 0 } });
+  await talk.tool('crash');
+  expect(await talk.tool('told')).toMatchObject({ isReady: true, pid: expect.any(Number) });
+});
 
 describe('a program that is started again', () => {
   it('is told all that the last was told, and its client goes on (T-155)', async () => {

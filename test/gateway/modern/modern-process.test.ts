@@ -76,4 +76,20 @@ describe('a process that speaks 2026-07-28', () => {
     expect(launched).toHaveBeenCalledTimes(1);
     expect(places.taken).toBe(0);
   });
+
+  it('that has not begun when what it was started with changes begins again, and who asked notices nothing', async () => {
+    const { made, places, launched } = start(60_000);
+    const answer = new Promise((answered) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, answered, failed: answered });
+    });
+    made.startAnew();
+    await pause(10);
+    made.startAnew();
+    expect(await answer).toMatchObject({ status: 200, result: { resultType: 'complete' } });
+    expect([launched.mock.calls.length, places.taken]).toEqual([3, 1]);
+    const failed = vi.fn();
+    made.send({ ...internalRequest('tools/list', {}), id: 2 }, { ...nobody, failed });
+    made.startAnew();
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ isBroken: true }));
+  });
 });

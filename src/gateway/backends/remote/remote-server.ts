@@ -68,6 +68,11 @@ export class RemoteServer implements McpLike {
   /** Ends when the messages before have gone out: they wait for credentials. */
   #before: Promise<void> = Promise.resolve();
   #version: unknown;
+  /** Id of `initialize` while the first session begins. */
+  #opening: RequestId | undefined;
+  #hasBegun = false;
+  /** Whether what it begins with has been replaced meanwhile. */
+  #isOutdated = false;
   /** What waits while the session is begun anew. */
   #held: Message[] | undefined;
   #isClosed = false;
@@ -80,6 +85,18 @@ export class RemoteServer implements McpLike {
     this.#transport = transport;
     transport.onmessage = (message) => this.#take(message as Message);
     await transport.start();
+  }
+
+  /**
+   * Ends because what it was begun with holds no more. Until it has begun nothing was asked of it: then it begins, or
+   * begins again, with what holds now, and nobody notices.
+   */
+  startAnew(): void {
+    if (this.#hasBegun) void this.close();
+    else if (this.#opening !== undefined) {
+      this.#isOutdated = true;
+      this.#own.get(this.#opening)?.({ failure: { reason: 'backend_ended' } });
+    }
   }
 
   async close(): Promise<void> {
@@ -138,18 +155,29 @@ export class RemoteServer implements McpLike {
   }
 
   async #begin(initialize: RequestMessage): Promise<void> {
-    const error = await this.#findCredentials();
-    if (error) {
-      this.#answer({ jsonrpc: '2.0', id: initialize.id, error } as Message);
-      return;
-    }
-    const outcome = await this.#open(initialize);
+    this.#opening = initialize.id;
+    const outcome = await this.#openWithCredentials(initialize);
+    this.#opening = undefined;
+    this.#hasBegun = true;
     if ('failure' in outcome) {
       this.#failed(initialize.id, outcome.failure);
       return;
     }
     this.#version = versionIn(outcome.answer);
     this.#answer(outcome.answer);
+  }
+
+  async #openWithCredentials(initialize: RequestMessage): Promise<Outcome> {
+    for (;;) {
+      this.#isOutdated = false;
+      const error = await this.#findCredentials();
+      if (error) return { answer: { jsonrpc: '2.0', id: initialize.id, error } as Message };
+      const outcome = await this.#open(initialize);
+      if (!this.#isOutdated || this.#isClosed) return outcome;
+      const link = this.#link;
+      this.#link = undefined;
+      await link?.close();
+    }
   }
 
   /** Begins a session over the first kind of link by which there is one. */
