@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import compose from 'koa-compose';
+import compose, { type ComposedMiddleware } from 'koa-compose';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
@@ -36,6 +36,13 @@ export interface Dispatch {
   endpointLimits: ReadonlyMap<string, readonly LimitName[]>;
 }
 
+/** The way of requests through an endpoint. */
+interface Way {
+  methods: readonly string[];
+  preflight: ComposedMiddleware<Context>;
+  pass: ComposedMiddleware<Context>;
+}
+
 /**
  * Creates the way of a request to its endpoint: its path, then its method, then its limits, then its steps.
  */
@@ -43,10 +50,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const { endpoints, families, folders, tolerances, at } = options;
   const base = pathOf(options.issuer);
 
-  const findEndpoint = (path: string): Endpoint | undefined => {
-    if (Object.hasOwn(endpoints, path)) return endpoints[path];
+  const wayTo = (path: string, endpoint: Endpoint): Way => ({
+    methods: endpoint.methods,
+    preflight: compose([...preflightSteps(endpoint), at(path)]),
+    pass: compose([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps]),
+  });
+  const ways = new Map(Object.entries(endpoints).map(([path, endpoint]) => [path, wayTo(path, endpoint)]));
+  const pages = folders.map((folder) => ({ ...folder, pass: compose(stepsOf(folder.limits)) }));
+
+  const findWay = (path: string): Way | undefined => {
+    const way = ways.get(path);
+    if (way) return way;
     const family = families.find(({ pattern }) => pattern.test(path));
-    return family && { ...family, steps: family.steps(path) };
+    return family && wayTo(path, { ...family, steps: family.steps(path) });
   };
 
   return {
@@ -59,21 +75,15 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     async middleware(ctx, next) {
       if (ctx.path !== base && !ctx.path.startsWith(`${base}/`)) return next();
       const path = ctx.path.slice(base.length);
-      const folder = folders.find((each) => path === each.path || path.startsWith(`${each.path}/`));
-      if (folder)
-        return compose([
-          ...stepsOf(folder.limits),
-          () => folder.serve(ctx, path.slice(folder.path.length + 1)),
-        ])(ctx);
-      const endpoint = findEndpoint(path);
-      if (!endpoint) return next();
-      if (ctx.method === 'OPTIONS') return compose([...preflightSteps(endpoint), at(path)])(ctx);
-      if (endpoint.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
-        return noteTolerated(ctx, tolerances, () =>
-          compose([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps])(ctx),
-        );
-      ctx.set('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
-      answerWithOAuthError(ctx, 405, 'invalid_request', `use ${endpoint.methods.join(' or ')} here`);
+      const page = pages.find((each) => path === each.path || path.startsWith(`${each.path}/`));
+      if (page) return page.pass(ctx, () => page.serve(ctx, path.slice(page.path.length + 1)));
+      const way = findWay(path);
+      if (!way) return next();
+      if (ctx.method === 'OPTIONS') return way.preflight(ctx);
+      if (way.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
+        return noteTolerated(ctx, tolerances, () => way.pass(ctx));
+      ctx.set('Allow', [...way.methods, 'OPTIONS'].join(', '));
+      answerWithOAuthError(ctx, 405, 'invalid_request', `use ${way.methods.join(' or ')} here`);
     },
   };
 }

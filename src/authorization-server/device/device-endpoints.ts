@@ -70,7 +70,8 @@ export const withdrawDeviceFlow: Step = async (ctx, next) => {
 
 /** Goes on with the steps of a method; a HEAD is a GET. */
 function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
-  return (ctx, next) => compose([...(ctx.method === 'POST' ? POST : GET)])(ctx, next);
+  const [get, post] = [compose([...GET]), compose([...POST])];
+  return (ctx, next) => (ctx.method === 'POST' ? post : get)(ctx, next);
 }
 
 /** The endpoints of the device flow, with every check of them from first to last (RFC 8628; T-016, T-029). */
