@@ -46,6 +46,7 @@ const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** RFC 9112 section 7.1; twelve digits are more than any answer has bytes. */
 const chunkForm = /^[0-9a-fA-F]{1,12}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
+const chunkBeginning = /^[0-9a-fA-F]{1,12}[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r?$/;
 
 /** The end of a line that is none. */
 const loneFeed = /(?<!\r)\n/;
@@ -174,7 +175,10 @@ export class AnswerParser {
   #readChunkSize(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(lineEnd, at);
     if ((end === -1 ? bytes.length : end) - at > maxChunkLine) throw malformed();
-    if (end === -1) return this.#keepLine(bytes, at);
+    if (end === -1) {
+      if (!chunkBeginning.test(bytes.toString('latin1', at))) throw malformed();
+      return this.#keep(bytes, at);
+    }
     const line = bytes.toString('latin1', at, end);
     if (!chunkForm.test(line)) throw malformed();
     if (line.includes(';')) this.#count(line.length);
@@ -184,9 +188,9 @@ export class AnswerParser {
   }
 
   #readChunkEnd(bytes: Buffer, at: number): number {
-    if (bytes.length - at < lineEnd.length) return this.#keep(bytes, at);
-    const next = at + lineEnd.length;
-    if (bytes.compare(lineEnd, 0, lineEnd.length, at, next) !== 0) throw malformed();
+    const next = Math.min(bytes.length, at + lineEnd.length);
+    if (bytes.compare(lineEnd, 0, next - at, at, next) !== 0) throw malformed();
+    if (next - at < lineEnd.length) return this.#keep(bytes, at);
     this.#state = 'chunk size';
     return next;
   }

@@ -150,6 +150,21 @@ describe('an answer', () => {
     expect(read(`${chunked}${chunk}`, { size: 1 })).toContain('ANSWER_MALFORMED');
   });
 
+  it.each([
+    ['in the place of a size', 'hello'],
+    ['behind a size', '5hello'],
+    ['behind a blank and a size', '5 hello'],
+    ['behind what it adds', '5;a\0'],
+    ['behind a line that ends with CR alone', '5\rhello'],
+    ['in the place of the end of a chunk', '1\r\nab'],
+  ])(
+    'breaks off where a chunk has anything else %s, without waiting for the rest (T-157)',
+    (_where, chunk) => {
+      expect(read(`${chunked}${chunk}`)).toContain('ANSWER_MALFORMED');
+      expect(read(`${chunked}${chunk}`, { size: 1 })).toContain('ANSWER_MALFORMED');
+    },
+  );
+
   it('has a head that is not too large, interim ones counted', () => {
     const large = `x: ${'y'.repeat(600)}`;
     expect(read(`${ok}${large}\r\n\r\n`)).toEqual(['ANSWER_HEAD_TOO_LARGE']);
