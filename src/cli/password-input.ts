@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Writable } from 'node:stream';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
+import { isTerminal } from './terminal.ts';
 
 /** More than any password we take. */
 const maxInputBytes = 4096;
@@ -21,20 +22,20 @@ async function readAll(stdin: Readable): Promise<string> {
     .replace(/\r?\n$/, '');
 }
 
-function ask(question: string): Promise<string> {
+function ask(question: string, stdin: Readable): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const prompt = createInterface({ input: stdin, output: silent, terminal: true });
   process.stderr.write(question);
   return new Promise((resolve, reject) => {
-    prompt.once('SIGINT', () => {
-      prompt.close();
+    prompt.once('SIGINT', () => prompt.close());
+    // Ctrl+C, Ctrl+D and a terminal that goes away; after an answer it changes nothing.
+    prompt.once('close', () => {
       process.stderr.write('\n');
       reject(new CliError('Nothing was changed.', exitCodes.usage));
     });
     prompt.question('', (answer) => {
-      prompt.close();
-      process.stderr.write('\n');
       resolve(answer);
+      prompt.close();
     });
   });
 }
@@ -42,18 +43,18 @@ function ask(question: string): Promise<string> {
 /**
  * Reads a new password: from standard input where that was asked for, else twice at a prompt that shows nothing.
  * Never from the arguments, which other users of the machine can read (T-191).
- * @throws CliError where there is no terminal to ask at, or the two differ
+ * @throws CliError where there is no terminal to ask at, nobody answers there, or the two differ
  */
 export async function readNewPassword(fromStdin: boolean, stdin: Readable): Promise<string> {
   if (fromStdin) return readAll(stdin);
-  if (!process.stdin.isTTY)
+  if (!isTerminal(stdin))
     throw new CliError(
       'There is no terminal to type a password at.',
       exitCodes.usage,
       'Pipe it in with --password-stdin.',
     );
-  const password = await ask('New password: ');
-  if ((await ask('Once more: ')) !== password)
+  const password = await ask('New password: ', stdin);
+  if ((await ask('Once more: ', stdin)) !== password)
     throw new CliError('The two passwords differ.', exitCodes.usage);
   return password;
 }

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { PassThrough, Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
 import { readNewPassword } from '../../src/cli/password-input.ts';
 
 describe('a new password', () => {
@@ -29,10 +29,35 @@ describe('a new password', () => {
   });
 
   it('is asked for at a terminal, or else the message says how to pipe it in', async () => {
-    expect(process.stdin.isTTY).toBeFalsy();
     await expect(readNewPassword(false, Readable.from([]))).rejects.toMatchObject({
       exitCode: 2,
       hint: expect.stringContaining('--password-stdin'),
     });
   });
+
+  it('is typed twice at a terminal', async () => {
+    expect(await typed('a password\r', 'a password\r')).toBe('a password');
+    await expect(typed('a password\r', 'another\r')).rejects.toThrow('The two passwords differ.');
+  });
+
+  it.each([
+    ['Ctrl+C', '\x03'],
+    ['Ctrl+D', '\x04'],
+    ['a terminal that goes away', undefined],
+  ])('is not taken where %s ends either question', async (_name, end) => {
+    for (const lines of [[end], ['a password\r', end]])
+      await expect(typed(...lines)).rejects.toMatchObject({ message: 'Nothing was changed.', exitCode: 2 });
+  });
 });
+
+/** Types at a terminal, each as soon as it is asked for; undefined closes it. */
+function typed(...lines: (string | undefined)[]): Promise<string> {
+  const terminal = Object.assign(new PassThrough(), { isTTY: true });
+  const asked = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    if (!String(text).endsWith(': ')) return true;
+    const line = lines.shift();
+    setImmediate(() => (line === undefined ? terminal.end() : terminal.write(line)));
+    return true;
+  });
+  return readNewPassword(false, terminal).finally(() => asked.mockRestore());
+}
