@@ -23,11 +23,13 @@ function wayToUser(options: DoctorCommandOptions, io: CommandIo): LoginWay | und
  * @param options what was given on the command line
  * @param io the surroundings
  * @param say writes one line to standard error
+ * @param signal ends the waiting for the user
  */
 export function doctorLogin(
   options: DoctorCommandOptions,
   io: CommandIo,
   say: (line: string) => void,
+  signal?: AbortSignal,
 ): LoginMeans {
   const { clientId, clientMetadataUrl, clientName, otherResource, callbackPort } = options;
   const means: LoginMeans = {
@@ -49,6 +51,7 @@ export function doctorLogin(
           open: (url) => progress.open(url, agent.redirectUri),
           paste: way.paste ? pasteTerminal(io, say) : undefined,
           callbackPort,
+          signal,
         },
       );
       try {

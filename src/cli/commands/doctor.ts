@@ -93,13 +93,13 @@ export async function runDoctor(
     progress.line?.pause();
     io.stderr.write(`${printableLine(line)}\n`);
   };
-  const login = doctorLogin(options, io, say);
+  const stop = new AbortController();
+  const login = doctorLogin(options, io, say, stop.signal);
   const consents = options.active && login.withAgent ? countConsents(running) : 0;
   if (consents > 0)
     say(
       `You will be asked to consent ${consents === 1 ? 'once' : 'twice'}. What that gives is taken back at the end.`,
     );
-  const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   progress.line = startProgressLine(io, `Examining ${url}`);
@@ -126,6 +126,8 @@ export async function runDoctor(
   } finally {
     progress.line.end();
     process.removeListener('SIGINT', interrupt);
+    // A login that took too long, so that its check was given up, may still wait for the user.
+    stop.abort();
   }
 }
 

@@ -17,6 +17,8 @@ export interface LoginAgentOptions {
   preferredPort?: number | undefined;
   /** Longest wait for the user, in milliseconds; {@link loginTimeoutMs} unless told. */
   timeoutMs?: number | undefined;
+  /** Ends the waiting for the user, whose answer is not taken any more. */
+  signal?: AbortSignal | undefined;
 }
 
 /** An agent that holds a port until it is closed. */
@@ -41,7 +43,7 @@ export async function openLoginAgent(
   context: ClientContext,
   options: LoginAgentOptions,
 ): Promise<LoginAgent> {
-  const { open, paste, timeoutMs = loginTimeoutMs } = options;
+  const { open, paste, timeoutMs = loginTimeoutMs, signal } = options;
   let listener = await listen(options);
   const { redirectUri } = listener;
   let isOpen = true;
@@ -62,10 +64,18 @@ export async function openLoginAgent(
       await reopen();
       const stop = new AbortController();
       try {
+        signal?.throwIfAborted();
+        const stopped = new Promise<never>((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal }),
+        );
         const redirected = listener.receive(request.state, timeoutMs);
         const expected = { state: request.state, redirectUri };
         const pasted = paste && receivePaste(paste, expected, stop.signal);
-        const answer = Promise.race([redirected, pasted?.then((query) => query ?? redirected) ?? redirected]);
+        const answer = Promise.race([
+          redirected,
+          pasted?.then((query) => query ?? redirected) ?? redirected,
+          stopped,
+        ]);
         const [query] = await Promise.all([answer, open(request.url)]);
         return query;
       } finally {

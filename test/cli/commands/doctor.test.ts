@@ -1,11 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { registerDoctor, runDoctor } from '../../../src/cli/commands/doctor.ts';
 import { programName } from '../../../src/cli/program-name.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { routeNames, startServer } from '../../doctor/support/server.ts';
+import { runProgram } from '../../support/program.ts';
+import { commandLine } from '../../support/served.ts';
 import { testIo } from '../support/client-commands.ts';
 
 /** What this machine is like is no matter of these tests. */
@@ -43,6 +45,17 @@ describe('gatehouse doctor', () => {
       exitCode: 9,
       message: expect.stringContaining('REACH-TCP'),
     });
+  });
+
+  it('ends with code 9 at Ctrl+C, at once, though a browser is waited for', async () => {
+    const { url } = await startServer();
+    const args = ['doctor', url, '--active', '--no-browser', '--only', 'LOGIN-CODE'];
+    const doctor = runProgram(commandLine, args, { env: { GATEHOUSE_HOME: await testFolder() } });
+    onTestFinished(() => doctor.stop());
+    await doctor.waitFor('stderr', /Open this URL/);
+    doctor.process.kill('SIGINT');
+    expect(await doctor.ended).toBe(9);
+    expect(doctor.written.stderr).toContain('The examination was stopped.');
   });
 
   it('counts warnings where it is told to', async () => {

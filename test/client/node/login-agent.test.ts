@@ -74,6 +74,16 @@ describe('nobody waits in vain', () => {
     await expect(agent.receive(request)).rejects.toMatchObject({ reason: 'login_timed_out' });
   });
 
+  it('where the waiting is ended: nothing listens or reads any more', async () => {
+    const stop = new AbortController();
+    const paste = pasteTerminal();
+    const { agent, request } = await setUp({ paste, signal: stop.signal, open: () => stop.abort() });
+    for (const _ of ['while it waits', 'before it begins'])
+      await expect(agent.receive(request)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(paste.input.listenerCount('data')).toBe(0);
+    expect(await isClosed(agent.redirectUri)).toBe(true);
+  });
+
   it('where the URL cannot be opened: all is closed', async () => {
     const open = (): Promise<void> => Promise.reject(new Error('no browser'));
     const { agent, request } = await setUp({ open });
