@@ -18,7 +18,8 @@ export interface Overrides {
 function readFile(file: string): Record<string, unknown> {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    // Editors of Windows begin files with a byte order mark, which is no JSON (RFC 8259 section 8.1).
+    text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     throw new SettingsRefused([`${file}: ${missing ? 'there is no such file' : 'the file cannot be read'}`]);

@@ -72,6 +72,11 @@ describe('settings from a file', () => {
     });
   });
 
+  it('may begin with a byte order mark, as editors of Windows write one', () => {
+    const file = configFile('\uFEFF{"data":"here"}');
+    expect(loadSettings(file, {}).data).toBe(resolve(file, '..', 'here'));
+  });
+
   it.each([
     ['{"listen":{"port":1', /is not valid JSON/],
     ['[]', /must hold one JSON object/],

@@ -1,9 +1,9 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { parseScope } from '../../oauth/scope.ts';
-import { normalizeEmail } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import { AdministrationRefused } from './administration-refused.ts';
+import { findAccount } from './find-account.ts';
 
 /** A consent as an operator sees it. */
 export interface ListedGrant {
@@ -53,8 +53,9 @@ export function administerGrants(
   };
   const list = async ({ email, clientId }: OfWhom = {}): Promise<ListedGrant[]> => {
     const found: ListedGrant[] = [];
-    for (const account of await accounts.list()) {
-      if (email !== undefined && account.email !== normalizeEmail(email)) continue;
+    for (const account of email === undefined
+      ? await accounts.list()
+      : [await findAccount(accounts, email)]) {
       for (const { payload, ...grant } of await artifacts.listGrants(account.id)) {
         if (grant.expiresAt <= now() || (clientId !== undefined && grant.clientId !== clientId)) continue;
         const upstream = await upstreamOf(grant.id);
@@ -71,7 +72,7 @@ export function administerGrants(
     return found;
   };
   return {
-    /** Gives the grants that have not expired. */
+    /** Gives the grants that have not expired. @throws AdministrationRefused where there is no such account */
     list,
     /** Ends a grant with its tokens, streams and calls. @throws AdministrationRefused where there is none */
     async revoke(name: string): Promise<void> {

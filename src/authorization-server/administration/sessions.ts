@@ -1,9 +1,9 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { routeOfPrincipal } from '../../oauth/auth-info.ts';
-import { normalizeEmail } from '../../storage/accounts.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createBrowserLogins } from '../account/browser-logins.ts';
 import { AdministrationRefused } from './administration-refused.ts';
+import { findAccount } from './find-account.ts';
 import type { OfWhom } from './grants.ts';
 
 /** A login in a browser, or a session of an MCP client. */
@@ -43,11 +43,14 @@ export function administerSessions(
   const browsers = createBrowserLogins(storage, box, now);
 
   return {
-    /** Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first. */
+    /**
+     * Gives the sessions there are: logins in browsers by account, then those of MCP clients, last used first.
+     * @throws AdministrationRefused where there is no such account
+     */
     async list({ email, clientId }: OfWhom = {}): Promise<ListedSession[]> {
       const all = await accounts.list();
       const emails = new Map(all.map((account) => [account.id, account.email]));
-      const wanted = email === undefined ? undefined : normalizeEmail(email);
+      const wanted = email === undefined ? undefined : (await findAccount(accounts, email)).email;
       const found: ListedSession[] = [];
       for (const account of clientId === undefined ? all : [])
         if (wanted === undefined || account.email === wanted)

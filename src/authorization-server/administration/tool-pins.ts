@@ -43,11 +43,15 @@ export function administerToolPins(store: ToolPinStore, now: () => number, recor
     /**
      * Forgets a tool, or all of a route: how it is seen next is how it is remembered.
      * @returns how many were forgotten
+     * @throws AdministrationRefused where none is remembered
      */
     async forget(route: string, tool?: string): Promise<number> {
       const count = await store.forget(route, tool);
-      if (count > 0)
-        await record('tool.definition_forgotten', { route, ...(tool !== undefined && { tool }) });
+      if (count === 0)
+        throw new AdministrationRefused(
+          `Nothing is remembered of that for ${route}. See gatehouse pins list.`,
+        );
+      await record('tool.definition_forgotten', { route, ...(tool !== undefined && { tool }) });
       return count;
     },
   };

@@ -39,8 +39,10 @@ export function registerAccountAccess(
       );
       const link = `${base}${reset.path}`;
       io.stdout.write(options.json ? formatJson({ link, expiresAt: reset.expiresAt }) : `${link}\n`);
-      if (options.json) return;
-      io.stderr.write(`Works once, until ${isoTime(reset.expiresAt)}. Give it to nobody but that person.\n`);
+      if (!options.json)
+        io.stderr.write(
+          `Works once, until ${isoTime(reset.expiresAt)}. Give it to nobody but that person.\n`,
+        );
       if (isGuessed)
         io.stderr.write(
           'The settings name no publicUrl: where the server is reached elsewhere, give --config or --public-url.\n',

@@ -4,6 +4,7 @@ import { createKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type Storage, StorageFault } from '../storage.ts';
+import { notWritable } from './open.ts';
 import { openSqliteStorage } from './storage.ts';
 
 /** An opened data folder: what `createGatehouse` needs to keep its state. */
@@ -53,10 +54,7 @@ export async function openDataFolder(
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))
-      throw new StorageFault(
-        'The data folder cannot be written. Give this user write access to it, or choose another with --data.',
-        { cause: error },
-      );
+      throw new StorageFault(notWritable(folder), { cause: error });
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import { StorageFault } from '../storage.ts';
@@ -51,12 +52,17 @@ function checkNotLost(file: string): void {
     );
 }
 
-function explain(error: unknown): StorageFault | KeyFileFault {
+/** Says that nothing can be written to a data folder, and what to do. */
+export function notWritable(folder: string): string {
+  return `The data folder ${folder} cannot be written. Give this user write access to it, or choose another with --data.`;
+}
+
+function explain(error: unknown, file: string): StorageFault | KeyFileFault {
   if (error instanceof StorageFault || error instanceof KeyFileFault) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const advice =
     code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
-      ? 'The data folder cannot be written. Give this user write access to it, or choose another with --data.'
+      ? notWritable(dirname(file))
       : code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
         ? 'The database is damaged. Put a backup in its place; nothing was changed.'
         : code.startsWith('SQLITE_BUSY')
@@ -97,6 +103,6 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     return db;
   } catch (error) {
     db?.close();
-    throw explain(error);
+    throw explain(error, file);
   }
 }

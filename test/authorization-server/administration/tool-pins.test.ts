@@ -24,7 +24,10 @@ it('changes of tools are accepted by the hashes that were seen, and each is reco
   expect(await pins.list('notes')).toMatchObject([{ hash: hash('1') }]);
   expect(await pins.accept('notes', [hash('3').slice(0, 20)])).toEqual(['read']);
   expect(await pins.list('notes')).toMatchObject([{ hash: hash('3'), pinnedAt: 7 }]);
-  expect([await pins.forget('notes', 'unknown'), await pins.forget('notes')]).toEqual([0, 1]);
+  const nothing = (route: string) => `Nothing is remembered of that for ${route}. See gatehouse pins list.`;
+  await expect(pins.forget('notes', 'unknown')).rejects.toThrow(nothing('notes'));
+  await expect(pins.forget('/')).rejects.toThrow(nothing('/'));
+  expect(await pins.forget('notes')).toBe(1);
   expect(events).toEqual([
     ['tool.definition_accepted', { route: 'notes', tool: 'read', hash: hash('3') }],
     ['tool.definition_forgotten', { route: 'notes' }],

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { registerBackup } from '../../../src/cli/commands/backup.ts';
+import { programName } from '../../../src/cli/program-name.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { newInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
@@ -12,7 +13,7 @@ describe('gatehouse backup', () => {
     const target = join(testFolder(), 'monday');
     const { stdout } = await runCommand(registerBackup, ['backup', target, '--data', data]);
     expect(stdout).toMatch(/^Wrote .*monday\/gatehouse\.db, \d+ bytes, checked\.\n.*Keep it encrypted\.\n/);
-    expect(stdout).toContain(`gatehouse restore ${target}`);
+    expect(stdout).toContain(`To put it back: ${programName} restore ${target} --data ${data}\n`);
     expect(existsSync(join(target, 'gatehouse.keys.json'))).toBe(true);
   });
 

@@ -95,7 +95,7 @@ describe('gatehouse serve', () => {
     await expectEnd(
       serve(['--data', join(file, 'data'), '--port', '0']),
       7,
-      /^The data folder cannot be written\..*--data\.\n$/,
+      /^The data folder \/.*\/data cannot be written\..*--data\.\n$/,
     );
   });
 

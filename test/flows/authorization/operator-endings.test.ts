@@ -97,6 +97,15 @@ describe('an operator, beside a running server', () => {
     });
   });
 
+  it.each(['grant', 'session'])(
+    'is told of an account that is not there, in the place of an empty list: %s',
+    async (what) => {
+      const args = [what, 'list', '--account', 'Nobody@example.com', '--data', served.folder];
+      const { code, stdout, stderr } = await runGatehouse(args);
+      expect([code, stdout, stderr]).toEqual([2, '', 'There is no account nobody@example.com.\n']);
+    },
+  );
+
   it('lists MCP sessions and ends one: its stream ends within a second, the token goes on (T-192)', async () => {
     const { clientId, tokens } = await obtainTokens(served);
     const { ended, sessionId } = await openStream(tokens);

@@ -73,11 +73,11 @@ describe('a data folder', () => {
     writeFileSync(file, '');
     const refusal = openDataFolder(what === 'a file' ? file : join(file, 'data'));
     await expect(refusal).rejects.toThrow(StorageFault);
-    await expect(refusal).rejects.toThrow(/The data folder cannot be written.*--data/);
+    await expect(refusal).rejects.toThrow(/The data folder \/.*file.* cannot be written\. .*--data/);
   });
 
   it('in a place that takes no folders is refused at once', async () => {
     const refusal = openDataFolder('/proc/gatehouse-data');
-    await expect(refusal).rejects.toThrow(/The data folder cannot be written.*--data/);
+    await expect(refusal).rejects.toThrow(/The data folder \/proc\/gatehouse-data cannot be written.*--data/);
   });
 });

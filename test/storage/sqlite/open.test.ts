@@ -8,7 +8,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
@@ -141,7 +141,7 @@ describe('a database that cannot be used', () => {
   it('that is a folder is refused with what to do', () => {
     const file = join(testFolder(), 'gatehouse.db');
     mkdirSync(file);
-    expect(() => openDatabase(file)).toThrow(/The data folder cannot be written/);
+    expect(() => openDatabase(file)).toThrow(`The data folder ${dirname(file)} cannot be written. `);
   });
 });
 
