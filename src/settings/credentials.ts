@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { headerNameForm } from '../oauth/header-form.ts';
 import { isOwnHeader } from '../oauth/own-headers.ts';
 
 const headerName = z
   .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' })
+  .regex(headerNameForm, { error: 'must be the name of a header' })
   .superRefine((name, context) => {
     const isOwn = isOwnHeader(name);
     if (!isOwn && !/^(cookie$|mcp-)/i.test(name)) return;

@@ -1,11 +1,10 @@
+import { headerNameForm } from '../../oauth/header-form.ts';
+
 /** A tool parameter that is sent as a header, too: where it stands in the arguments, and the header's name. */
 interface Declaration {
   path: readonly string[];
   header: string;
 }
-
-/** RFC 9110 section 5.6.2. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Types of values that may be headers. */
 const types = new Set<unknown>(['string', 'integer', 'boolean']);
@@ -19,7 +18,7 @@ function declarations(schema: unknown, path: readonly string[] = []): Declaratio
   return Object.entries(Object(properties) as Record<string, unknown>).flatMap(([name, property]) => {
     const { 'x-mcp-header': header, type } = Object(property) as Record<string, unknown>;
     const own =
-      typeof header === 'string' && token.test(header) && types.has(type)
+      typeof header === 'string' && headerNameForm.test(header) && types.has(type)
         ? [{ path: [...path, name], header }]
         : [];
     return [...own, ...declarations(property, [...path, name])];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { headerNameForm } from '../../oauth/header-form.ts';
 import { isOwnHeader } from '../../oauth/own-headers.ts';
 
 function isServerUrl(value: string): boolean {
@@ -25,7 +26,7 @@ export const remoteBackendSettings = z.strictObject({
     .record(
       z
         .string()
-        .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, { error: 'must be the name of a header' })
+        .regex(headerNameForm, { error: 'must be the name of a header' })
         .refine((name) => !isOwnHeader(name), {
           error: 'is set by this server itself: leave it out',
         }),

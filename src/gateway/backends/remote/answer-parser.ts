@@ -1,3 +1,5 @@
+import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
+
 /** The head of an answer that is no interim one. */
 export interface AnswerHead {
   status: number;
@@ -39,10 +41,6 @@ const beginning = 'HTTP/1.';
 
 /** RFC 9112 section 4. */
 const statusForm = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-
-/** RFC 9110 sections 5.1 and 5.5. */
-const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** RFC 9112 section 7.1; twelve digits are more than any answer has bytes. */
 const chunkForm = /^[0-9a-fA-F]{1,12}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
@@ -256,7 +254,7 @@ function readFields(lines: readonly string[]): Map<string, string> {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
     const value = withoutBlanks(line, colon + 1);
-    if (!nameForm.test(name) || !valueForm.test(value)) throw malformed();
+    if (!headerNameForm.test(name) || !headerValueForm.test(value)) throw malformed();
     const key = name.toLowerCase();
     const known = fields.get(key);
     fields.set(key, known === undefined ? value : `${known}, ${value}`);

@@ -1,16 +1,16 @@
+import { headerNameForm } from '../../../oauth/header-form.ts';
 import { isOwnHeader } from '../../../oauth/own-headers.ts';
 import { readOperatorValue } from '../../credentials/operator-value.ts';
 
 /** Headers an operator sets: values, or where they stand. */
 export type RemoteHeaders = Readonly<Record<string, string | { env: string } | { file: string }>>;
 
-/** RFC 9110 section 5.6.2 and 5.5. */
-const nameForm = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** Values of an operator: they are the same in every encoding. */
 const valueForm = /^[\t\x20-\x7e]+$/;
 
 /** Says whether a request may have a header of this name beside its own. */
 export function isFreeHeader(name: string): boolean {
-  return nameForm.test(name) && !isOwnHeader(name);
+  return headerNameForm.test(name) && !isOwnHeader(name);
 }
 
 /**

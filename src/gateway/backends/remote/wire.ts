@@ -1,4 +1,5 @@
 import { Deadlines } from '../../../mcp/deadlines.ts';
+import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
@@ -30,10 +31,6 @@ export interface WireListener {
 }
 
 const pathForm = /^[\x21-\x7e]+$/;
-
-/** RFC 9110 sections 5.1 and 5.5. */
-const nameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Sends requests to one backend. Redirects are never followed (T-157), and nothing of the process but these bytes goes
@@ -82,7 +79,7 @@ export class Wire {
     let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nconnection: keep-alive\r\n`;
     for (let at = 0; at < headers.length; at += 2) {
       const [name = '', value = ''] = [headers[at], headers[at + 1]];
-      if (!nameForm.test(name) || !valueForm.test(value)) return undefined;
+      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
       head += `${name}: ${value}\r\n`;
     }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
