@@ -7,6 +7,7 @@ import {
   type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,
+  takeBackGiven,
 } from '../registration/registration.ts';
 import { isClientKnown } from '../registration/registration-check.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
@@ -78,13 +79,15 @@ export async function loginToDiscovered(
   options: CodeLoginOptions,
 ): Promise<Credential> {
   const { store, progress } = options;
+  const before = await store.findRegistration(found.authorizationServer.issuer);
   const client = await obtainKnownClient(context, found, options);
   progress?.registered?.(client.registration, client.how);
   try {
     return await authorize(context, found, client.registration, options);
   } catch (error) {
-    if (!isStale(error)) throw error;
     const { issuer, clientId, source } = client.registration;
+    await takeBackGiven(store, issuer, options.given, before, error);
+    if (!isStale(error)) throw error;
     // A given client may be good for another redirect URI, and only the user can bring it again.
     if (source === 'given' && error.reason !== 'client_unknown') throw error;
     await store.forgetRegistration(issuer, clientId);

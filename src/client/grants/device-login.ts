@@ -6,6 +6,7 @@ import {
   type GivenClient,
   type ObtainedRegistration,
   obtainRegistration,
+  takeBackGiven,
 } from '../registration/registration.ts';
 import type { Authorizer } from '../session/authorizer.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
@@ -60,11 +61,13 @@ export async function loginToDiscoveredWithDevice(
   options: DeviceServerLoginOptions,
 ): Promise<Credential> {
   const { store } = options;
+  const { issuer } = found.authorizationServer;
+  const before = await store.findRegistration(issuer);
   const credential = await loginOnce(context, found, options).catch(async (error: unknown) => {
-    const { issuer } = found.authorizationServer;
+    await takeBackGiven(store, issuer, options.given, before, error);
     const kept = await store.findRegistration(issuer);
     const isForgotten = error instanceof ClientError && error.reason === 'client_unknown';
-    if (!isForgotten || kept?.source !== 'dynamic') throw error;
+    if (!isForgotten || options.given !== undefined || kept?.source !== 'dynamic') throw error;
     await store.forgetRegistration(issuer, kept.clientId);
     return loginOnce(context, found, options);
   });

@@ -72,6 +72,31 @@ export async function obtainRegistration(
   return keep(await registerDynamically(context, as, options), 'new');
 }
 
+/** Reasons for which an authorization server refuses a client, whoever comes with it. */
+const refusals: readonly ClientError['reason'][] = ['client_unknown', 'authorization_denied'];
+
+/**
+ * Takes back what a refused login kept of the client that was given for it, so that the next one is not tried with it
+ * again: the client kept before is there again. One that was kept before stays, as only the user can bring it again.
+ * @param store where registrations are kept
+ * @param issuer of the authorization server
+ * @param given the client that was given for this login, if one was
+ * @param before what was kept before this login
+ * @param error what ended the login
+ */
+export async function takeBackGiven(
+  store: CredentialStore,
+  issuer: string,
+  given: GivenClient | undefined,
+  before: Registration | undefined,
+  error: unknown,
+): Promise<void> {
+  if (given === undefined || given.clientId === before?.clientId) return;
+  if (!(error instanceof ClientError) || !refusals.includes(error.reason)) return;
+  await store.forgetRegistration(issuer, given.clientId);
+  if (before !== undefined) await store.saveRegistration(before);
+}
+
 /** @returns the client given for the authorization server of the kept login, where that is another one by now */
 async function findGivenElsewhere(
   found: Pick<DiscoveredServer, 'server' | 'authorizationServer'>,

@@ -110,6 +110,26 @@ describe('a login with the code flow', () => {
     expect(await store.findRegistration(as.origin)).toBeUndefined();
   });
 
+  it('keeps no client that was given and gets nobody in: the one before is there again (A5-11)', async () => {
+    const { as, store, run } = await setUp();
+    const authorize = as.routes['GET /authorize'];
+    const given = { clientId: 'misspelt' };
+    as.routes['GET /authorize'] = ({ query }) => ({
+      status: 302,
+      headers: {
+        location: `${query.get('redirect_uri')}?error=unauthorized_client&state=${query.get('state')}&iss=${as.origin}`,
+      },
+      text: '',
+    });
+    await expect(run({ given })).rejects.toMatchObject({ reason: 'authorization_denied' });
+    expect(await store.findRegistration(as.origin)).toBeUndefined();
+    as.routes['GET /authorize'] = authorize ?? {};
+    const { clientId } = (await run()).credential;
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    await expect(run({ given })).rejects.toMatchObject({ reason: 'client_unknown' });
+    expect(await store.findRegistration(as.origin)).toMatchObject({ clientId, source: 'dynamic' });
+  });
+
   it('does not ask about the client where the caller is sure of it', async () => {
     const { as, run } = await setUp();
     await run();

@@ -82,6 +82,17 @@ describe('a whole login by device code', () => {
     expect(await chosen.store.findRegistration(server.issuer)).toMatchObject({ clientId: 'forgotten' });
   });
 
+  it('keeps no client that was given and is unknown: the one before is there again', async () => {
+    const server = await startOidcServer();
+    const chosen = options(server);
+    const { clientId } = (await loginToServerWithDevice(hastyContext(), server.url, chosen)).credential;
+    const misspelt = { ...chosen, given: { clientId: 'misspelt' } };
+    await expect(loginToServerWithDevice(hastyContext(), server.url, misspelt)).rejects.toMatchObject({
+      reason: 'client_unknown',
+    });
+    expect(await chosen.store.findRegistration(server.issuer)).toMatchObject({ clientId });
+  });
+
   it('gives a token that is bound to a key, where the server takes no other, and so does its renewal (A13-09)', async () => {
     const server = await startOidcServer({ dpop: true, nonces: true });
     const context = hastyContext();
