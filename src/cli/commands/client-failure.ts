@@ -59,6 +59,16 @@ export function loginCommand(url: string, scopes: readonly string[] = [], machin
   return `Run: ${programName} login ${shellWord(url)}${scope}${as}`;
 }
 
+/** A host, with or without a port and a path, and no scheme before it. */
+const schemeless = /^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/i;
+
+/** @returns what to try where the scheme was left out of a URL; undefined where that is not what is wrong */
+function hintAtScheme(url: string): string | undefined {
+  if (!schemeless.test(url)) return undefined;
+  const scheme = /^(?:localhost|127\.|\[::1\])/i.test(url) ? 'http' : 'https';
+  return `Did you mean ${scheme}://${url}?`;
+}
+
 /**
  * Requires the URL argument of a command.
  * @throws CliError exit code 2
@@ -67,7 +77,11 @@ export function requireServerUrl(url: string): string {
   try {
     return requireUrl(URL.parse(url)?.href ?? url, 'The URL').href;
   } catch (error) {
-    throw new CliError(error instanceof Error ? printableLine(error.message) : 'No URL.', exitCodes.usage);
+    throw new CliError(
+      error instanceof Error ? printableLine(error.message) : 'No URL.',
+      exitCodes.usage,
+      hintAtScheme(url),
+    );
   }
 }
 

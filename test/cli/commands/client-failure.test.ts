@@ -98,6 +98,20 @@ describe('the URL argument', () => {
     expect(() => requireServerUrl(bad)).toThrow(expect.objectContaining({ exitCode: 2 }));
   });
 
+  it.each([
+    ['localhost:3000/mcp', 'Did you mean http://localhost:3000/mcp?'],
+    ['127.0.0.1:3000', 'Did you mean http://127.0.0.1:3000?'],
+    ['[::1]:3000/mcp', 'Did you mean http://[::1]:3000/mcp?'],
+    ['mcp.example.com/mcp', 'Did you mean https://mcp.example.com/mcp?'],
+    ['mcp.example.com:8443', 'Did you mean https://mcp.example.com:8443?'],
+    ['user:secret@mcp.example.com/mcp', undefined],
+    ['notes', undefined],
+    ['javascript:alert(1)', undefined],
+    ['http://mcp.example.com/mcp', undefined],
+  ])('without its scheme is answered with what was meant: %s', (given, hint) => {
+    expect(() => requireServerUrl(given)).toThrow(expect.objectContaining({ exitCode: 2, hint }));
+  });
+
   it('may be https, or http on loopback', () => {
     expect(requireServerUrl(url)).toBe(url);
     expect(requireServerUrl('http://localhost:1/mcp')).toBe('http://localhost:1/mcp');

@@ -11,6 +11,7 @@ describe('the MCP server a user may have meant', () => {
     ['/v1/sse/', '/v1/mcp'],
     ['/api', '/api/mcp'],
     ['/mcp/', '/mcp'],
+    ['/mpc', '/mcp'],
   ])('where they gave %s is at %s', async (given, meant) => {
     const server = await startServer({ [`POST ${meant}`]: challenge });
     expect(await guessEndpoint(fetch, server.origin + given)).toBe(server.origin + meant);
