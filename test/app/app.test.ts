@@ -191,6 +191,22 @@ describe.each([
       body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/cb'] }),
     });
     expect([redeemed.status, registered.status]).toEqual([200, 201]);
+    const account = `${gatehouse.url}/account`;
+    const stranger = createVisitor();
+    const { refresh_token: token } = (await redeemed.json()) as { refresh_token: string };
+    const fields = { client_id: clientId, token };
+    const others = [
+      await visitor.request(account),
+      await stranger.request(account),
+      await stranger.request(`${account}/login`),
+      await visitor.request(`${account}/not-there`),
+      await visitor.request(`${account}/password`, { method: 'PUT' }),
+      await post(`${gatehouse.url}/token`, { grant_type: 'nothing', client_id: clientId }),
+      await post(`${gatehouse.url}/token`, fields, { origin: 'null' }),
+      await post(`${gatehouse.url}/revoke`, fields),
+    ];
+    for (const { url, status, headers } of others)
+      expect([url, status, headers.get('cache-control')]).toEqual([url, status, 'no-store']);
     const answers = [
       begun,
       login.response,

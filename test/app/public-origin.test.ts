@@ -116,3 +116,26 @@ it('an http URL is for localhost alone (A12-09)', async () => {
     /publicUrl: must begin with https/,
   );
 });
+
+// Documents are made once, for whoever asks first.
+it.each(lies)('is not decided by who asks first, with %s (T-106)', async (...fields) => {
+  const gatehouse = await startGatehouse({
+    publicUrl: 'https://mcp.example.com/tools',
+    trustedProxies: ['loopback'],
+  });
+  try {
+    const host = fields.some((field) => field.startsWith('Host:')) ? [] : ['Host: mcp.example.com'];
+    for (const target of [
+      '/tools/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server/tools',
+      '/.well-known/oauth-protected-resource/tools/mcp',
+    ])
+      for (const said of [[...host, ...fields], ['Host: mcp.example.com']]) {
+        const { status, body } = await sendRaw(gatehouse.listensAt, [`GET ${target} HTTP/1.1`, ...said]);
+        expect(status).toBe(200);
+        expect(body).not.toMatch(/evil\.example|6\.6\.6\.6|http:|javascript:|:8443/);
+      }
+  } finally {
+    await gatehouse.stop();
+  }
+});
