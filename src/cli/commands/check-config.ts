@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { findUnusableClients } from '../../authorization-server/administration/unusable-clients.ts';
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
@@ -34,6 +35,7 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       const unusable = [
         ...(await findUnusable(upstreamsOf(settings), io.now)),
         ...(await findUnusableRoutes(settings, io.env)),
+        ...findUnusableClients(settings),
       ];
       if (unusable.length > 0) throw new SettingsRefused(unusable);
       const warnings = adviseOnSettings(settings);

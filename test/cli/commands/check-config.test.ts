@@ -66,6 +66,17 @@ describe('gatehouse check-config', () => {
     expect((await check({ upstreams: told }).ran).stdout).toContain('The settings can be used.');
   });
 
+  it('says that the secret of a client of the settings cannot be read', async () => {
+    const nightly = {
+      clientId: 'nightly',
+      name: 'Job',
+      authMethod: 'client_secret_basic',
+      secretFile: 'none',
+    };
+    const { error } = await check({ clients: { preRegistered: [nightly] } }).ran;
+    expect(String(error)).toMatch(/clients\.preRegistered\.0\.secretFile: .*none cannot be read/);
+  });
+
   it('says what is wrong with the data folder', async () => {
     const data = await newInstallation();
     chmodSync(join(data, 'gatehouse.keys.json'), 0o644);
