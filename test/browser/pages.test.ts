@@ -13,12 +13,20 @@ const schemes: readonly Scheme[] = ['light', 'dark'];
 const widths = [360, 1280];
 const keepsPictures = process.env.GATEHOUSE_PICTURES !== undefined;
 
-/** Keeps the picture where somebody wants it, and expects that nothing has to be scrolled sideways (WCAG 2.2, 1.4.10). */
+/** Words of buttons side by side that do not stand in one line. */
+const brokenButtons = `[...document.querySelectorAll('.decision button')]
+  .filter((button) => button.clientHeight > 60).map((button) => button.innerText)`;
+
+/**
+ * Keeps the picture where somebody wants it, and expects that nothing has to be scrolled sideways (WCAG 2.2, 1.4.10) and
+ * that what a person decides by can be read in one line.
+ */
 async function look(page: Page, name: string): Promise<void> {
   if (keepsPictures) await keepPicture(page, name);
   const sizes = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
   const [content, window] = sizes as [number, number];
   expect(content, name).toBeLessThanOrEqual(window);
+  expect(await page.evaluate(brokenButtons), name).toEqual([]);
 }
 
 /** What a browser says of each page that answers with an error status. */

@@ -107,7 +107,8 @@ legend{padding:0;margin-bottom:.25rem;font-weight:600}
 .scope input,.option input{flex:none;width:1.25rem;height:1.25rem;margin:.125rem 0 0;accent-color:var(--accent)}
 .code{font:600 1.5rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.1em;overflow-wrap:anywhere}
 p.code{margin:0 0 1.25rem;text-align:center}
-.decision{display:grid;grid-template-columns:1fr 1fr;gap:.75rem}
+.decision{display:flex;flex-wrap:wrap;gap:.75rem}
+.decision button{flex:1 1 auto;width:auto;min-width:calc(50% - .5rem)}
 .items{margin:0 0 1rem;padding:0;list-style:none}
 .item{padding:.875rem 0;border-top:1px solid var(--line)}
 .item p,.item ul{margin:0 0 .5rem}
