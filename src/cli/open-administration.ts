@@ -13,10 +13,10 @@ export interface InstallationOptions {
   data?: string;
 }
 
-/** @param folder a data folder. @throws CliError where there is no database, or it cannot be looked for */
-export function requireDatabase(folder: string): void {
+/** @returns whether a data folder has a database. @throws CliError where it cannot be looked for */
+export function hasDatabase(folder: string): boolean {
   try {
-    if (statSync(join(folder, 'gatehouse.db'), { throwIfNoEntry: false })) return;
+    return statSync(join(folder, 'gatehouse.db'), { throwIfNoEntry: false }) !== undefined;
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',
@@ -24,6 +24,11 @@ export function requireDatabase(folder: string): void {
       'Run the command as the user the server runs as.',
     );
   }
+}
+
+/** @param folder a data folder. @throws CliError where there is no database, or it cannot be looked for */
+export function requireDatabase(folder: string): void {
+  if (hasDatabase(folder)) return;
   throw new CliError(
     `There is no Gatehouse database in ${printableLine(folder)}.`,
     exitCodes.cannotServe,

@@ -40,6 +40,12 @@ describe('a command of the operator', () => {
       expect(listed.stderr).toContain('This user cannot enter the data folder.');
       const added = await runAsStranger(folder, ['account', 'add', 'eve@example.com', '--password-stdin']);
       expect(added.code, added.stderr).toBe(exitCodes.cannotServe);
+      const looked = await runAsStranger(folder, ['check-config']);
+      expect(looked, looked.stderr).toMatchObject({ code: exitCodes.cannotServe });
+      expect(looked.stderr).toContain('The database cannot be read (EACCES). Run this as the user');
+      const served = await runAsStranger(folder, ['stdio']);
+      expect(served, served.stderr).toMatchObject({ code: exitCodes.cannotServe });
+      expect(served.stderr).toContain('This user cannot enter the data folder.');
       if (!isRoot) chmodSync(folder, 0o700);
       expect(await withInstallation(folder, ({ storage }) => storage.accounts.list())).toHaveLength(1);
     },

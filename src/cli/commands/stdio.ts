@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
@@ -8,7 +6,7 @@ import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { chooseLocalAccount } from '../local-account.ts';
-import type { InstallationOptions } from '../open-administration.ts';
+import { hasDatabase, type InstallationOptions } from '../open-administration.ts';
 import { programName } from '../program-name.ts';
 
 interface StdioOptions extends InstallationOptions {
@@ -21,9 +19,9 @@ const leftOverMs = 500;
 async function serve(options: StdioOptions): Promise<void> {
   const { stdin, stdout, env } = process;
   const settings = loadSettings(options.config, { data: options.data });
-  if (!existsSync(join(settings.data, 'gatehouse.db')))
+  if (!hasDatabase(settings.data))
     throw new CliError(
-      'There is no Gatehouse database in the data folder.',
+      `There is no Gatehouse database in ${settings.data}.`,
       exitCodes.cannotServe,
       'Name the folder with --data or --config: a host starts this command in a folder of its own.',
     );

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { access, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ClientError } from '../client-error.ts';
 import { errorCode } from '../error-code.ts';
@@ -20,13 +20,21 @@ function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): vo
     throw new TokenFileError(`${path} is open to other users. Run: chmod ${wanted} ${JSON.stringify(path)}`);
 }
 
+/** Says what to do where the system refuses a path: one of another user, say, or on a disk that takes nothing. */
+function refused(path: string, error: unknown): TokenFileError {
+  return new TokenFileError(
+    `${path} cannot be used by this user (${errorCode(error) ?? 'unknown cause'}). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
+  );
+}
+
 /**
  * Makes a folder that only its owner can enter, or checks one that is there.
- * @throws TokenFileError for a symbolic link, another kind of file, or a folder open to others (T-188)
+ * @throws TokenFileError for a symbolic link, another kind of file, a folder open to others, or one that is not this
+ *   user's (T-188)
  */
 export async function requirePrivateFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw refused(folder, error);
   });
   const found = await lstat(folder);
   if (!found.isDirectory())
@@ -34,19 +42,22 @@ export async function requirePrivateFolder(folder: string): Promise<void> {
       `${folder} is a symbolic link or a file, but must be a folder. Name another one.`,
     );
   requireOwnerOnly(folder, found.mode, '700');
+  await access(folder, constants.R_OK | constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw refused(folder, error);
+  });
 }
 
 /**
  * Reads a private file.
  * @returns its text, or undefined where there is none
- * @throws TokenFileError for a symbolic link, or a file open to others (T-188)
+ * @throws TokenFileError for a symbolic link, a file open to others, or one that this user may not read (T-188)
  */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     if (errorCode(error) === 'ELOOP')
       throw new TokenFileError(`${file} is a symbolic link, which is not followed. Remove it.`);
-    throw error;
+    throw refused(file, error);
   });
   if (handle === undefined) return undefined;
   try {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
@@ -18,8 +18,8 @@ export type DataFolderState =
  */
 export async function inspectDataFolder(folder: string): Promise<DataFolderState> {
   const file = join(folder, dataFiles.database);
-  if (!existsSync(file)) return { state: 'new' };
   try {
+    if (!statSync(file, { throwIfNoEntry: false })) return { state: 'new' };
     readKeyFile(join(folder, dataFiles.keys));
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {

@@ -33,6 +33,16 @@ describe('a private folder', () => {
     await expect(requirePrivateFolder(folder)).rejects.toThrow(`chmod 700 "${folder}"`);
   });
 
+  it('that the system refuses is named, with what to do (T-188)', async () => {
+    const file = join(testFolder(), 'file');
+    writeFileSync(file, '', { mode: 0o600 });
+    for (const refused of [requirePrivateFolder(join(file, 'below')), readPrivateFile(join(file, 'below'))])
+      await expect(refused).rejects.toMatchObject({
+        reason: 'store_unusable',
+        message: `${join(file, 'below')} cannot be used by this user (ENOTDIR). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
+      });
+  });
+
   it('is refused where it is a symbolic link or a file (T-188)', async () => {
     const parent = testFolder();
     mkdirSync(join(parent, 'real'), { mode: 0o700 });
