@@ -34,7 +34,7 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_ended:
     'ended while the call ran, which may still have had its effect. Send the request again: the server is started anew.',
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
-  backend_answer_too_large: 'wrote a line that is longer than allowed. Ask it for less at once.',
+  backend_answer_too_large: 'answered with more than is read at once. Ask it for less.',
   backend_not_reading: 'does not read what it is sent. Try again later.',
   backend_unreachable: 'cannot be reached. Try again; if it stays so, tell its operator.',
   backend_certificate_invalid: 'cannot be reached: its certificate is not valid. Tell its operator.',

@@ -2,11 +2,12 @@ import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
-import { isRefusal } from '../../mcp/refusal.ts';
+import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
+import { failureOfLine } from './failure-of-line.ts';
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
 import type { Occupant, Places } from './places.ts';
@@ -280,7 +281,7 @@ export class StdioServer implements McpLike, Occupant {
     else for (const message of messages.list) this.#pass(message);
   }
 
-  #heardGarbage({ reason, id }: { reason: string; id?: RequestId }, bytes: number): void {
+  #heardGarbage({ reason, id }: Refusal, bytes: number): void {
     const { name, logger } = this.#options;
     if (++this.#toldLines <= maxToldLines)
       logger.warn(
@@ -288,7 +289,7 @@ export class StdioServer implements McpLike, Occupant {
         'a backend wrote a line to its standard output that is no MCP message',
       );
     this.#mayPass();
-    if (id !== undefined) this.#answerWith(id, backendError('backend_answer_unreadable', name));
+    if (id !== undefined) this.#answerWith(id, backendError(failureOfLine(reason), name));
   }
 
   #pass(message: Message): void {

@@ -8,6 +8,7 @@ import { isRefusal } from '../../mcp/refusal.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
+import { failureOfLine } from '../backends/failure-of-line.ts';
 import { Flood } from '../backends/flood.ts';
 import type { Occupant, Places } from '../backends/places.ts';
 import { ProcessStart } from '../backends/process-start.ts';
@@ -264,13 +265,13 @@ export class ModernProcess implements Occupant {
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
     if (isRefusal(messages)) {
-      const { id } = messages;
-      if (this.#mayPass() && id !== undefined && this.#waiting.has(id)) this.#heardGarbage(id);
+      const { id, reason } = messages;
+      if (this.#mayPass() && id !== undefined && this.#waiting.has(id))
+        this.#heardGarbage(id, failureOfLine(reason));
     } else for (const message of messages.list) this.#take(message);
   }
 
-  #heardGarbage(id: RequestId): void {
-    const reason = 'backend_answer_unreadable';
+  #heardGarbage(id: RequestId, reason: BackendFailure): void {
     const error = backendError(reason, this.#options.name);
     this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
   }

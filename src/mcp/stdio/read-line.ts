@@ -2,6 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import { parseJson } from '../checks/json.ts';
 import { type Messages, readMessages } from '../checks/messages.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
+import { outerId } from './outer-id.ts';
 
 /**
  * Reads one line as a JSON-RPC message, or a batch of them.
@@ -11,7 +12,10 @@ import { isRefusal, type Refusal } from '../refusal.ts';
 export function readLine(line: Uint8Array): Messages | Refusal | undefined {
   if (line.every(isBlank)) return undefined;
   const json = parseJson(line);
-  if (isRefusal(json)) return json;
+  if (isRefusal(json)) {
+    const id = outerId(line);
+    return id === undefined ? json : { ...json, id };
+  }
   const messages = readMessages(json.value);
   if (!isRefusal(messages)) return messages;
   const id = idOf(json.value);

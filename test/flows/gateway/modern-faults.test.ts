@@ -47,7 +47,7 @@ describe('a server of 2026-07-28 that fails', () => {
     ['half an answer', ({ id }) => json(200, { jsonrpc: '2.0', id }), /no JSON-RPC response/],
     ['an answer to nobody', () => json(200, { jsonrpc: '2.0', id: 'x', result: {} }), /no JSON-RPC response/],
     ['garbage in a stream', () => stream('data: {\n\n'), /no JSON-RPC response/],
-    ['too much', () => json(200, 'x'.repeat(17 * 1024 * 1024)), /longer than allowed/],
+    ['too much', () => json(200, 'x'.repeat(17 * 1024 * 1024)), /more than is read at once/],
     [
       'a redirect',
       () => json(307, '', { location: 'http://127.0.0.1:1/stolen' }),

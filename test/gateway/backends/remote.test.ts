@@ -102,6 +102,22 @@ describe('a server by URL', () => {
     expect(resuming?.headers).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
+  it('that wants its streams opened again at once, for ever, is left alone in between (T-156)', async () => {
+    let opened = 0;
+    const said = `retry: 0\n${event({ method: 'notifications/message', params: {} }, '1')}`;
+    const { url } = await serve((request, response) => {
+      if (request.method === 'GET') opened++;
+      if (begins(request, response, 's')) return;
+      response.writeHead(200, eventStream).end(said);
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    void talk.ask('tools/call');
+    await pause(1000);
+    // Two streams: that of the session, and that of the call.
+    expect(opened).toBeGreaterThan(2);
+    expect(opened).toBeLessThanOrEqual(22);
+  });
+
   it('keeps quiet for as long as it likes: connections in use do not end for that (src/gateway/backends/remote/wire.ts)', async () => {
     const { url, asked } = await serve((request, response) => {
       if (request.method === 'GET') response.writeHead(200, eventStream).flushHeaders();

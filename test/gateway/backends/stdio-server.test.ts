@@ -239,6 +239,16 @@ describe('what a program says', () => {
     expect(log.filter((line) => line.includes('no MCP message'))).toHaveLength(5);
   });
 
+  it.each(['vast', 'deep'])(
+    'as an answer that is too %s to be read is an error for the call, at once (T-156)',
+    async (kind) => {
+      const talk = await startProgram().open();
+      const slow = talk.tool('echo', { text: 'others', delayMs: 300 });
+      expect(await talk.tool(kind)).toMatchObject({ data: { reason: 'backend_answer_too_large' } });
+      expect(await slow).toMatchObject({ said: 'others' });
+    },
+  );
+
   it('as a line of 50 MB is an error for the call, and others go on (T-156)', async () => {
     const { open } = startProgram();
     const [ann, bob] = [await open({ subject: 'ann' }), await open({ subject: 'bob' })];

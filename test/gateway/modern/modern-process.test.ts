@@ -14,11 +14,11 @@ const nowMs = () => performance.now();
 const nobody = { answered: () => undefined, notified: () => undefined, failed: () => undefined };
 
 /** A real program of 2026-07-28, kept for some milliseconds when nobody asks it. */
-function start(idleMs: number) {
+function start(idleMs: number, args: readonly string[] = [program, 'modern']) {
   const logger = createLogger('silent');
   const watchdog = createWatchdog(logger);
   const { launch } = createLauncher({
-    ...{ name: 'Program', command: process.execPath, args: [program, 'modern'], secrets: [], logger, nowMs },
+    ...{ name: 'Program', command: process.execPath, args, secrets: [], logger, nowMs },
     env: { PATH: String(process.env.PATH) },
     maxLineBytes: 100_000,
     patience: { byItselfMs: 500, afterTermMs: 500 },
@@ -91,5 +91,28 @@ describe('a process that speaks 2026-07-28', () => {
     made.send({ ...internalRequest('tools/list', {}), id: 2 }, { ...nobody, failed });
     made.startAnew();
     expect(failed).toHaveBeenCalledWith(expect.objectContaining({ isBroken: true }));
+  });
+
+  it('that answers with more than is read is an error for that request, at once; others go on (T-156)', async () => {
+    const script = `
+      const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+      const deep = '['.repeat(200) + ']'.repeat(200);
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        if (method === 'server/discover') say({ id, result: { supportedVersions: ['2026-07-28'], capabilities: {} } });
+        else if (method === 'tools/list') setTimeout(() => say({ id, result: { tools: [] } }), 200);
+        else process.stdout.write('{"result":{"id":"inner","a":' + deep + '},"jsonrpc":"2.0","id":' + id + '}\\n');
+      });`;
+    const { made } = start(60_000, ['-e', script]);
+    const outcome = (id: number, method: string) =>
+      new Promise((done) => {
+        made.send({ ...internalRequest(method, {}), id }, { ...nobody, answered: done, failed: done });
+      });
+    const other = outcome(1, 'tools/list');
+    expect(await outcome(2, 'prompts/list')).toMatchObject({
+      error: { data: { reason: 'backend_answer_too_large' } },
+      isBroken: false,
+    });
+    expect(await other).toMatchObject({ status: 200 });
   });
 });

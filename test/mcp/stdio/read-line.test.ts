@@ -41,4 +41,12 @@ describe('a line', () => {
     });
     expect(read('{"id":1.5}')).toEqual({ reason: 'not_a_message' });
   });
+
+  it('that is not read is refused with its id where that can be made out (T-156)', () => {
+    const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
+    expect(read(`{"jsonrpc":"2.0","id":5,"result":${nested}}`)).toEqual({ reason: 'nested_too_deep', id: 5 });
+    const many = JSON.stringify({ jsonrpc: '2.0', result: Array(60_000).fill(0), id: 6 });
+    expect(read(many)).toEqual({ reason: 'too_many_values', id: 6 });
+    expect(read('{"jsonrpc":"2.0","id":7,"result":"\\ud800"}')).toEqual({ reason: 'not_json', id: 7 });
+  });
 });

@@ -59,6 +59,14 @@ function callTool(id: string | number, name: string, args: Json, progressToken: 
       for (let count = 0; count < Number(args.megabytes); count++) process.stdout.write(part);
       process.stdout.write('\n');
     },
+    /** An answer that is whole, and larger than is read: by its values, or by how deep it goes. */
+    vast: () => say({ id, result: { content: [], structuredContent: { values: Array(60_000).fill(0) } } }),
+    deep: () => {
+      const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
+      process.stdout.write(
+        `{"result":{"id":"inner","content":[],"a":${nested}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}\n`,
+      );
+    },
     flood: () => {
       const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'flood' } })}\n`;
       const many = line.repeat(1000);

@@ -9,6 +9,9 @@ export interface StreamPosition {
   retryMs?: number | undefined;
 }
 
+/** However soon a server wants its stream opened again, it is left alone for this long, in milliseconds (T-156). */
+const leastRetryMs = 100;
+
 /** Why a stream is over. */
 export type StreamEnd = BrokenBody | 'backend_answer_too_large';
 
@@ -48,7 +51,7 @@ export function readEventStream(
       if (event.data.length > 0) taker.event(event);
     },
     retry(waitMs) {
-      position.retryMs = waitMs;
+      position.retryMs = Math.max(waitMs, leastRetryMs);
     },
     tooLong: () => end('backend_answer_too_large'),
   });

@@ -1,0 +1,69 @@
+import type { RequestId } from '@modelcontextprotocol/server';
+
+const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
+const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** How much is looked at of the beginning and of the end, in bytes: there writers have the id, before or behind the rest. */
+const maxLookedAt = 4096;
+
+/** The id as the last member: what stands right before the last brace is a member of the outermost object. */
+const lastMember =
+  /[,{]\s{0,20}"id"\s{0,20}:\s{0,20}(-?\d{1,16}|"(?:[^"\\]|\\.){0,1000}")\s{0,20}\}\s{0,20}$/;
+
+/**
+ * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member `id`
+ * of the outermost object. However long the message is, this takes no time.
+ * @returns undefined where there is none, or it is not near the beginning or the end
+ */
+export function outerId(bytes: Uint8Array): RequestId | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!/^\s*\{/.test(buffer.toString('latin1', 0, 20))) return undefined;
+  const found = nearBeginning(buffer.subarray(0, maxLookedAt));
+  if (found !== undefined) return found;
+  const [, last] = lastMember.exec(buffer.toString('utf8', Math.max(0, buffer.length - maxLookedAt))) ?? [];
+  return last === undefined ? undefined : idIn(last);
+}
+
+function nearBeginning(bytes: Buffer): RequestId | undefined {
+  let depth = 0;
+  /** Where the member began, and where its value did, in the outermost object. */
+  let member = 0;
+  let value: number | undefined;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      at = endOfText(bytes, at);
+      continue;
+    }
+    const isClosing = byte === closeArray || byte === closeObject;
+    if (depth === 1 && byte === colon) value = at;
+    else if (depth === 1 && (byte === comma || isClosing)) {
+      const isId = value !== undefined && parsed(bytes.toString('utf8', member, value)) === 'id';
+      if (isId) return idIn(bytes.toString('utf8', Number(value) + 1, at));
+      member = at + 1;
+      value = undefined;
+    }
+    if (isClosing) depth--;
+    else if ((byte === openObject || byte === openArray) && ++depth === 1) member = at + 1;
+  }
+  return undefined;
+}
+
+function endOfText(bytes: Buffer, begin: number): number {
+  let at = begin + 1;
+  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+  return at;
+}
+
+function idIn(text: string): RequestId | undefined {
+  const id = parsed(text);
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

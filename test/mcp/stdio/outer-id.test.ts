@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { outerId } from '../../../src/mcp/stdio/outer-id.ts';
+import { patience } from '../../support/patience.ts';
+
+const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+
+it.each([
+  ['{"jsonrpc":"2.0","id":5,"result":{}}', 5],
+  ['{"jsonrpc":"2.0", "id" : "a b" }', 'a b'],
+  [`{"result":{"id":"inner","a":${deep}},"id":7}`, 7],
+  [`{"result":{"id":"inner","a":[{"id":1}],"b":"\\",\\"id\\":2"},"jsonrpc":"2.0","id":7}`, 7],
+  [`{"text":"a \\\\","id":-3,"result":${deep.slice(0, 6000)}`, -3],
+  ['{"id":8,"result":"\\ud800"}', 8],
+  ['{"\\u0069d":9,"result":{}}', 9],
+])('the id of a message that is not read is that of its outermost object: %s', (text, id) => {
+  expect(outerId(Buffer.from(` ${text}\r`).subarray(1))).toBe(id);
+});
+
+it.each([
+  '',
+  'hello',
+  '[{"id":1}]',
+  '{"id":null}',
+  '{"id":1.5}',
+  '{"id":{"a":1}}',
+  '{"id":[1]}',
+  '{"id"',
+  '{"id":',
+  '{"id":1',
+  '{"a":{"id":1}}',
+  '{"a":"b\\',
+  '"id":1,',
+  '}}}{"id":1}',
+  `{"id":"${'x'.repeat(9000)}"}`,
+  `{"text":"${'x'.repeat(9000)},\\"id\\":1}"}`,
+])('there is none in %s', (text) => {
+  expect(outerId(Buffer.from(text))).toBeUndefined();
+});
+
+it('is found in a line of 16 MiB at once (T-135, T-156)', () => {
+  const line = Buffer.from(`{"result":[${'"a",'.repeat(4_000_000)}0],"id":1}`);
+  const began = performance.now();
+  expect(outerId(line)).toBe(1);
+  expect(performance.now() - began).toBeLessThan(patience(20));
+  const odd = Buffer.from(`{${' '.repeat(4000)}${'"id" : "\\\\'.repeat(1000)}`);
+  const from = performance.now();
+  expect(outerId(odd)).toBeUndefined();
+  expect(performance.now() - from).toBeLessThan(patience(20));
+});
