@@ -93,6 +93,22 @@ describe('a restart of the process', () => {
     expect(servers).toHaveLength(2);
   });
 
+  it('brings a session back to nobody else, also where they come first: another account, or another client (T-125, T-126)', async () => {
+    const { source, servers } = createTalkingServer();
+    const gate = await startGate({ source });
+    const ann = gate.issue('ann');
+    const others = [gate.issue('bob'), gate.issue('ann', { clientId: 'another' })];
+    const session = await gate.initialize(ann);
+    await gate.restart();
+    for (const other of others)
+      for (const request of [{ json: ping() }, { method: 'GET' }, { method: 'DELETE' }]) {
+        const headers = { ...inSession(session), accept: 'application/json, text/event-stream' };
+        expect((await gate.send(other, { ...request, headers })).status).toBe(404);
+      }
+    expect(servers).toHaveLength(1);
+    expect((await gate.send(ann, { json: ping(), headers: inSession(session) })).status).toBe(200);
+  });
+
   it('does not bring back a session that was ended or too long unused (B3-10, T-144)', async () => {
     const gate = await startGate({ sessionLimits: { ...defaultSessionLimits, idleSeconds: 60 } });
     const token = gate.issue('ann');
