@@ -1,6 +1,7 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Message } from '../../../src/mcp/checks/messages.ts';
 import { startOneForAll, versions } from './support/one-for-all.ts';
 import { openTalk, startConversations, type Talk } from './support/talk.ts';
 
@@ -86,6 +87,57 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
     await expect.poll(() => seen.aborted, { interval: 1 }).toEqual(['ann']);
     expect([ann.heard, logsOf(eve)]).toEqual([[], []]);
   });
+});
+
+it('progress that names the token of one call and is said for another reaches neither (T-127)', async () => {
+  const asked: { id: number; label: unknown; progressToken: unknown }[] = [];
+  let line: Transport | undefined;
+  const capabilities = { tools: {} };
+  const server = {
+    async connect(transport: Transport) {
+      line = transport;
+      transport.onmessage = (message) => {
+        const { id, method, params } = message as Message & { id: number };
+        if (id === undefined) return;
+        const meta = params?._meta as { progressToken?: unknown } | undefined;
+        if (method === 'tools/call')
+          asked.push({ id, label: params?.name, progressToken: meta?.progressToken });
+        else {
+          const serverInfo = { name: 'x', version: '1' };
+          const result = { protocolVersion: '2025-11-25', capabilities, serverInfo };
+          void transport.send({ jsonrpc: '2.0', id, result });
+        }
+      };
+      await transport.start();
+    },
+    close: async () => undefined,
+  };
+  const conversations = startConversations('shared', () => server);
+  const [ann, bob] = [
+    await openTalk(conversations, { subject: 'ann' }),
+    await openTalk(conversations, { subject: 'bob' }),
+  ];
+  for (const [talk, name] of [
+    [ann, 'of ann'],
+    [bob, 'of bob'],
+  ] as const)
+    talk.say({ id: 1, method: 'tools/call', params: { name, arguments: {}, _meta: { progressToken: 1 } } });
+  await expect.poll(() => asked.length).toBe(2);
+  const [annsCall, bobsCall] = ['of ann', 'of bob'].map((name) => asked.find(({ label }) => label === name));
+  const say = (progress: number, relatedRequestId: number | undefined) =>
+    line?.send(
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: annsCall?.progressToken as number, progress },
+      },
+      relatedRequestId === undefined ? {} : { relatedRequestId },
+    );
+  await say(1, bobsCall?.id);
+  await say(2, 999_999);
+  await say(3, annsCall?.id);
+  const progressOf = ({ heard }: Talk) => heard.map(({ params }) => params?.progress);
+  expect([progressOf(ann), progressOf(bob)]).toEqual([[3], []]);
 });
 
 describe('memory', () => {
