@@ -118,9 +118,12 @@ describe('the package as a stranger gets it', () => {
     expect(refusal.stderr).toContain('needs Node.js 22.12 or later');
   });
 
-  it('type-checks in a strict project that checks its libraries too', async () => {
+  it('type-checks, with every entry point, in a strict project that checks its libraries too', async () => {
     const program = [
       "import { createGatehouse, type GatehouseOptions } from 'mcp-gatehouse';",
+      ...['sqlite', 'resource-server', 'client', 'client/node'].map(
+        (entry, at) => `export type * as entry${at} from 'mcp-gatehouse/${entry}';`,
+      ),
       'export async function mcpUrl(options: GatehouseOptions): Promise<string> {',
       '  const gatehouse = await createGatehouse(options);',
       '  await gatehouse.close();',

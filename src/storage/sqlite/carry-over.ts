@@ -1,18 +1,5 @@
 import Database from 'better-sqlite3';
-
-/** What was decided after the backup, and holds again: or does not, and has to be decided anew. */
-export interface CarriedOver {
-  /** Ids of clients that were denied or removed since, and are again. */
-  refusedClients: string[];
-  /** E-mail addresses of accounts that were disabled since, and are again. */
-  disabledAccounts: string[];
-  /** How many clients have the registration access token of now, not that of then. */
-  renewedTokens: number;
-  /** E-mail addresses of accounts that are back, though they were not there any more. */
-  returnedAccounts: string[];
-  /** E-mail addresses of accounts whose password is an older one again. */
-  olderPasswords: string[];
-}
+import type { CarriedOver } from './carried-over.ts';
 
 interface ClientState {
   id: string;
