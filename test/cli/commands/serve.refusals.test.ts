@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
@@ -50,6 +50,28 @@ describe('gatehouse serve', () => {
     const { port } = other.address() as AddressInfo;
     const { code, stderr } = await runGatehouse(['serve', '--port', String(port), '--data', testFolder()]);
     expect([code, stderr]).toEqual([7, `Port ${port} is in use.\nChoose another one with --port.\n`]);
+  });
+
+  it('reads HTTP as it is written down: what could be read in two ways is 400, and the connection ends (T-111)', async () => {
+    const { facts } = await serve(['--data', testFolder()]);
+    const host = new URL(String(facts.publicUrl)).host;
+    const smuggled = `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    for (const framing of [
+      `Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      `Content-Length: 0\r\nContent-Length: 5\r\n\r\n`,
+      `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+      `X: a\rContent-Length: 5\r\n\r\n`,
+    ]) {
+      const socket = connect(Number(facts.port), '127.0.0.1');
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk) => chunks.push(chunk));
+      socket.write(`POST /token HTTP/1.1\r\nHost: ${host}\r\n${framing}${smuggled}`);
+      await once(socket, 'close');
+      const answers = Buffer.concat(chunks)
+        .toString()
+        .match(/^HTTP\/1\.1 \d+/gm);
+      expect([framing, answers]).toEqual([framing, ['HTTP/1.1 400']]);
+    }
   });
 
   it('answers GET /metrics on the port that is set for it, and not on the public one (T-113)', async () => {
