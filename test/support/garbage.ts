@@ -3,5 +3,5 @@ import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 
-/** Collects garbage now: all of it, or what is young. */
-export const collectGarbage = runInNewContext('gc') as (how?: { type: 'minor' }) => void;
+/** Collects all garbage now. */
+export const collectGarbage = runInNewContext('gc') as () => void;
