@@ -46,6 +46,7 @@ import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { keyedDigest } from './crypto/secret.ts';
+import { checkGivenParts, partNames } from './given-parts.ts';
 import { createSessionsInUse } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
 import { notesServer } from './notes-server.ts';
@@ -137,8 +138,9 @@ function checkNoProxyDemanded(): void {
  * @throws SettingsRefused naming every problem
  */
 export async function createGatehouse(options: GatehouseOptions): Promise<Gatehouse> {
+  checkGivenParts(options);
   const { storage, keys, keyRing, server, backend, logger: givenLogger, ...input } = options;
-  const settings = parseSettings(input);
+  const settings = parseSettings(input, partNames);
   if (settings.publicUrl === undefined) throw new SettingsRefused(['publicUrl: is needed']);
   const issuer = settings.publicUrl;
   const logger = givenLogger ?? createLogger(settings.log.level);
@@ -152,7 +154,6 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
   const parts: BackendParts = { issuer, rememberTools, logger };
-  if (server && backend) throw new SettingsRefused(['backend: goes with no server: give one of them']);
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),

@@ -96,14 +96,15 @@ export type SettingsInput = z.input<typeof settingsSchema>;
 /** Settings with their defaults filled in. */
 export type Settings = z.output<typeof settingsSchema>;
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
+function describeIssue(issue: z.core.$ZodIssue, namesBeside: readonly string[] = []): string[] {
   const place = issue.path.join('.');
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${message}`);
   if (issue.code === 'invalid_union') return describeNearestForm(issue);
   if (issue.code === 'invalid_type') return [`${place || 'settings'}: ${describeType(issue)}`];
   if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
   return issue.keys.map((key) => {
-    const suggestion = nearest(key, knownNames(settingsSchema, issue.path));
+    const beside = place ? [] : namesBeside;
+    const suggestion = nearest(key, [...knownNames(settingsSchema, issue.path), ...beside]);
     const name = place ? `${place}.${key}` : key;
     return `${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
   });
@@ -142,11 +143,13 @@ function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidU
 
 /**
  * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then.
+ * @param namesBeside what may stand beside them where they were taken from, for whoever misspells it
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
-export function parseSettings(input: unknown): Settings {
+export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
   const parsed = settingsSchema.safeParse(input);
-  if (!parsed.success) throw new SettingsRefused(parsed.error.issues.flatMap(describeIssue));
+  if (!parsed.success)
+    throw new SettingsRefused(parsed.error.issues.flatMap((issue) => describeIssue(issue, namesBeside)));
   const { data } = parsed;
   const imported = readMcpServers(data.mcpServers, Object.keys(data.routes));
   const routes = { ...data.routes, ...routeSettings.parse(imported.routes) };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -9,18 +9,18 @@ import { commandLine } from '../support/served.ts';
 import { newInstallation, withInstallation } from './support/installation.ts';
 
 const isRoot = process.getuid?.() === 0;
-const nobody = { uid: 65_534, gid: 65_534 };
+const nobody = 65_534;
+
+/** Root without its powers: it owns this checkout, wherever that lies, and has no right to what is another's. */
+const powerless = ['setpriv', '--bounding-set', '-all', '--inh-caps', '-all', '--no-new-privs'];
 
 /** Runs a command as a user who has no right to the folder. */
 async function runAsStranger(folder: string, args: readonly string[]) {
-  if (!isRoot) {
-    chmodSync(folder, 0);
-    onTestFinished(() => chmodSync(folder, 0o700));
-  }
-  const child = spawn(process.execPath, [commandLine, ...args, '--data', folder], {
-    cwd: repository,
-    ...(isRoot ? nobody : {}),
-  });
+  if (isRoot) chownSync(folder, nobody, nobody);
+  else chmodSync(folder, 0);
+  onTestFinished(() => chmodSync(folder, 0o700));
+  const [program = '', ...before] = [...(isRoot ? powerless : []), process.execPath];
+  const child = spawn(program, [...before, commandLine, ...args, '--data', folder], { cwd: repository });
   child.stdin.end('correct horse battery');
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

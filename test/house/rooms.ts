@@ -146,6 +146,7 @@ export const rooms: readonly Room[] = [
     ],
     neverPackages: nativePackages,
   },
+  { name: 'given-parts.ts', may: ['settings'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'gatehouse.ts',
     may: [
@@ -159,6 +160,7 @@ export const rooms: readonly Room[] = [
       'app',
       ...doors,
       'composition',
+      'given-parts.ts',
       'options.ts',
       'settings',
       'settings-advice.ts',

@@ -43,6 +43,8 @@ export async function openDataFolder(
   folder: string,
   now: () => number = () => Math.floor(Date.now() / 1000),
 ): Promise<DataFolder> {
+  if (typeof folder !== 'string')
+    throw new StorageFault("openDataFolder takes the path of a folder, such as './gatehouse-data'.");
   const database = join(folder, dataFiles.database);
   const file = join(folder, dataFiles.keys);
   try {

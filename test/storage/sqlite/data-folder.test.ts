@@ -27,6 +27,11 @@ describe('a data folder', () => {
     expect([keys.sealing.length, keys.cookies.length, keys.signing.length]).toEqual([1, 1, 1]);
   });
 
+  it('wants a path, in plain JavaScript too', async () => {
+    const folder = undefined as unknown as string;
+    await expect(openDataFolder(folder)).rejects.toThrow('openDataFolder takes the path of a folder');
+  });
+
   it('gives the same keys and rows when it is opened again', async () => {
     const folder = testFolder();
     const first = await openDataFolder(folder);

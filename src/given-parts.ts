@@ -1,0 +1,21 @@
+import { isRecord } from './settings/scope-problems.ts';
+import { SettingsRefused } from './settings/settings-refused.ts';
+
+/** What only code can give to `createGatehouse`, beside the settings of the config file. */
+export const partNames = ['storage', 'keys', 'keyRing', 'server', 'backend', 'logger'] as const;
+
+const opened = 'is needed: spread what openDataFolder() of mcp-gatehouse/sqlite gives into the options';
+
+/**
+ * Checks that what nothing works without was given: plain JavaScript has no types that say so.
+ * @param options what `createGatehouse` was called with
+ * @throws SettingsRefused naming every part that is missing
+ */
+export function checkGivenParts(options: unknown): void {
+  if (!isRecord(options))
+    throw new SettingsRefused(['options: createGatehouse takes an object: { publicUrl, storage, keys, … }']);
+  const missing = (['storage', 'keys'] as const).filter((name) => !isRecord(options[name]));
+  const both = options.server && options.backend ? ['backend: goes with no server: give one of them'] : [];
+  const problems = [...missing.map((name) => `${name}: ${opened}`), ...both];
+  if (problems.length > 0) throw new SettingsRefused(problems);
+}

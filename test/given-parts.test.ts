@@ -1,0 +1,46 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createGatehouse, type GatehouseOptions } from '../src/index.ts';
+import { openDataFolder } from '../src/storage/sqlite/index.ts';
+import { testFolder } from './client/support/folder.ts';
+
+/** What plain JavaScript can call it with. */
+const create = (options?: unknown): Promise<unknown> => createGatehouse(options as GatehouseOptions);
+const publicUrl = 'https://mcp.example.com';
+
+describe('createGatehouse', () => {
+  it('says what it takes when it is given nothing', async () => {
+    await expect(create()).rejects.toThrow(
+      'createGatehouse takes an object: { publicUrl, storage, keys, … }',
+    );
+  });
+
+  it('says where storage and keys come from when they are missing', async () => {
+    const from = 'is needed: spread what openDataFolder() of mcp-gatehouse/sqlite gives into the options';
+    await expect(create({ publicUrl })).rejects.toMatchObject({
+      name: 'SettingsRefused',
+      problems: [`storage: ${from}`, `keys: ${from}`],
+    });
+  });
+
+  describe('over a data folder', () => {
+    async function createOver(options: object): Promise<unknown> {
+      const folder = await openDataFolder(testFolder());
+      onTestFinished(() => folder.storage.close());
+      return create({ publicUrl, ...folder, ...options });
+    }
+
+    it('takes a server or a backend, not both', async () => {
+      const both = { server: () => undefined, backend: { command: 'node' } };
+      await expect(createOver(both)).rejects.toThrow('backend: goes with no server');
+    });
+
+    it('knows which part of it was misspelt, as it knows the settings', async () => {
+      await expect(createOver({ sever: () => undefined, audits: {} })).rejects.toMatchObject({
+        problems: [
+          'sever: there is no such setting; did you mean server?',
+          'audits: there is no such setting; did you mean audit?',
+        ],
+      });
+    });
+  });
+});
