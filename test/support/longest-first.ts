@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
@@ -8,17 +10,21 @@ const longest: readonly string[] = [
   'browser/pages',
   'conformance/suite',
   'conformance/client-suite',
+  'conformance/gateway',
   'flows/peers/peers',
   'flows/proxies/examples',
   'flows/profiles/profiles',
   'house/package',
-  'features/passage',
+  'flows/features/passage',
   'flows/token/formats-endings',
   'flows/upstream/misbehaviour',
   'flows/proxies/streams',
   'storage/sqlite/migrate',
   'cli/commands/stdio',
 ].map((name) => `/test/${name}.test.ts`);
+
+const gone = longest.filter((name) => !existsSync(join(import.meta.dirname, '../..', name)));
+if (gone.length > 0) throw new Error(`No such test files: ${gone.join(', ')}`);
 
 function placeOf({ moduleId }: TestSpecification): number {
   const place = longest.findIndex((name) => moduleId.endsWith(name));
