@@ -43,7 +43,12 @@ function readTarget(
       exitCodes.usage,
       `${programName} protect -- npx -y @modelcontextprotocol/server-filesystem /srv/files`,
     );
-  const isUrl = command !== undefined && args.length === 0 && /^https?:\/\//i.test(command);
+  const isUrl = command !== undefined && /^https?:\/\//i.test(command);
+  if (isUrl && args.length > 0)
+    throw new CliError(
+      `A URL stands alone: only a program takes arguments, such as ${args[0]}.`,
+      exitCodes.usage,
+    );
   const ofPrograms = { env, maxProcesses, process: sharing };
   const misplaced = Object.entries(ofPrograms).find(([, value]) => value !== undefined);
   if (misplaced && (isUrl || file !== undefined))

@@ -127,7 +127,7 @@ async function end(name: string, options: UpstreamOptions, io: CommandIo): Promi
   io.stdout.write(
     options.json
       ? formatJson({ ended: name, ...(email === undefined ? {} : { account: email }), ...ended })
-      : `Ended for ${whose}: ${ended.grants} grants and ${ended.logins} browser logins of ${ended.links} links. The running server gives the tokens back to ${name}.\n`,
+      : `Ended for ${whose}: links ${ended.links}, grants ${ended.grants}, browser logins ${ended.logins}. The running server gives the tokens back to ${name}.\n`,
   );
 }
 

@@ -118,7 +118,7 @@ describe('gatehouse upstream end', () => {
       expect(await storage.artifacts.findGrant('grant of lin')).toBeDefined();
     });
     const all = await run('end', 'idp', ...given);
-    expect(all.stdout).toMatch(/^Ended for everybody: 1 grants and 1 browser logins of 1 links\./);
+    expect(all.stdout).toMatch(/^Ended for everybody: links 1, grants 1, browser logins 1\./);
   });
 
   it('is refused for a name that neither the settings nor anybody has, and for an account that is not there', async () => {

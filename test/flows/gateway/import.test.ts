@@ -125,6 +125,7 @@ describe('gatehouse protect', () => {
     [['--import', '/nowhere.json', '--', 'program'], 'Say what to protect'],
     [['--import', '/nowhere.json'], '/nowhere.json: there is no such file'],
     [['--env', 'HOME', 'https://a.example/mcp'], 'are for a command'],
+    [['https://a.example/mcp', 'more'], 'A URL stands alone: only a program takes arguments, such as more.'],
     [['npx', '-y', 'some-server'], 'A program that has options of its own stands behind --.'],
   ])('says what is missing for %j', async (args, sentence) => {
     const { code, stderr } = await runGatehouse(['protect', ...args]);
