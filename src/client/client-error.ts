@@ -35,15 +35,18 @@ export type ClientErrorReason =
 export class ClientError extends Error {
   override name = 'ClientError';
   readonly reason: ClientErrorReason;
+  /** What the authorization server calls it, where it has a code for it (RFC 6749 section 4.1.2.1, RFC 8628 section 3.5). */
+  readonly oauthError: string | undefined;
 
   /**
    * @param reason the name of the failure
    * @param message what happened and what to do
-   * @param options the failure behind it
+   * @param options the failure behind it, and what the authorization server calls it
    */
-  constructor(reason: ClientErrorReason, message: string, options?: ErrorOptions) {
+  constructor(reason: ClientErrorReason, message: string, options?: ErrorOptions & { oauthError?: string }) {
     super(message, options);
     this.reason = reason;
+    this.oauthError = options?.oauthError;
   }
 }
 

@@ -140,6 +140,7 @@ export function processAuthorizationResponse(
     throw new ClientError(
       isRedirectRefusal(error, description) ? 'redirect_uri_refused' : 'authorization_denied',
       `The authorization server ended the login: ${quote(error)}${description === undefined ? '' : ` (${quote(description)})`}.`,
+      { oauthError: error },
     );
   }
   if (!once('code'))

@@ -86,8 +86,8 @@ export async function loginToDiscovered(
     return await authorize(context, found, client.registration, options);
   } catch (error) {
     const { issuer, clientId, source } = client.registration;
-    await takeBackGiven(store, issuer, options.given, before, error);
-    if (!isStale(error)) throw error;
+    const isTakenBack = await takeBackGiven(store, issuer, options.given, before, error);
+    if (isTakenBack || !isStale(error)) throw error;
     // A given client may be good for another redirect URI, and only the user can bring it again.
     if (source === 'given' && error.reason !== 'client_unknown') throw error;
     await store.forgetRegistration(issuer, clientId);

@@ -53,7 +53,9 @@ export async function pollForTokens(
     if (error === 'slow_down') interval += slowDownSeconds;
     else if (error === 'expired_token') throw expired();
     else if (error === 'access_denied')
-      throw new ClientError('authorization_denied', 'The login was declined on the other device.');
+      throw new ClientError('authorization_denied', 'The login was declined on the other device.', {
+        oauthError: error,
+      });
     else if (error !== 'authorization_pending') throw grantRefused(answer.refusal);
   }
 }

@@ -16,12 +16,21 @@ const hopeless = /^(?:invalid_|unauthorized_|unsupported_|redirect_uri_mismatch)
 /** Statuses that say the request itself is wrong. A 401, 403, 429 or 503 may be about programs that are no browsers. */
 const refusals = new Set([400, 404, 405, 410, 414]);
 
-function refused(what: string, error?: string | null, description?: string | null): ClientError {
-  const named = error ? `: ${quote(error)}` : '';
+/** What a refusal says: the code and the words of OAuth, or the title of a page. */
+interface Said {
+  error?: string | null | undefined;
+  description?: string | null | undefined;
+  title?: string | undefined;
+}
+
+function refused(what: string, { error, description, title }: Said): ClientError {
+  const name = error || title;
+  const named = name ? `: ${quote(name)}` : '';
   const because = description ? ` (${quote(description)})` : '';
   return new ClientError(
-    isRedirectRefusal(error ?? '', description ?? '') ? 'redirect_uri_refused' : 'authorization_denied',
+    isRedirectRefusal(name ?? '', description ?? '') ? 'redirect_uri_refused' : 'authorization_denied',
     `The authorization endpoint refuses this login before anybody is asked; it answers with ${what}${named}${because}.`,
+    error ? { oauthError: error } : {},
   );
 }
 
@@ -41,9 +50,9 @@ async function explainPage(response: Response): Promise<ClientError> {
   try {
     const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
     const shown = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-    return refused(what, shown(error), shown(description));
+    return refused(what, { error: shown(error), description: shown(description) });
   } catch {
-    return refused(what, /<title[^>]*>([^<]{1,200})</i.exec(text)?.[1]?.trim());
+    return refused(what, { title: /<title[^>]*>([^<]{1,200})</i.exec(text)?.[1]?.trim() });
   }
 }
 
@@ -52,7 +61,8 @@ function judgeRedirect(location: URL, redirectUri: string): URLSearchParams | un
   const error = query.get('error');
   if (error === null) return undefined;
   if (`${location.origin}${location.pathname}` === redirectUri) return query;
-  if (hopeless.test(error)) throw refused('a redirect', error, query.get('error_description'));
+  if (hopeless.test(error))
+    throw refused('a redirect', { error, description: query.get('error_description') });
   return undefined;
 }
 
@@ -69,7 +79,10 @@ async function judgeForbidden(context: ClientContext, url: string, signal: Abort
   try {
     const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
     if (typeof error !== 'string') return;
-    throw refused('status 403', error, typeof description === 'string' ? description : undefined);
+    throw refused('status 403', {
+      error,
+      description: typeof description === 'string' ? description : undefined,
+    });
   } catch (thrown) {
     if (thrown instanceof ClientError) throw thrown;
   }

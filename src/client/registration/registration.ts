@@ -76,13 +76,23 @@ export async function obtainRegistration(
 const refusals: readonly ClientError['reason'][] = ['client_unknown', 'authorization_denied'];
 
 /**
+ * What an authorization server ends a login with that would have gone well with the same client: its user declined, it is
+ * busy, or something else of the request is wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2, OpenID Connect Core 1.0
+ * section 3.1.2.6).
+ */
+const notOfClient =
+  /^(?:access_denied|server_error|temporarily_unavailable|invalid_(?:scope|target)|(?:login|consent|interaction|account_selection)_required)$/;
+
+/**
  * Takes back what a refused login kept of the client that was given for it, so that the next one is not tried with it
- * again: the client kept before is there again. One that was kept before stays, as only the user can bring it again.
+ * again: what was kept before is there again, another secret of the same client included. A client that was kept before as
+ * it was given stays, as only the user can bring it again.
  * @param store where registrations are kept
  * @param issuer of the authorization server
  * @param given the client that was given for this login, if one was
  * @param before what was kept before this login
  * @param error what ended the login
+ * @returns whether it was taken back
  */
 export async function takeBackGiven(
   store: CredentialStore,
@@ -90,11 +100,23 @@ export async function takeBackGiven(
   given: GivenClient | undefined,
   before: Registration | undefined,
   error: unknown,
-): Promise<void> {
-  if (given === undefined || given.clientId === before?.clientId) return;
-  if (!(error instanceof ClientError) || !refusals.includes(error.reason)) return;
+): Promise<boolean> {
+  if (given === undefined || isKept(given, before)) return false;
+  if (!(error instanceof ClientError) || !refusals.includes(error.reason)) return false;
+  if (error.oauthError !== undefined && notOfClient.test(error.oauthError)) return false;
   await store.forgetRegistration(issuer, given.clientId);
   if (before !== undefined) await store.saveRegistration(before);
+  return true;
+}
+
+/** Whether a client was kept as it is given now; without secret and key it is the one of its id, see {@link givenRegistration}. */
+function isKept(
+  { clientId, clientSecret, privateKey }: GivenClient,
+  kept: Registration | undefined,
+): boolean {
+  if (clientId !== kept?.clientId) return false;
+  if (clientSecret !== undefined) return clientSecret === kept.clientSecret;
+  return privateKey === undefined || JSON.stringify(privateKey) === JSON.stringify(kept.privateKey);
 }
 
 /** @returns the client given for the authorization server of the kept login, where that is another one by now */

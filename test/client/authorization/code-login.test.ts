@@ -130,6 +130,32 @@ describe('a login with the code flow', () => {
     expect(await store.findRegistration(as.origin)).toMatchObject({ clientId, source: 'dynamic' });
   });
 
+  it.each(['access_denied', 'temporarily_unavailable', 'invalid_scope'])(
+    'keeps a client that was given where not it was refused, but what its user did or asked for: %s',
+    async (error) => {
+      const { as, store, run } = await setUp();
+      as.routes['GET /authorize'] = ({ query }) => ({
+        status: 302,
+        headers: {
+          location: `${query.get('redirect_uri')}?error=${error}&state=${query.get('state')}&iss=${as.origin}`,
+        },
+        text: '',
+      });
+      const given = { clientId: 'mine', clientSecret: 's' };
+      await expect(run({ given })).rejects.toMatchObject({ reason: 'authorization_denied' });
+      expect(await store.findRegistration(as.origin)).toMatchObject(given);
+    },
+  );
+
+  it('keeps the secret of before where another one was given for the same client, and refused', async () => {
+    const { as, store, run } = await setUp();
+    await run({ given: { clientId: 'mine', clientSecret: 'right' } });
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    const misspelt = { clientId: 'mine', clientSecret: 'wrong' };
+    await expect(run({ given: misspelt })).rejects.toMatchObject({ reason: 'client_unknown' });
+    expect(await store.findRegistration(as.origin)).toMatchObject({ clientSecret: 'right' });
+  });
+
   it('does not ask about the client where the caller is sure of it', async () => {
     const { as, run } = await setUp();
     await run();

@@ -48,6 +48,14 @@ describe('an authorization request that is refused anyhow', () => {
   });
 });
 
+it.each([
+  ['a code', { status: 403, json: { error: 'access_denied' } }, 'access_denied'],
+  ['a code on a page of errors', redirect('/error?error=invalid_scope'), 'invalid_scope'],
+  ['none', { status: 400, text: '<title>access_denied</title>' }, undefined],
+])('a refusal with %s of OAuth is told as what the server calls it', async (_, answer, oauthError) => {
+  await expect(ask(answer)).rejects.toMatchObject({ reason: 'authorization_denied', oauthError });
+});
+
 describe('a browser has to go on', () => {
   it.each([
     ['a login page', { text: '<form>' }],
