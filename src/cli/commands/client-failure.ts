@@ -65,7 +65,7 @@ const schemeless = /^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:
 /** @returns what to try where the scheme was left out of a URL; undefined where that is not what is wrong */
 function hintAtScheme(url: string): string | undefined {
   if (!schemeless.test(url)) return undefined;
-  const scheme = /^(?:localhost|127\.|\[::1\])/i.test(url) ? 'http' : 'https';
+  const scheme = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?=[:/]|$)/i.test(url) ? 'http' : 'https';
   return `Did you mean ${scheme}://${url}?`;
 }
 

@@ -6,13 +6,16 @@ const usual = '/mcp';
 /** Longest wait for one answer, in milliseconds. */
 const guessTimeoutMs = 3_000;
 
-/** @returns URLs the user may have meant: beside `/sse`, without a slash at the end, below what they gave or its origin */
+/**
+ * @returns URLs the user may have meant: beside `/sse`, without a slash at the end, below what they gave or its origin;
+ *   never the one they gave
+ */
 function candidates(url: URL): string[] {
   const at = (pathname: string): string => Object.assign(new URL(url), { pathname }).href;
   if (url.pathname === '/') return [at(usual)];
   if (/\/sse\/?$/.test(url.pathname)) return [at(url.pathname.replace(/\/sse\/?$/, usual))];
   if (url.pathname.endsWith('/')) return [at(url.pathname.slice(0, -1))];
-  return [at(`${url.pathname}${usual}`), at(usual)];
+  return [at(`${url.pathname}${usual}`), ...(url.pathname === usual ? [] : [at(usual)])];
 }
 
 /**

@@ -104,6 +104,8 @@ describe('the URL argument', () => {
     ['[::1]:3000/mcp', 'Did you mean http://[::1]:3000/mcp?'],
     ['mcp.example.com/mcp', 'Did you mean https://mcp.example.com/mcp?'],
     ['mcp.example.com:8443', 'Did you mean https://mcp.example.com:8443?'],
+    ['localhost.example.com/mcp', 'Did you mean https://localhost.example.com/mcp?'],
+    ['127.example.com', 'Did you mean https://127.example.com?'],
     ['user:secret@mcp.example.com/mcp', undefined],
     ['notes', undefined],
     ['javascript:alert(1)', undefined],

@@ -18,6 +18,11 @@ describe('the MCP server a user may have meant', () => {
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  it.each(['/mcp', '/mcp?team=a'])('is not where they gave it already: %s', async (given) => {
+    const server = await startServer({ 'POST /mcp': challenge });
+    expect(await guessEndpoint(fetch, server.origin + given)).toBeUndefined();
+  });
+
   it('may need no token', async () => {
     const server = await startServer({ 'POST /mcp': { json: { jsonrpc: '2.0', id: 1, result: {} } } });
     expect(await guessEndpoint(fetch, `${server.origin}/`)).toBe(`${server.origin}/mcp`);
