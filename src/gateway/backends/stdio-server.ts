@@ -195,6 +195,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#start?.over();
     if (this.#process) this.#ending = this.#process.end();
     this.#process = undefined;
+    this.#forgetAsked();
     const opening = this.#opening;
     const isSent = opening && this.#waiting.has(opening.id) && !waiting.includes(opening);
     for (const request of isSent ? [opening, ...waiting] : waiting) this.#queue.push(request);
@@ -255,7 +256,11 @@ export class StdioServer implements McpLike, Occupant {
     this.#options.places.leave(this);
     if (this.#process) this.#ending = this.#process.end();
     this.#process = undefined;
-    // The next process may choose the same ids.
+    this.#forgetAsked();
+  }
+
+  /** What the process asked is over: the next one may choose the same ids. */
+  #forgetAsked(): void {
     const asked = [...this.#asked];
     this.#asked.clear();
     for (const requestId of asked)

@@ -4,7 +4,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
-import { isRefusal } from '../../mcp/refusal.ts';
+import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
@@ -247,8 +247,10 @@ export class ModernProcess implements Occupant {
 
   #failOne(id: RequestId, failure: ModernFailure): void {
     const waiting = this.#waiting.get(id);
+    if (!waiting) return;
     this.#waiting.delete(id);
-    waiting?.hearing.failed(failure);
+    waiting.hearing.failed(failure);
+    this.#rest();
   }
 
   /** Where nobody asks or listens, it ends after a while. */
@@ -264,14 +266,15 @@ export class ModernProcess implements Occupant {
     const messages = readLine(bytes);
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
-    if (isRefusal(messages)) {
-      const { id, reason } = messages;
-      if (this.#mayPass() && id !== undefined && this.#waiting.has(id))
-        this.#heardGarbage(id, failureOfLine(reason));
-    } else for (const message of messages.list) this.#take(message);
+    if (isRefusal(messages)) this.#heardGarbage(messages);
+    else for (const message of messages.list) this.#take(message);
   }
 
-  #heardGarbage(id: RequestId, reason: BackendFailure): void {
+  #heardGarbage({ id, reason: refused }: Refusal): void {
+    this.#mayPass();
+    // Until it is ready nothing was asked of it.
+    if (id === undefined || this.#state !== 'ready') return;
+    const reason = failureOfLine(refused);
     const error = backendError(reason, this.#options.name);
     this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
   }

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
 import type { CredentialSource } from '../../../src/gateway/credentials/credentials.ts';
+import type { Message } from '../../../src/mcp/checks/messages.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callerNamed, openTalk } from '../../mcp/conversations/support/talk.ts';
@@ -106,6 +108,57 @@ it('that has not begun when its credentials change begins with the new ones, and
   expect(backend.status()).toMatchObject({ processes: 1, failures: { count: 0 } });
   await talk.tool('crash');
   expect(await talk.tool('told')).toMatchObject({ isReady: true, pid: expect.any(Number) });
+});
+
+it('that asked something and begins anew before it has begun is answered nothing that its last process asked', async () => {
+  const script = `
+    const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+    let answers = 0;
+    require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method, params } = JSON.parse(line);
+      if (method === undefined) answers++;
+      else if (method === 'initialize') {
+        if (process.env.KEY === 'old') return say({ id: 'asked', method: 'ping' });
+        const { protocolVersion } = params;
+        const begun = { protocolVersion, capabilities: {}, serverInfo: { name: 'a', version: '1' } };
+        setTimeout(() => say({ id, result: begun }), 300);
+      } else if (id !== undefined) say({ id, result: { answers } });
+    });`;
+  let key = 'old';
+  const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
+  const credentials: CredentialSource = {
+    find: async () => ({ env: { KEY: key } }),
+    onChange(tell) {
+      listeners.push(tell);
+      return () => undefined;
+    },
+  };
+  const options = { command: process.execPath, args: ['-e', script], credentials };
+  const backend = createStdioBackend('Asks', options, { logger: createLogger('silent') });
+  onTestFinished(() => backend.close());
+  const ann = callerNamed('ann');
+  const server = await backend.source.create({ era: 'legacy', authInfo: ann });
+  const heard: Message[] = [];
+  const transport: Transport = {
+    start: async () => undefined,
+    close: async () => undefined,
+    send: async (message) => void heard.push(message as Message),
+  };
+  await server.connect(transport);
+  const tell = (message: object) => transport.onmessage?.({ jsonrpc: '2.0', ...message } as JSONRPCMessage);
+  const clientInfo = { name: 'front', version: '1' };
+  tell({
+    ...{ id: 1, method: 'initialize' },
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+  });
+  await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'ping' }]));
+  key = 'new';
+  for (const say of listeners) say(ann);
+  tell({ id: 'asked', result: {} });
+  await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ id: 1, result: {} }), 5000);
+  tell({ id: 2, method: 'tools/list' });
+  await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ id: 2, result: { answers: 0 } }));
+  expect(heard[1]).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 'asked' } });
 });
 
 describe('a program that is started again', () => {

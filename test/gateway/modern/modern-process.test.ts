@@ -93,6 +93,53 @@ describe('a process that speaks 2026-07-28', () => {
     expect(failed).toHaveBeenCalledWith(expect.objectContaining({ isBroken: true }));
   });
 
+  it('whose last answer could not be read is ended after a while, too', async () => {
+    const script = `
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
+        if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        else console.log('{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}');
+      });`;
+    const { made, places } = start(100, ['-e', script]);
+    const failed = new Promise((done) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed: done });
+    });
+    expect(await failed).toMatchObject({ error: { data: { reason: 'backend_answer_unreadable' } } });
+    expect(places.taken).toBe(1);
+    await expect.poll(() => places.taken).toBe(0);
+  });
+
+  it('that says what is no message before it is ready has answered nobody with it', async () => {
+    const script = `
+      console.log('{"id":1,"level":"info","msg":"starting"}');
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        const result = method === 'tools/list' ? { tools: [] } : { supportedVersions: ['2026-07-28'], capabilities: {} };
+        setTimeout(() => console.log(JSON.stringify({ jsonrpc: '2.0', id, result })), 50);
+      });`;
+    const { made } = start(60_000, ['-e', script]);
+    const answer = new Promise((done) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, answered: done, failed: done });
+    });
+    expect(await answer).toMatchObject({ status: 200, result: { tools: [] } });
+  });
+
+  it('whose answer cannot be read says so to who asked, also where it has said too much unasked (T-156)', async () => {
+    const script = `
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method } = JSON.parse(line);
+        const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
+        if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+        else process.stdout.write('garbage\\n'.repeat(2000) + '{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}\\n');
+      });`;
+    const { made } = start(60_000, ['-e', script]);
+    const failed = new Promise((done) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed: done });
+    });
+    expect(await failed).toMatchObject({ error: { data: { reason: 'backend_answer_unreadable' } } });
+  });
+
   it('that answers with more than is read is an error for that request, at once; others go on (T-156)', async () => {
     const script = `
       const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
