@@ -7,7 +7,7 @@ import type { McpLike } from '../../mcp/server-source.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
-import { failureOfLine } from './failure-of-line.ts';
+import { failureOfAnswer } from './failure-of-answer.ts';
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
 import type { Occupant, Places } from './places.ts';
@@ -294,7 +294,7 @@ export class StdioServer implements McpLike, Occupant {
         'a backend wrote a line to its standard output that is no MCP message',
       );
     this.#mayPass();
-    if (id !== undefined) this.#answerWith(id, backendError(failureOfLine(reason), name));
+    if (id !== undefined) this.#answerWith(id, backendError(failureOfAnswer(reason), name));
   }
 
   #pass(message: Message): void {

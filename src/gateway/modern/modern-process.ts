@@ -8,7 +8,7 @@ import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import { readLine } from '../../mcp/stdio/read-line.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
-import { failureOfLine } from '../backends/failure-of-line.ts';
+import { failureOfAnswer } from '../backends/failure-of-answer.ts';
 import { Flood } from '../backends/flood.ts';
 import type { Occupant, Places } from '../backends/places.ts';
 import { ProcessStart } from '../backends/process-start.ts';
@@ -274,7 +274,7 @@ export class ModernProcess implements Occupant {
     this.#mayPass();
     // Until it is ready nothing was asked of it.
     if (id === undefined || this.#state !== 'ready') return;
-    const reason = failureOfLine(refused);
+    const reason = failureOfAnswer(refused);
     const error = backendError(reason, this.#options.name);
     this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
   }

@@ -1,8 +1,8 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { parseJson } from '../checks/json.ts';
 import { type Messages, readMessages } from '../checks/messages.ts';
+import { outerId } from '../checks/outer-id.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
-import { outerId } from './outer-id.ts';
 
 /**
  * Reads one line as a JSON-RPC message, or a batch of them.

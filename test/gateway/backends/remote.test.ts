@@ -102,6 +102,42 @@ describe('a server by URL', () => {
     expect(resuming?.headers).toMatchObject({ 'mcp-session-id': 's', 'mcp-protocol-version': '2025-11-25' });
   });
 
+  it.each(['http', 'sse'] as const)(
+    'whose answer over a stream cannot be read says so to who asked, at once, and goes on (%s)',
+    async (transport) => {
+      const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
+      const streams: ServerResponse[] = [];
+      const { url } = await serve(({ method, body }, response) => {
+        const { id } = body;
+        const says = {
+          'tools/call': `data: {"result":{"id":"inner","a":${deep}},"jsonrpc":"2.0","id":${JSON.stringify(id)}}\n\n`,
+          'prompts/get': `id: 1\ndata: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":"\\ud800"}\n\n`,
+          'tools/list': event({ id, result: { tools: [] } }),
+          initialize: event({
+            id,
+            result: { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'a' } },
+          }),
+        }[String(body.method)];
+        if (method === 'GET' && transport === 'sse') {
+          streams.push(response);
+          response.writeHead(200, eventStream).write('event: endpoint\ndata: /messages\n\n');
+        } else if (method === 'GET') response.writeHead(405).end();
+        else if (says === undefined) response.writeHead(202).end();
+        else if (transport === 'sse') {
+          response.writeHead(202).end();
+          streams.at(-1)?.write(says);
+        } else response.writeHead(200, eventStream).write(says);
+      });
+      const talk = await begin(backendAt({ url, transport }));
+      const [large, broken, whole] = await Promise.all(
+        ['tools/call', 'prompts/get', 'tools/list'].map((method) => talk.ask(method)),
+      );
+      expect(large?.error).toMatchObject({ data: { reason: 'backend_answer_too_large' } });
+      expect(broken?.error).toMatchObject({ data: { reason: 'backend_answer_unreadable' } });
+      expect(whole?.result).toEqual({ tools: [] });
+    },
+  );
+
   it('that wants its streams opened again at once, for ever, is left alone in between (T-156)', async () => {
     let opened = 0;
     const said = `retry: 0\n${event({ method: 'notifications/message', params: {} }, '1')}`;

@@ -3,7 +3,7 @@ import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { isEventStream, readEventStream } from './event-stream.ts';
 import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
-import { isAnswer, readAnswer } from './read-answer.ts';
+import { isAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
@@ -117,12 +117,7 @@ export class EventStreamLink extends PostingLink {
   }
 
   #hear(data: Buffer): void {
-    const messages = readAnswer(data);
-    if (typeof messages === 'string') {
-      this.parts.noteUnreadable(data.length);
-      return;
-    }
-    for (const message of messages) {
+    for (const message of this.readEvent(data)) {
       const post = isAnswer(message) ? this.requestWith(message.id) : undefined;
       if (post?.message.method === 'initialize') this.#initialize = undefined;
       if (post) this.over(post);

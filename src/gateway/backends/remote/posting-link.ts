@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import { outerId } from '../../../mcp/checks/outer-id.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';
@@ -138,6 +139,16 @@ export abstract class PostingLink implements Link {
   /** The body of a message. */
   protected bodyOf(post: Post): string {
     return JSON.stringify(post.message);
+  }
+
+  /** Reads an event of a stream as messages. Who waits for one that cannot be read is told so. */
+  protected readEvent(data: Buffer): readonly Message[] {
+    const messages = readAnswer(data);
+    if (typeof messages !== 'string') return messages;
+    this.parts.noteUnreadable(data.length);
+    const post = this.requestWith(outerId(data));
+    if (post?.hasLane) this.fail(post, { reason: messages });
+    return [];
   }
 
   /** Gives the request that waits for an answer with an id. */

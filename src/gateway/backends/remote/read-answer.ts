@@ -4,6 +4,7 @@ import { readMessages } from '../../../mcp/checks/messages.ts';
 import { isRefusal } from '../../../mcp/refusal.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
+import { failureOfAnswer } from '../failure-of-answer.ts';
 
 /**
  * Reads what a server sent as one JSON-RPC message, or a batch of them (B3-13, B3-15).
@@ -11,8 +12,7 @@ import type { BackendFailure } from '../backend-errors.ts';
  */
 export function readAnswer(bytes: Uint8Array): readonly Message[] | BackendFailure {
   const json = parseJson(bytes);
-  if (isRefusal(json))
-    return json.reason === 'not_json' ? 'backend_answer_unreadable' : 'backend_answer_too_large';
+  if (isRefusal(json)) return failureOfAnswer(json.reason);
   const messages = readMessages(json.value);
   if (!isRefusal(messages)) return messages.list;
   return messages.reason === 'empty_batch' ? [] : 'backend_answer_unreadable';

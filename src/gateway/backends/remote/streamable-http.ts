@@ -5,7 +5,7 @@ import { isEventStream, readEventStream, type StreamPosition } from './event-str
 import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
-import { isAnswer, readAnswer } from './read-answer.ts';
+import { isAnswer } from './read-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** The stream with which a request is answered. */
@@ -112,7 +112,7 @@ export class StreamableHttpLink extends PostingLink {
       path: this.#path,
       headers: () => this.#headers,
       hear: (data) => {
-        for (const message of this.#read(data)) this.listener.hear(message);
+        for (const message of this.readEvent(data)) this.listener.hear(message);
       },
       sessionGone: () => {
         if (this.#sessionId !== undefined) this.lost([]);
@@ -152,7 +152,7 @@ export class StreamableHttpLink extends PostingLink {
     post.stop = readEventStream(answer, this.parts.maxAnswerBytes, stream.position, {
       event: ({ type, data }) => {
         stream.resumed = 0;
-        if (type === 'message') this.#hear(post, this.#read(data));
+        if (type === 'message') this.#hear(post, this.readEvent(data));
       },
       ended: (reason) => {
         if (post.isOver) return;
@@ -188,13 +188,6 @@ export class StreamableHttpLink extends PostingLink {
     };
     const timer = setTimeout(open, Math.min(retryMs, longestRetryMs)).unref();
     post.stop = () => clearTimeout(timer);
-  }
-
-  #read(data: Buffer): readonly Message[] {
-    const messages = readAnswer(data);
-    if (typeof messages !== 'string') return messages;
-    this.parts.noteUnreadable(data.length);
-    return [];
   }
 
   /** Hands on what came for a request. */

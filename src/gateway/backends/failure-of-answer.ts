@@ -2,10 +2,10 @@ import type { Refusal } from '../../mcp/refusal.ts';
 import type { BackendFailure } from './backend-errors.ts';
 
 /**
- * Says what an answer that could not be read is to its caller, as over HTTP: larger than is read, or none at all.
+ * Says what an answer that could not be read is to its caller: larger than is read, or none at all.
  * @param reason why it was not read
  */
-export function failureOfLine(reason: Refusal['reason']): BackendFailure {
+export function failureOfAnswer(reason: Refusal['reason']): BackendFailure {
   return reason === 'nested_too_deep' || reason === 'too_many_values'
     ? 'backend_answer_too_large'
     : 'backend_answer_unreadable';

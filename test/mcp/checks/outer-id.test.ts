@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outerId } from '../../../src/mcp/stdio/outer-id.ts';
+import { outerId } from '../../../src/mcp/checks/outer-id.ts';
 import { patience } from '../../support/patience.ts';
 
 const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { failureOfLine } from '../../../src/gateway/backends/failure-of-line.ts';
+import { failureOfAnswer } from '../../../src/gateway/backends/failure-of-answer.ts';
 
 it.each([
   ['nested_too_deep', 'backend_answer_too_large'],
@@ -7,5 +7,5 @@ it.each([
   ['not_json', 'backend_answer_unreadable'],
   ['not_a_message', 'backend_answer_unreadable'],
 ] as const)('an answer that is refused as %s is told as %s', (reason, failure) => {
-  expect(failureOfLine(reason)).toBe(failure);
+  expect(failureOfAnswer(reason)).toBe(failure);
 });
