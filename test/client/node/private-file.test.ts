@@ -36,8 +36,8 @@ describe('a private folder', () => {
   it('that the system refuses is named, with what to do (T-188)', async () => {
     const file = join(testFolder(), 'file');
     writeFileSync(file, '', { mode: 0o600 });
-    for (const refused of [requirePrivateFolder(join(file, 'below')), readPrivateFile(join(file, 'below'))])
-      await expect(refused).rejects.toMatchObject({
+    for (const use of [requirePrivateFolder, readPrivateFile])
+      await expect(use(join(file, 'below'))).rejects.toMatchObject({
         reason: 'store_unusable',
         message: `${join(file, 'below')} cannot be used by this user (ENOTDIR). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
       });
