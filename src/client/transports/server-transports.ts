@@ -26,6 +26,15 @@ export interface ServerTransportOptions {
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 
+/** However soon or late a server wants its event stream opened again, it waits at least and at most so long, in milliseconds (T-189). */
+const [leastWaitMs, longestWaitMs] = [100, 300_000];
+
+/** Opens an event stream again. @returns takes it back */
+function openLater(open: () => void, waitMs: number): () => void {
+  const timer = setTimeout(open, Math.min(Math.max(waitMs, leastWaitMs), longestWaitMs));
+  return () => clearTimeout(timer);
+}
+
 /**
  * Makes a transport to a server; answers are bounded, redirects are not followed, lost sessions are renewed.
  * @param kind which of the transports
@@ -51,6 +60,7 @@ export function createServerTransport(
           reconnectionDelayGrowFactor: 1.5,
           maxRetries: maxStreamRetries,
         },
+        reconnectionScheduler: openLater,
       }),
     sse: () => new EventStreamTransport({ url, fetch }),
     rest: () =>
