@@ -33,10 +33,10 @@ function refused(path: string, error: unknown): TokenFileError {
  *   user's (T-188)
  */
 export async function requirePrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EEXIST') throw refused(folder, error);
+  const failure: unknown = await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error) => error);
+  const found = await lstat(folder).catch((error: unknown) => {
+    throw refused(folder, failure ?? error);
   });
-  const found = await lstat(folder);
   if (!found.isDirectory())
     throw new TokenFileError(
       `${folder} is a symbolic link or a file, but must be a folder. Name another one.`,

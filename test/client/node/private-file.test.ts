@@ -13,7 +13,6 @@ import {
   readPrivateFile,
   replacePrivateFile,
   requirePrivateFolder,
-  TokenFileError,
 } from '../../../src/client/node/private-file.ts';
 import { testFolder } from '../support/folder.ts';
 
@@ -48,8 +47,11 @@ describe('a private folder', () => {
     mkdirSync(join(parent, 'real'), { mode: 0o700 });
     symlinkSync(join(parent, 'real'), join(parent, 'link'));
     writeFileSync(join(parent, 'file'), '');
-    for (const name of ['link', 'file'])
-      await expect(requirePrivateFolder(join(parent, name))).rejects.toBeInstanceOf(TokenFileError);
+    symlinkSync(join(parent, 'nowhere'), join(parent, 'link to nowhere'));
+    for (const name of ['link', 'link to nowhere', 'file'])
+      await expect(requirePrivateFolder(join(parent, name))).rejects.toThrow(
+        `${join(parent, name)} is a symbolic link or a file, but must be a folder.`,
+      );
   });
 });
 
