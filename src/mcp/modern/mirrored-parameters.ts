@@ -1,6 +1,6 @@
+import { headerNameForm } from '../../oauth/header-form.ts';
 import type { MirroredParameter } from '../checks/mirrored-headers.ts';
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
 
 /**
@@ -12,7 +12,9 @@ const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
 export function mirroredParameters(schema: unknown): readonly MirroredParameter[] {
   const found = [...declarationsIn(schema, [])];
   const names = new Set(found.map(({ headerName }) => headerName.toLowerCase()));
-  const isRight = found.every(({ headerName, type }) => token.test(headerName) && mirroredTypes.has(type));
+  const isRight = found.every(
+    ({ headerName, type }) => headerNameForm.test(headerName) && mirroredTypes.has(type),
+  );
   return isRight && names.size === found.length ? found : [];
 }
 
