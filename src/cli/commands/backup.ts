@@ -5,6 +5,7 @@ import { backUpDataFolder } from '../../storage/sqlite/index.ts';
 import { type InstallationOptions, requireDatabase } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 
 interface BackupOptions extends InstallationOptions {
   json?: boolean;
@@ -30,7 +31,7 @@ export function registerBackup(program: Command, io: CommandIo = processIo()): v
         backup.withKeys
           ? 'The key file is in it: whoever has this folder has your installation. Keep it encrypted.'
           : 'The key file is not in it. Keep a copy of gatehouse.keys.json elsewhere: without it nothing can be restored.',
-        `To put it back: ${programName} restore ${backup.folder} --data ${data}`,
+        `To put it back: ${programName} restore ${shellWord(backup.folder)} --data ${shellWord(data)}`,
       ];
       io.stdout.write(options.json ? formatJson(backup) : `${sentences.join('\n')}\n`);
     });

@@ -10,6 +10,7 @@ import { CliError } from '../cli-error.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printableLine } from '../output.ts';
 import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 
 /** Longest foreign text repeated in a sentence, in characters. */
 const maxRepeated = 300;
@@ -32,11 +33,6 @@ const hints: Partial<Record<ClientError['reason'], string>> = {
   no_registration: 'To give a client id: --client-id <id>',
   authorization_server_changed: 'To give a client id: --client-id <id>',
 };
-
-/** @returns the text as one word of a shell command */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 /** How a machine shows who it is. Only whoever runs it knows where the file is. */
 const proofOptions: Record<MachineLogin['proof'], string> = {

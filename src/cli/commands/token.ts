@@ -5,9 +5,10 @@ import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 import { isTerminal } from '../terminal.ts';
 import { withTrace } from '../trace.ts';
-import { explainFailure, shellWord } from './client-failure.ts';
+import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { requireLogin } from './kept-login.ts';
 

@@ -10,10 +10,12 @@ import { runCommand } from '../support/operator.ts';
 describe('gatehouse backup', () => {
   it('says what it wrote, how to keep it, and how to put it back', async () => {
     const data = await newInstallation();
-    const target = join(testFolder(), 'monday');
+    const target = join(testFolder(), 'of a monday');
     const { stdout } = await runCommand(registerBackup, ['backup', target, '--data', data]);
-    expect(stdout).toMatch(/^Wrote .*monday\/gatehouse\.db, \d+ bytes, checked\.\n.*Keep it encrypted\.\n/);
-    expect(stdout).toContain(`To put it back: ${programName} restore ${target} --data ${data}\n`);
+    expect(stdout).toMatch(
+      /^Wrote .*of a monday\/gatehouse\.db, \d+ bytes, checked\.\n.*Keep it encrypted\.\n/,
+    );
+    expect(stdout).toContain(`To put it back: ${programName} restore '${target}' --data ${data}\n`);
     expect(existsSync(join(target, 'gatehouse.keys.json'))).toBe(true);
   });
 
