@@ -191,6 +191,7 @@ const faults: readonly FaultCase[] = [
     id: 'CHALLENGE-BAD-TOKEN',
     verdict: 'warn',
     names: () => ['without error="invalid_token"'],
+    fix: () => 'let Authorization through what stands in front',
   },
   {
     what: 'tokens are read from the query',

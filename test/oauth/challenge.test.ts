@@ -3,6 +3,7 @@ import {
   type BearerChallenge,
   type Challenge,
   formatBearerChallenge,
+  isForNoToken,
   parseChallenges,
 } from '../../src/oauth/challenge.ts';
 import { patience } from '../support/patience.ts';
@@ -216,5 +217,17 @@ describe('a Bearer challenge', () => {
         { scheme: 'bearer', parameters: { ...(error && { error }), ...Object.fromEntries(kept) } },
       ]);
     }
+  });
+});
+
+describe('the answer to a request without a token', () => {
+  it.each([
+    ['Bearer resource_metadata="https://mcp.example/m", DPoP algs="ES256"', true],
+    ['Bearer', true],
+    ['Bearer error="invalid_token"', false],
+    ['Bearer realm="a", DPoP error="invalid_dpop_proof"', false],
+    ['', false],
+  ])('%s: %s (RFC 6750 section 3.1)', (challenge, expected) => {
+    expect(isForNoToken(challenge)).toBe(expected);
   });
 });

@@ -1,6 +1,7 @@
 import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import {
   ClientError,
+  DiscoveryError,
   InsufficientScopeError,
   LoginRequiredError,
   type MachineLogin,
@@ -111,7 +112,7 @@ export function explainFailure(error: unknown, url: string): unknown {
       loginCommand(url, ours.union, ours.machine),
     );
   if (ours instanceof ClientError)
-    return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hints[ours.reason]);
+    return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hintAt(ours, url));
   const shown = (start: string, { message }: Error): CliError =>
     new CliError(`${start}: ${printableLine(message).slice(0, maxRepeated)}`, exitCodes.unreachable);
   if (error instanceof ProtocolError) return shown('The server answered with an error', error);
@@ -119,6 +120,15 @@ export function explainFailure(error: unknown, url: string): unknown {
   if (unreachable) return shown(`${url} cannot be reached`, unreachable);
   if (error instanceof SdkError) return shown('The server cannot be used', error);
   return error;
+}
+
+/** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */
+function hintAt(error: ClientError, url: string): string | undefined {
+  const isDiscovery = error instanceof DiscoveryError;
+  return (
+    hints[error.reason] ??
+    (isDiscovery ? `To see what is wrong there: ${programName} doctor ${shellWord(url)}` : undefined)
+  );
 }
 
 function exitCodeOf(reason: ClientError['reason']): ExitCode {

@@ -14,7 +14,7 @@ function detail(name: string, text: string, { paint, width }: TextLook): string 
 /** Lines are commands or configuration: they are not broken. */
 function verbatim(name: string, text: string, { paint }: TextLook): string {
   const lines = printable(text).split('\n');
-  return `  ${paint('dim', name.padEnd(detailIndent - 2))}${lines.join(`\n${' '.repeat(detailIndent)}`)}`;
+  return `  ${paint('dim', name.padEnd(detailIndent - 3))} ${lines.join(`\n${' '.repeat(detailIndent)}`)}`;
 }
 
 /** The exchanges that show a finding, in short. */

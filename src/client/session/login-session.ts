@@ -115,7 +115,8 @@ export class LoginSession {
     }
     const isStorm = this.#tokens.reject(used);
     if (isStorm) this.#tokens.requireCalm();
-    if (tried.authorized || (tried.renewed && authorizer === undefined)) throw this.#tokens.giveUp(used);
+    if (tried.authorized || (tried.renewed && authorizer === undefined))
+      throw this.#tokens.giveUp(used, challenge);
     if (!tried.renewed) {
       tried.renewed = true;
       try {

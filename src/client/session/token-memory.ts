@@ -1,3 +1,4 @@
+import { isForNoToken } from '../../oauth/challenge.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
@@ -7,6 +8,13 @@ export const newTokenSeconds = 60;
 
 /** New tokens that may be rejected within the window; then nothing is sent for the rest (T-186). */
 const stormLimits = { limit: 3, windowSeconds: 60, restSeconds: 60 };
+
+/** Why a server may refuse every token, by its `WWW-Authenticate`. */
+function whyRefused(challenge: string | null): string {
+  return challenge !== null && isForNoToken(challenge)
+    ? 'Its answer is that to a request without a token: something in front of it may take the Authorization header away; gatehouse doctor --proxy looks there.'
+    : 'Its authorization server may issue tokens for another audience.';
+}
 
 /**
  * What a session remembers of its tokens: which one it got when, and which one the server would not take. It tells a
@@ -70,12 +78,16 @@ export class TokenMemory {
     return this.#storm.strike();
   }
 
-  /** Gives a token up: for a while it is not sent again. @returns what to tell the caller */
-  giveUp({ accessToken }: Credential): LoginRequiredError {
+  /**
+   * Gives a token up: for a while it is not sent again.
+   * @param challenge `WWW-Authenticate` of the refusal
+   * @returns what to tell the caller
+   */
+  giveUp({ accessToken }: Credential, challenge: string | null): LoginRequiredError {
     this.#givenUp = { accessToken, at: this.#now() };
     return new LoginRequiredError(
       this.#server,
-      'The server does not accept the token of this login, not even a new one. Its authorization server may issue tokens for another audience.',
+      `The server does not accept the token of this login, not even a new one. ${whyRefused(challenge)}`,
     );
   }
 

@@ -85,7 +85,7 @@ export const hostCheck: Check = {
     if (leaks.length === 0) return pass(`All ${published.length} published URLs can be used from outside.`);
     return fail(
       `${leaks.slice(0, 3).join('; ')}${leaks.length > 3 ? `; and ${leaks.length - 3} more` : ''}.`,
-      `Tell the server its public URL, ${outside.origin} (Gatehouse: publicUrl), or have the proxy pass the name on.`,
+      `Tell the server its public URL, which begins with ${outside.origin} (Gatehouse: publicUrl), or have the proxy pass the name on.`,
       await hintsFor(subject, 'host'),
     );
   },

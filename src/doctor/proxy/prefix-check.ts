@@ -15,6 +15,8 @@ export const prefixCheck: Check = {
   section: 'proxy',
   title: 'The path reaches the server whole',
   clause: 'RFC 9728 section 3.3',
+  // What is redirected arrives at no path at all.
+  needs: ['PROXY-REDIRECT'],
   async judge(subject) {
     const straight = await subject.fact(anonymousPost);
     const named = await namedPaths(subject, straight);

@@ -27,8 +27,8 @@ export function proxyChecks(options: ProxyOptions = {}): readonly Check[] {
   const stream = eventStream(caller);
   return [
     productCheck,
-    errorPageCheck,
     redirectCheck,
+    errorPageCheck,
     prefixCheck,
     wellKnownCheck,
     hostCheck,

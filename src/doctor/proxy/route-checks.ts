@@ -107,6 +107,8 @@ export const errorPageCheck: Check = {
   section: 'proxy',
   title: 'Errors come from the server and not as pages',
   clause: 'RFC 9110 section 15',
+  // The page that comes with a redirect is no error of anybody.
+  needs: ['PROXY-REDIRECT'],
   async judge(subject) {
     const post = await subject.fact(anonymousPost);
     const miss = await subject.fact(missAnswer);

@@ -43,7 +43,7 @@ const badToken: Check = {
     if (/error="?invalid_token/i.test(found)) return pass(`401, ${quote(found)}`, { evidence });
     return warn(
       `A made-up token is answered with 401, but without error="invalid_token": ${quote(found)}.`,
-      'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help.',
+      'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help. A server that does so already never saw the token: let Authorization through what stands in front (--proxy looks there).',
       { evidence },
     );
   },

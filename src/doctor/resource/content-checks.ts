@@ -40,7 +40,7 @@ const internalHost: Check = {
       if (fault !== undefined)
         return fail(
           `The metadata names ${quote(url)}, which ${fault}.`,
-          `Tell the server its public URL (${new URL(subject.url).origin}), or have the proxy pass Host and X-Forwarded-Proto on to it.`,
+          `Tell the server its public URL, which begins with ${new URL(subject.url).origin} (Gatehouse: publicUrl), or have the proxy pass Host and X-Forwarded-Proto on to it.`,
           { hints: publicAddressHints },
         );
     }

@@ -1,5 +1,6 @@
 import { type Fetch, withMcpConnection } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import { isForNoToken } from '../../oauth/challenge.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, unknown } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
@@ -81,6 +82,12 @@ export const accessCheck: Check = {
         return fail(
           `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
           'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
+          { evidence },
+        );
+      if (refusal.challenge !== null && isForNoToken(refusal.challenge))
+        return fail(
+          `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
+          'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
           { evidence },
         );
       return fail(

@@ -2,7 +2,12 @@ import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/cli
 import { describe, expect, it } from 'vitest';
 import { explainFailure, loginCommand, requireServerUrl } from '../../../src/cli/commands/client-failure.ts';
 import { programName } from '../../../src/cli/program-name.ts';
-import { ClientError, InsufficientScopeError, LoginRequiredError } from '../../../src/client/index.ts';
+import {
+  ClientError,
+  DiscoveryError,
+  InsufficientScopeError,
+  LoginRequiredError,
+} from '../../../src/client/index.ts';
 
 const url = 'https://mcp.example/mcp';
 
@@ -41,6 +46,11 @@ describe('a failure of the client', () => {
     [new ClientError('login_timed_out', 'x'), 3, undefined],
     [new ClientError('unreachable', 'x'), 6, undefined],
     [new ClientError('issuer_mismatch', 'x'), 6, undefined],
+    [
+      new DiscoveryError(new ClientError('bad_url', 'x'), []),
+      6,
+      `To see what is wrong there: ${programName} doctor ${url}`,
+    ],
     [new ClientError('store_unusable', 'x'), 1, undefined],
     [new ClientError('bad_key', 'x'), 2, undefined],
     [

@@ -12,6 +12,13 @@ it('a cause is broken between words at the width of the terminal, but its comman
   expect(text).toContain('gatehouse doctor --only A https://mcp.example.com/mcp\n');
 });
 
+it('lines of a product stand apart from its name, however long it is', () => {
+  const broken = finding('A', 'fail', { hints: [{ product: 'cloudflare', lines: '# Caching' }] });
+  expect(formatCause({ finding: broken, explains: [] }, reportOf(broken), look)).toContain(
+    '  cloudflare # Caching\n',
+  );
+});
+
 it('a cause names the first checks it explains, and no rule where none stands in a standard', () => {
   const broken = finding('A', 'fail', { clause: 'operational' });
   const explains = ['B', 'C', 'D', 'E', 'F', 'G', 'H'];

@@ -47,11 +47,19 @@ describe('the memory of tokens', () => {
 
   it('lets nobody send a token that was given up, for a minute, and another one at once', () => {
     const { clock, memory } = setUp();
-    expect(memory.giveUp(token('1')).message).toContain('not even a new one');
+    expect(memory.giveUp(token('1'), null).message).toContain('not even a new one');
     expect(() => memory.meet(token('1'))).toThrow('does not accept');
     expect(() => memory.meet(token('2'))).not.toThrow();
     clock.seconds += 60;
     expect(() => memory.meet(token('1'))).not.toThrow();
+  });
+
+  it.each([
+    ['Bearer scope="notes", DPoP algs="ES256"', 'take the Authorization header away'],
+    ['Bearer error="invalid_token"', 'for another audience'],
+    [null, 'for another audience'],
+  ])('says by the challenge %s why a new token may not do', (challenge, why) => {
+    expect(setUp().memory.giveUp(token('1'), challenge).message).toContain(why);
   });
 
   it('tells a token that came to its end from one that was rejected', () => {

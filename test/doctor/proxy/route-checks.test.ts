@@ -24,6 +24,19 @@ describe('PROXY-REDIRECT', () => {
     expect(found.hints?.map(({ product }) => product)).toContain('traefik');
   });
 
+  it('explains the page that comes with a redirect, and the path that is not reached', async () => {
+    for (const id of ['PROXY-ERROR-PAGE', 'PROXY-PREFIX'])
+      expect(
+        await seen(id, (server) => {
+          server.routes['POST /mcp'] = () => ({
+            ...html,
+            status: 301,
+            headers: { ...html.headers, location: '/mcp/' },
+          });
+        }),
+      ).toMatchObject({ verdict: 'skip', because: 'PROXY-REDIRECT' });
+  });
+
   it('warns of a spelling that is redirected', async () => {
     const found = await seen('PROXY-REDIRECT', (server) => {
       server.routes['POST /mcp/'] = to('/mcp');

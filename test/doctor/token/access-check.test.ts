@@ -19,6 +19,18 @@ const faults: FaultCase[] = [
     /refused, with "Bearer error=\\"invalid_token\\"", a token that its authorization server .* issued for it \(aud "http/,
   ],
   [
+    'never sees the token, which is lost on the way',
+    (server) =>
+      server.change('POST /mcp', (reply, { headers }) =>
+        headers.authorization === undefined
+          ? reply
+          : { status: 401, headers: { 'www-authenticate': 'Bearer scope="notes"' } },
+      ),
+    'TOKEN-ACCEPTED',
+    'fail',
+    /without an error, as if no token had been sent/,
+  ],
+  [
     'wants more for a connection than it names',
     (server) =>
       server.change('POST /mcp', (reply, { headers }) =>
