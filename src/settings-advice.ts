@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
 import { findMissingProgram } from './settings/backends/missing-program.ts';
@@ -5,7 +6,7 @@ import { findMissingProgram } from './settings/backends/missing-program.ts';
 /** What advice looks at. */
 export type AdvisedSettings = Pick<
   Settings,
-  'publicUrl' | 'listen' | 'trustedProxies' | 'dangerously' | 'routes'
+  'publicUrl' | 'listen' | 'trustedProxies' | 'dangerously' | 'routes' | 'clients' | 'upstreams'
 >;
 
 /** Each piece of advice: when it is due, and what it says. */
@@ -36,6 +37,7 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
         `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
     ),
     ...missingProgramsOf(settings.routes),
+    ...openSecretsOf(settings),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
   ];
 }
@@ -48,6 +50,33 @@ function missingProgramsOf(routes: AdvisedSettings['routes']): string[] {
     const missing = findMissingProgram(backend.command, ownPath ?? process.env.PATH);
     return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
   });
+}
+
+/** Files of secrets that every user of the machine can read (T-163); Windows has no such bits. */
+function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
+  if (process.platform === 'win32') return [];
+  const files = [
+    ...clients.preRegistered.map(({ secretFile }) => secretFile),
+    ...Object.values(upstreams).flatMap(({ clientSecretFile, clientKeyFile }) => [
+      clientSecretFile,
+      clientKeyFile,
+    ]),
+  ];
+  return files.flatMap((file) => {
+    const mode = file === undefined ? 0 : modeOf(file);
+    return (mode & 0o007) === 0
+      ? []
+      : [`${file} can be read by others (mode ${mode.toString(8)}): chmod 600 ${JSON.stringify(file)}`];
+  });
+}
+
+/** Permissions of a file; none where it cannot be looked at, which whoever reads it says. */
+function modeOf(file: string): number {
+  try {
+    return statSync(file).mode & 0o777;
+  } catch {
+    return 0;
+  }
 }
 
 /** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */

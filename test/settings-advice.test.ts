@@ -1,6 +1,11 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../src/options.ts';
 import { adviseOnSettings } from '../src/settings-advice.ts';
+import { testFolderForFile } from './support/folder.ts';
+
+const folder = testFolderForFile();
 
 describe('advice on settings', () => {
   it.each([
@@ -63,4 +68,36 @@ it('programs that are not there are named, by the PATH they are looked for in', 
     expect.stringMatching(/^routes\.line\.backend\.command \(npx some-server\): .*args/),
     expect.stringMatching(/^routes\.several\.backends\.one\.command .*at this path/),
   ]);
+});
+
+it('files of secrets that others can read are named, with what to do (T-163)', () => {
+  const file = (name: string, mode: number): string => {
+    const path = join(folder, name);
+    writeFileSync(path, 'canary'.repeat(8));
+    chmodSync(path, mode);
+    return path;
+  };
+  const client = (clientId: string, secretFile: string) => ({
+    clientId,
+    name: clientId,
+    redirectUris: ['https://a.example/callback'],
+    authMethod: 'client_secret_basic' as const,
+    secretFile,
+  });
+  const upstream = { issuer: 'https://up.example', clientId: 'g' };
+  const given = adviseOnSettings(
+    parseSettings({
+      clients: {
+        preRegistered: [client('own', file('own', 0o640)), client('open', file('open', 0o644))],
+      },
+      upstreams: {
+        up: { ...upstream, clientSecretFile: file('up', 0o604) },
+        gone: { ...upstream, issuer: 'https://b.example', clientSecretFile: join(folder, 'gone') },
+      },
+    }),
+  );
+  expect(given).toEqual(
+    ['open', 'up'].map((name) => expect.stringContaining(`${join(folder, name)} can be read by others`)),
+  );
+  expect(given.join()).not.toContain('canary');
 });

@@ -72,6 +72,22 @@ const faults: readonly FaultCase[] = [
     skips: ['CHALLENGE-HEADER', 'CHALLENGE-BAD-TOKEN'],
   },
   {
+    what: 'a proxy stands there and does not reach it',
+    fault: (server) => {
+      for (const route of Object.keys(server.routes))
+        server.routes[route] = () => ({
+          status: 502,
+          headers: { 'content-type': 'text/html' },
+          text: '<h1>502</h1>',
+        });
+    },
+    id: 'REACH-ANSWER',
+    verdict: 'fail',
+    names: () => ['502', 'does not reach the server'],
+    fix: () => 'Start the server',
+    skips: ['CHALLENGE-STATUS', 'PRM-DOCUMENT'],
+  },
+  {
     what: 'the path is wrong, and another one near is right',
     fault: () => undefined,
     url: ({ origin }) => `${origin}/api`,
@@ -83,11 +99,11 @@ const faults: readonly FaultCase[] = [
   {
     what: 'the request without a token ends in an error',
     fault: ({ routes }) => {
-      routes[mcp] = routes['GET /mcp'] = () => ({ status: 502, text: 'Bad Gateway' });
+      routes[mcp] = routes['GET /mcp'] = () => ({ status: 500, text: 'Internal Server Error' });
     },
     id: 'CHALLENGE-STATUS',
     verdict: 'fail',
-    names: () => ['502'],
+    names: () => ['500'],
     fix: () => /log/,
   },
   {

@@ -2,6 +2,7 @@ import { quote } from '../../client/quote.ts';
 import { pathOf } from '../../oauth/well-known.ts';
 import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { isGatewayError } from '../gateway-error.ts';
 import { fail, pass, unknown } from '../judgements.ts';
 import {
   anonymousPost,
@@ -113,7 +114,7 @@ export const errorPageCheck: Check = {
     const post = await subject.fact(anonymousPost);
     const miss = await subject.fact(missAnswer);
     if (post.kind === 'unanswered') return judgeUnanswered(post);
-    const broken = [502, 503, 504, 521, 522, 523, 524, 530].includes(post.status);
+    const broken = isGatewayError(post.status) || post.status === 503;
     if (isPage(post) || broken)
       return fail(
         `${subject.url} was answered with ${isPage(post) ? 'a page' : 'an error of a proxy'} (status ${post.status})${broken ? ': the proxy does not reach the server' : ''}.`,

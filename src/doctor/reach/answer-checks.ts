@@ -2,6 +2,7 @@ import { quote } from '../../client/quote.ts';
 import { type Answered, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { describeAnswer, mediaType } from '../describe-answer.ts';
+import { isGatewayError } from '../gateway-error.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { initializeRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
@@ -32,6 +33,11 @@ const answers: Check = {
   needs: ['REACH-URL', 'REACH-DNS', 'REACH-TCP', 'REACH-TLS', 'REACH-TLS-VERSION'],
   async judge(subject) {
     const answer = await subject.fact(anonymousInitialize);
+    if (answer.kind === 'answered' && isGatewayError(answer.status))
+      return fail(
+        `POST ${subject.url}: ${describeAnswer(answer)}. A proxy answers, which does not reach the server.`,
+        'Start the server, and correct the address the proxy sends requests to.',
+      );
     if (answer.kind === 'answered') {
       const took = subject.exchanges.find(({ number }) => number === answer.evidence[0])?.durationMs ?? 0;
       return pass(`${describeAnswer(answer)} in ${Math.round(took)} ms`);
