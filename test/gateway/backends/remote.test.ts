@@ -396,6 +396,33 @@ describe('credentials of a caller', () => {
     },
   );
 
+  it('that change while they are read leave no session behind at the server that was begun with the old ones', async () => {
+    let key = 'old';
+    const { credentials, changed } = source({ ada: () => ({ headers: { 'x-key': key } }) });
+    const { url, asked } = await serve((request, response) => {
+      if (request.method !== 'POST') response.writeHead(405).end();
+      else begins(request, response, `of ${request.headers['x-key']}`.replace(' ', '-'));
+    });
+    const find = credentials.find.bind(credentials);
+    credentials.find = async (caller) => {
+      const found = await find(caller);
+      if (key === 'old') await pause(50);
+      return found;
+    };
+    const talk = await open(backendAt({ url, transport: 'http' }, credentials));
+    const opening = talk.ask('initialize', params);
+    await pause(20);
+    key = 'new';
+    changed('ada');
+    expect((await opening).error).toBeUndefined();
+    const said = asked.map(({ method, headers }) => [method, headers['x-key'], headers['mcp-session-id']]);
+    expect(said).toEqual([
+      ['POST', 'old', undefined],
+      ['DELETE', 'old', 'of-old'],
+      ['POST', 'new', undefined],
+    ]);
+  });
+
   it('that change before a session begins, or while they are read for it, are those it goes on with', async () => {
     for (const after of [0, 1, 2, 3, 4, 5, 6, 8, 10]) {
       let key = 'old';

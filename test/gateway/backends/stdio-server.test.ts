@@ -110,6 +110,32 @@ it('that has not begun when its credentials change begins with the new ones, and
   expect(await talk.tool('told')).toMatchObject({ isReady: true, pid: expect.any(Number) });
 });
 
+it('that is launched too late, with what no longer holds, is not the one that is asked', async () => {
+  let key = 'old';
+  const late: (() => void)[] = [];
+  const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
+  const credentials: CredentialSource = {
+    find: () => {
+      const found = { env: { KEY: key } };
+      return key === 'new' ? Promise.resolve(found) : new Promise((give) => late.push(() => give(found)));
+    },
+    onChange(tell) {
+      listeners.push(tell);
+      return () => undefined;
+    },
+  };
+  const { open, log } = startProgram({ credentials });
+  const opening = open();
+  await vi.waitFor(() => expect(late).toHaveLength(1));
+  key = 'new';
+  const { issuer, subject } = callerNamed('ann');
+  for (const tell of listeners) tell({ issuer, subject });
+  const talk = await opening;
+  for (const give of late) give();
+  await vi.waitFor(() => expect(log.filter((line) => line.includes('was started'))).toHaveLength(2));
+  expect((await talk.tool('surroundings')).env).toMatchObject({ KEY: 'new' });
+});
+
 it('that asked something and begins anew before it has begun is answered nothing that its last process asked', async () => {
   const script = `
     const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
