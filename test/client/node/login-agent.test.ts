@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type LoginAgentOptions, openLoginAgent } from '../../../src/client/node/login-agent.ts';
@@ -86,8 +87,10 @@ describe('nobody waits in vain', () => {
 
   it('where the URL cannot be opened: all is closed', async () => {
     const open = (): Promise<void> => Promise.reject(new Error('no browser'));
-    const { agent, request } = await setUp({ open });
+    const { signal } = new AbortController();
+    const { agent, request } = await setUp({ open, signal });
     await expect(agent.receive(request)).rejects.toThrow('no browser');
     expect(await isClosed(agent.redirectUri)).toBe(true);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
