@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -40,6 +42,22 @@ describe('a private folder', () => {
         reason: 'store_unusable',
         message: `${join(file, 'below')} cannot be used by this user (ENOTDIR). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
       });
+  });
+
+  it('that this user may not write to is refused, with what to do (T-188)', () => {
+    const folder = testFolder();
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(folder, 65_534, 65_534);
+    else chmodSync(folder, 0o500);
+    const module = new URL('../../../src/client/node/private-file.ts', import.meta.url);
+    const script = `import { requirePrivateFolder } from '${module}';
+      await requirePrivateFolder('${folder}').catch(({ reason, message }) => console.log(reason, message));`;
+    const powerless = ['setpriv', '--bounding-set', '-all', '--inh-caps', '-all', '--no-new-privs'];
+    const [program = '', ...args] = [...(isRoot ? powerless : []), process.execPath];
+    const said = execFileSync(program, [...args, '--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(said).toContain(
+      `store_unusable ${folder} cannot be used by this user (EACCES). Have it belong to you`,
+    );
   });
 
   it('is refused where it is a symbolic link or a file (T-188)', async () => {
