@@ -2,7 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
+import { StorageFault } from '../storage.ts';
 import { dataFiles } from './data-folder.ts';
+import { requireKnownSchema } from './migrate.ts';
 
 /** What a data folder is like, without a change to it. */
 export type DataFolderState =
@@ -23,6 +25,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
     readKeyFile(join(folder, dataFiles.keys));
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {
+      requireKnownSchema(db);
       const pages = db.pragma('page_count', { simple: true }) as number;
       const pageBytes = db.pragma('page_size', { simple: true }) as number;
       return { state: 'ready', bytes: pages * pageBytes };
@@ -30,7 +33,8 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
       db.close();
     }
   } catch (error) {
-    if (error instanceof KeyFileFault) return { state: 'faulty', fault: error.message };
+    if (error instanceof KeyFileFault || error instanceof StorageFault)
+      return { state: 'faulty', fault: error.message };
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown cause';
     return {
       state: 'faulty',

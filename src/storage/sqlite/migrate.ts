@@ -16,22 +16,33 @@ function loadMigrations(): Migration[] {
     .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, folder), 'utf8') }));
 }
 
+function versionOf(db: Database.Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+/**
+ * Requires that a database is none of a newer program; an older one can be brought up.
+ * @throws StorageFault
+ */
+export function requireKnownSchema(db: Database.Database): void {
+  const newest = loadMigrations().at(-1)?.version ?? 0;
+  if (versionOf(db) > newest)
+    throw new StorageFault(
+      `The database is of schema ${versionOf(db)}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
+    );
+}
+
 /**
  * Brings a database to the schema of this program, one transaction per step: a crash leaves a step done or not
  * begun, and of two processes that start at once one does it and the other finds it done (T-174).
  * @throws StorageFault where the database was written by a newer program
  */
 export function migrate(db: Database.Database): void {
-  const migrations = loadMigrations();
-  const newest = migrations.at(-1)?.version ?? 0;
-  const version = (): number => db.pragma('user_version', { simple: true }) as number;
-  if (version() > newest)
-    throw new StorageFault(
-      `The database is of schema ${version()}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
-    );
-  for (const migration of migrations.filter(({ version: of }) => of > version())) {
+  requireKnownSchema(db);
+  const before = versionOf(db);
+  for (const migration of loadMigrations().filter(({ version }) => version > before)) {
     db.transaction(() => {
-      if (version() >= migration.version) return;
+      if (versionOf(db) >= migration.version) return;
       db.exec(migration.sql);
       db.pragma(`user_version = ${migration.version}`);
     }).immediate();

@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { inspectDataFolder } from '../../../src/storage/sqlite/inspect.ts';
@@ -17,6 +18,18 @@ describe('a look at a data folder', () => {
     const { storage } = await openDataFolder(folder);
     expect(await inspectDataFolder(folder)).toEqual({ state: 'ready', bytes: expect.any(Number) });
     await storage.close();
+  });
+
+  it('finds a database of a newer program, which the server would refuse', async () => {
+    const folder = testFolder();
+    await (await openDataFolder(folder)).storage.close();
+    const db = new Database(join(folder, 'gatehouse.db'));
+    db.pragma('user_version = 9999');
+    db.close();
+    expect(await inspectDataFolder(folder)).toEqual({
+      state: 'faulty',
+      fault: expect.stringContaining('Use the newer program that wrote it'),
+    });
   });
 
   it('finds keys that others can read, and a database that is none', async () => {
