@@ -35,8 +35,11 @@ describe('createGatehouse', () => {
     });
 
     it('knows which part of it was misspelt, as it knows the settings', async () => {
-      await expect(createOver({ sever: () => undefined, audits: {} })).rejects.toMatchObject({
+      await expect(
+        createOver({ sever: () => undefined, audits: {}, log: { logger: {} } }),
+      ).rejects.toMatchObject({
         problems: [
+          'log.logger: there is no such setting',
           'sever: there is no such setting; did you mean server?',
           'audits: there is no such setting; did you mean audit?',
         ],

@@ -54,6 +54,15 @@ describe('our goals', () => {
     expect(goals.map(({ reached }) => reached)).toEqual([4.5]);
   });
 
+  it('are the ratio of the middle of each where they did not have the same rounds', () => {
+    const work = 'call, session';
+    const goals = judge([
+      { ...row(work, 'gatehouse', 5000), rounds: [{ perSecond: 9000, p99: 1 }] },
+      { ...row(work, 'sdk1 session', 1000), rounds: [] },
+    ]);
+    expect(goals.map(({ reached }) => reached)).toEqual([5]);
+  });
+
   it('are of a machine of known speed where they are times: a round counts by what bare Koa reached in it', () => {
     const work = 'call, 2026-07-28';
     const rounds = (...each: [number, number][]) => each.map(([perSecond, p99]) => ({ perSecond, p99 }));

@@ -10,6 +10,7 @@ it.each([
   [`{"result":{"id":"inner","a":${deep}},"id":7}`, 7],
   [`{"result":{"id":"inner","a":[{"id":1}],"b":"\\",\\"id\\":2"},"jsonrpc":"2.0","id":7}`, 7],
   [`{"text":"a \\\\","id":-3,"result":${deep.slice(0, 6000)}`, -3],
+  [`{"text":"a \\" b","id":-4,"result":${deep.slice(0, 6000)}`, -4],
   ['{"id":8,"result":"\\ud800"}', 8],
   ['{"\\u0069d":9,"result":{}}', 9],
 ])('the id of a message that is not read is that of its outermost object: %s', (text, id) => {
