@@ -2,10 +2,12 @@
 const statuses = new Set([502, 504, 521, 522, 523, 524, 530]);
 
 /**
- * Tells an answer that a proxy gives in the place of a server it does not reach. 503 is not among them: servers send it, too.
- * @param status of the answer
- * @see RFC 9110 sections 15.6.3 and 15.6.5
+ * Tells an answer that a proxy gives in the place of a server it does not reach. 503 is such a one only as a page, as HAProxy
+ * and Apache send it: servers that are starting say it, too.
+ * @param answer its status and headers
+ * @see RFC 9110 sections 15.6.3 to 15.6.5
  */
-export function isGatewayError(status: number): boolean {
-  return statuses.has(status);
+export function isGatewayError({ status, headers }: { status: number; headers: Headers }): boolean {
+  const isPage = /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+  return statuses.has(status) || (status === 503 && isPage);
 }

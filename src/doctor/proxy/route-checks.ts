@@ -114,7 +114,7 @@ export const errorPageCheck: Check = {
     const post = await subject.fact(anonymousPost);
     const miss = await subject.fact(missAnswer);
     if (post.kind === 'unanswered') return judgeUnanswered(post);
-    const broken = isGatewayError(post.status) || post.status === 503;
+    const broken = isGatewayError(post) || post.status === 503;
     if (isPage(post) || broken)
       return fail(
         `${subject.url} was answered with ${isPage(post) ? 'a page' : 'an error of a proxy'} (status ${post.status})${broken ? ': the proxy does not reach the server' : ''}.`,

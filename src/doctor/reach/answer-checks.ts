@@ -33,7 +33,7 @@ const answers: Check = {
   needs: ['REACH-URL', 'REACH-DNS', 'REACH-TCP', 'REACH-TLS', 'REACH-TLS-VERSION'],
   async judge(subject) {
     const answer = await subject.fact(anonymousInitialize);
-    if (answer.kind === 'answered' && isGatewayError(answer.status))
+    if (answer.kind === 'answered' && isGatewayError(answer))
       return fail(
         `POST ${subject.url}: ${describeAnswer(answer)}. A proxy answers, which does not reach the server.`,
         'Start the server, and correct the address the proxy sends requests to.',
