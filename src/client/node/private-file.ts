@@ -50,7 +50,7 @@ export async function requirePrivateFolder(folder: string): Promise<void> {
 /**
  * Reads a private file.
  * @returns its text, or undefined where there is none
- * @throws TokenFileError for a symbolic link, a file open to others, or one that this user may not read (T-188)
+ * @throws TokenFileError for a symbolic link, what is no file, a file open to others, or one that this user may not read (T-188)
  */
 export async function readPrivateFile(file: string): Promise<string | undefined> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW).catch((error: unknown) => {
@@ -61,7 +61,10 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
   });
   if (handle === undefined) return undefined;
   try {
-    requireOwnerOnly(file, (await handle.stat()).mode, '600');
+    const found = await handle.stat();
+    if (!found.isFile())
+      throw new TokenFileError(`${file} is a folder, or no file. Remove it, or name another one.`);
+    requireOwnerOnly(file, found.mode, '600');
     return await handle.readFile('utf8');
   } finally {
     await handle.close();

@@ -102,6 +102,10 @@ describe('a private file', () => {
     expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 
+  it('is no folder', async () => {
+    await expect(readPrivateFile(testFolder())).rejects.toThrow('is a folder, or no file');
+  });
+
   it('that is missing is none', async () => {
     expect(await readPrivateFile(join(testFolder(), 'f'))).toBeUndefined();
   });
