@@ -20,6 +20,8 @@ import { expectIntact, type Restartable, startRestartable } from './served.ts';
 
 /** CI kills some times; GATEHOUSE_KILLS as often as it says. */
 const rounds = Number(process.env.GATEHOUSE_KILLS ?? 3);
+/** Three people are made, log in, and are looked at again after a start. */
+const longestRoundMs = 20_000;
 const folder = testFolderForFile();
 const oldPassword = 'the password of before';
 const newPassword = 'the password of today';
@@ -102,38 +104,42 @@ async function checkPassword(person: Person, tokens: Tokens, isAcknowledged: boo
 }
 
 describe('a server killed while people act on its pages', () => {
-  it(`undoes no consent, password change or logout that it acknowledged, and leaves none half done, ${rounds} times (T-166)`, async () => {
-    const seen = { consents: 0, changes: 0, logouts: 0, lost: 0 };
-    for (let round = 0; round < rounds; round++) {
-      const ready = await prepare(round);
-      const acts = [attempt(ready.consent()), attempt(ready.change()), attempt(ready.leave())] as const;
-      // In turn after the first, the second and the last answer, and at once: each is acknowledged now and then.
-      const answered = [acts[0], acts[1], acts[2], Promise.all(acts)][round % 4];
-      await answered;
-      await served.kill();
-      const [consented, changed, left] = await Promise.all(acts);
-      expectIntact(folder);
-      await served.restart();
-      const { at } = served;
+  it(
+    `undoes no consent, password change or logout that it acknowledged, and leaves none half done, ${rounds} times (T-166)`,
+    async () => {
+      const seen = { consents: 0, changes: 0, logouts: 0, lost: 0 };
+      for (let round = 0; round < rounds; round++) {
+        const ready = await prepare(round);
+        const acts = [attempt(ready.consent()), attempt(ready.change()), attempt(ready.leave())] as const;
+        // In turn after the first, the second and the last answer, and at once: each is acknowledged now and then.
+        const answered = [acts[0], acts[1], acts[2], Promise.all(acts)][round % 4];
+        await answered;
+        await served.kill();
+        const [consented, changed, left] = await Promise.all(acts);
+        expectIntact(folder);
+        await served.restart();
+        const { at } = served;
 
-      const location = consented?.response.headers.get('location') ?? '';
-      const code = URL.parse(location)?.searchParams.get('code');
-      if (code) await expectTokens(await redeem(at.url, ready.flow, code));
-      const isPasswordSaid = changed?.html.includes('The password was changed.') === true;
-      await checkPassword(ready.changing, ready.tokens, isPasswordSaid);
-      const isLogoutSaid = left !== undefined && left.response.status < 400;
-      if (isLogoutSaid) expect(await isLoggedIn(ready.copied)).toBe(false);
+        const location = consented?.response.headers.get('location') ?? '';
+        const code = URL.parse(location)?.searchParams.get('code');
+        if (code) await expectTokens(await redeem(at.url, ready.flow, code));
+        const isPasswordSaid = changed?.html.includes('The password was changed.') === true;
+        await checkPassword(ready.changing, ready.tokens, isPasswordSaid);
+        const isLogoutSaid = left !== undefined && left.response.status < 400;
+        if (isLogoutSaid) expect(await isLoggedIn(ready.copied)).toBe(false);
 
-      seen.consents += code ? 1 : 0;
-      seen.changes += isPasswordSaid ? 1 : 0;
-      seen.logouts += isLogoutSaid ? 1 : 0;
-      seen.lost += Number(!code) + Number(!isPasswordSaid) + Number(!isLogoutSaid);
-    }
-    expect(seen.consents).toBeGreaterThan(0);
-    expect(seen.changes).toBeGreaterThan(0);
-    expect(seen.logouts).toBeGreaterThan(0);
-    expect(seen.lost).toBeGreaterThan(0);
-  }, 600_000);
+        seen.consents += code ? 1 : 0;
+        seen.changes += isPasswordSaid ? 1 : 0;
+        seen.logouts += isLogoutSaid ? 1 : 0;
+        seen.lost += Number(!code) + Number(!isPasswordSaid) + Number(!isLogoutSaid);
+      }
+      expect(seen.consents).toBeGreaterThan(0);
+      expect(seen.changes).toBeGreaterThan(0);
+      expect(seen.logouts).toBeGreaterThan(0);
+      expect(seen.lost).toBeGreaterThan(0);
+    },
+    longestRoundMs * rounds,
+  );
 
   it('gives no second set for a code whose consent was acknowledged (T-164)', async () => {
     const { at } = served;
