@@ -6,14 +6,14 @@ const folder = new URL('../../../migrations/sqlite/', import.meta.url);
 
 interface Migration {
   version: number;
-  sql: string;
+  file: URL;
 }
 
-function loadMigrations(): Migration[] {
+function listMigrations(): Migration[] {
   return readdirSync(folder)
     .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
     .sort()
-    .map((name) => ({ version: Number(name.slice(0, 4)), sql: readFileSync(new URL(name, folder), 'utf8') }));
+    .map((name) => ({ version: Number(name.slice(0, 4)), file: new URL(name, folder) }));
 }
 
 function versionOf(db: Database.Database): number {
@@ -22,10 +22,11 @@ function versionOf(db: Database.Database): number {
 
 /**
  * Requires that a database is none of a newer program; an older one can be brought up.
+ * @param migrations those this program has
  * @throws StorageFault
  */
-export function requireKnownSchema(db: Database.Database): void {
-  const newest = loadMigrations().at(-1)?.version ?? 0;
+export function requireKnownSchema(db: Database.Database, migrations = listMigrations()): void {
+  const newest = migrations.at(-1)?.version ?? 0;
   if (versionOf(db) > newest)
     throw new StorageFault(
       `The database is of schema ${versionOf(db)}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
@@ -38,12 +39,14 @@ export function requireKnownSchema(db: Database.Database): void {
  * @throws StorageFault where the database was written by a newer program
  */
 export function migrate(db: Database.Database): void {
-  requireKnownSchema(db);
+  const migrations = listMigrations();
+  requireKnownSchema(db, migrations);
   const before = versionOf(db);
-  for (const migration of loadMigrations().filter(({ version }) => version > before)) {
+  for (const migration of migrations.filter(({ version }) => version > before)) {
+    const sql = readFileSync(migration.file, 'utf8');
     db.transaction(() => {
       if (versionOf(db) >= migration.version) return;
-      db.exec(migration.sql);
+      db.exec(sql);
       db.pragma(`user_version = ${migration.version}`);
     }).immediate();
   }
