@@ -6,6 +6,11 @@ export function mediaType({ headers }: Pick<Answered, 'headers'>): string {
   return (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
+/** @returns whether an answer is a page for people */
+export function isHtml({ headers }: Pick<Answered, 'headers'>): boolean {
+  return /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
+}
+
 /**
  * An answer in a few words: status and media type, where it redirects to, or why there is none.
  * @param answer what came back

@@ -1,3 +1,6 @@
+import type { Answered } from './ask.ts';
+import { isHtml } from './describe-answer.ts';
+
 /** Statuses with which proxies and networks of proxies say that they do not reach the server; 520 and on are Cloudflare's. */
 const statuses = new Set([502, 504, 521, 522, 523, 524, 530]);
 
@@ -7,7 +10,6 @@ const statuses = new Set([502, 504, 521, 522, 523, 524, 530]);
  * @param answer its status and headers
  * @see RFC 9110 sections 15.6.3 to 15.6.5
  */
-export function isGatewayError({ status, headers }: { status: number; headers: Headers }): boolean {
-  const isPage = /^\s*text\/html\b/i.test(headers.get('content-type') ?? '');
-  return statuses.has(status) || (status === 503 && isPage);
+export function isGatewayError(answer: Pick<Answered, 'status' | 'headers'>): boolean {
+  return statuses.has(answer.status) || (answer.status === 503 && isHtml(answer));
 }

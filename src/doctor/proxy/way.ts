@@ -1,5 +1,6 @@
 import { protectedResourceMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
+import { isHtml } from '../describe-answer.ts';
 import type { Judgement, ProxyProduct } from '../finding.ts';
 import { unknown } from '../judgements.ts';
 import type { Probe, Subject } from '../subject.ts';
@@ -103,7 +104,7 @@ export function documentOf(answer: Answer): Record<string, unknown> | undefined 
 
 /** @returns whether an answer is a page for people */
 export function isPage(answer: Answer): boolean {
-  return answer.kind === 'answered' && /^\s*text\/html\b/i.test(answer.headers.get('content-type') ?? '');
+  return answer.kind === 'answered' && isHtml(answer);
 }
 
 /** @returns a judgement for a check that got no answer to judge */
