@@ -44,13 +44,18 @@ async function readPage(response: Response): Promise<string> {
   return text;
 }
 
+/** Reads what a refusal that is meant for programs says; nothing of it where it is none. */
+function readRefusal(text: string): Said {
+  const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
+  const shown = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+  return { error: shown(error), description: shown(description) };
+}
+
 async function explainPage(response: Response): Promise<ClientError> {
   const text = await readPage(response).catch(() => '');
   const what = `status ${response.status}`;
   try {
-    const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
-    const shown = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-    return refused(what, { error: shown(error), description: shown(description) });
+    return refused(what, readRefusal(text));
   } catch {
     return refused(what, { title: /<title[^>]*>([^<]{1,200})</i.exec(text)?.[1]?.trim() });
   }
@@ -77,12 +82,9 @@ async function judgeForbidden(context: ClientContext, url: string, signal: Abort
   if (response?.status !== 403) return void (await response?.body?.cancel());
   const text = await readPage(response).catch(() => '');
   try {
-    const { error, error_description: description } = Object(JSON.parse(text)) as Record<string, unknown>;
-    if (typeof error !== 'string') return;
-    throw refused('status 403', {
-      error,
-      description: typeof description === 'string' ? description : undefined,
-    });
+    const said = readRefusal(text);
+    if (said.error === undefined) return;
+    throw refused('status 403', said);
   } catch (thrown) {
     if (thrown instanceof ClientError) throw thrown;
   }
