@@ -123,10 +123,10 @@ export function parseChallenges(value: string): Challenge[] {
 
 /**
  * Tells the answer to a request without a token from that to a token that will not do: it asks for one and names no error.
- * @param value `WWW-Authenticate` of a 401
+ * @param value `WWW-Authenticate` of a 401; null where it has none, which tells nothing
  * @see RFC 6750 section 3.1
  */
-export function isForNoToken(value: string): boolean {
-  const challenges = parseChallenges(value);
+export function isForNoToken(value: string | null): boolean {
+  const challenges = parseChallenges(value ?? '');
   return challenges.length > 0 && challenges.every(({ parameters }) => parameters.error === undefined);
 }

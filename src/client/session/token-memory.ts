@@ -11,7 +11,7 @@ const stormLimits = { limit: 3, windowSeconds: 60, restSeconds: 60 };
 
 /** Why a server may refuse every token, by its `WWW-Authenticate`. */
 function whyRefused(challenge: string | null): string {
-  return challenge !== null && isForNoToken(challenge)
+  return isForNoToken(challenge)
     ? 'Its answer is that to a request without a token: something in front of it may take the Authorization header away; gatehouse doctor --proxy looks there.'
     : 'Its authorization server may issue tokens for another audience.';
 }

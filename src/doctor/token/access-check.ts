@@ -84,7 +84,7 @@ export const accessCheck: Check = {
           'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
           { evidence },
         );
-      if (refusal.challenge !== null && isForNoToken(refusal.challenge))
+      if (isForNoToken(refusal.challenge))
         return fail(
           `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
           'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
