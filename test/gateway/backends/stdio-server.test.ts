@@ -86,22 +86,33 @@ function files() {
   };
 }
 
-it('that has not begun when its credentials change begins with the new ones, and its client notices nothing', async () => {
+/** Credentials of ann's: the key `old`, and `new` from the change on. */
+function changingKey(
+  find: (key: string) => ReturnType<CredentialSource['find']> = async (key) => ({ env: { KEY: key } }),
+) {
   let key = 'old';
   const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
   const credentials: CredentialSource = {
-    find: async () => ({ env: { KEY: key } }),
+    find: () => find(key),
     onChange(tell) {
       listeners.push(tell);
       return () => undefined;
     },
   };
+  const change = (): void => {
+    key = 'new';
+    const { issuer, subject } = callerNamed('ann');
+    for (const tell of listeners) tell({ issuer, subject });
+  };
+  return { credentials, change };
+}
+
+it('that has not begun when its credentials change begins with the new ones, and its client notices nothing', async () => {
+  const { credentials, change } = changingKey();
   const { open, log, backend } = startProgram({ credentials }, ['slow']);
   const opening = open();
   await vi.waitFor(() => expect(log.join('')).toContain('a backend was started'));
-  key = 'new';
-  const { issuer, subject } = callerNamed('ann');
-  for (const tell of listeners) tell({ issuer, subject });
+  change();
   const talk = await opening;
   const { env } = await talk.tool('surroundings');
   expect((env as { KEY: string }).KEY).toBe('new');
@@ -111,25 +122,15 @@ it('that has not begun when its credentials change begins with the new ones, and
 });
 
 it('that is launched too late, with what no longer holds, is not the one that is asked', async () => {
-  let key = 'old';
   const late: (() => void)[] = [];
-  const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
-  const credentials: CredentialSource = {
-    find: () => {
-      const found = { env: { KEY: key } };
-      return key === 'new' ? Promise.resolve(found) : new Promise((give) => late.push(() => give(found)));
-    },
-    onChange(tell) {
-      listeners.push(tell);
-      return () => undefined;
-    },
-  };
+  const { credentials, change } = changingKey((key) => {
+    const found = { env: { KEY: key } };
+    return key === 'new' ? Promise.resolve(found) : new Promise((give) => late.push(() => give(found)));
+  });
   const { open, log } = startProgram({ credentials });
   const opening = open();
   await vi.waitFor(() => expect(late).toHaveLength(1));
-  key = 'new';
-  const { issuer, subject } = callerNamed('ann');
-  for (const tell of listeners) tell({ issuer, subject });
+  change();
   const talk = await opening;
   for (const give of late) give();
   await vi.waitFor(() => expect(log.filter((line) => line.includes('was started'))).toHaveLength(2));
@@ -150,15 +151,7 @@ it('that asked something and begins anew before it has begun is answered nothing
         setTimeout(() => say({ id, result: begun }), 300);
       } else if (id !== undefined) say({ id, result: { answers } });
     });`;
-  let key = 'old';
-  const listeners: Parameters<CredentialSource['onChange']>[0][] = [];
-  const credentials: CredentialSource = {
-    find: async () => ({ env: { KEY: key } }),
-    onChange(tell) {
-      listeners.push(tell);
-      return () => undefined;
-    },
-  };
+  const { credentials, change } = changingKey();
   const options = { command: process.execPath, args: ['-e', script], credentials };
   const backend = createStdioBackend('Asks', options, { logger: createLogger('silent') });
   onTestFinished(() => backend.close());
@@ -178,8 +171,7 @@ it('that asked something and begins anew before it has begun is answered nothing
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
   });
   await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'ping' }]));
-  key = 'new';
-  for (const say of listeners) say(ann);
+  change();
   tell({ id: 'asked', result: {} });
   await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ id: 1, result: {} }), 5000);
   tell({ id: 2, method: 'tools/list' });

@@ -40,6 +40,15 @@ function start(idleMs: number, args: readonly string[] = [program, 'modern']) {
   return { made, places, ended, launched };
 }
 
+/** The script of a program that runs a statement with the `id` of each request after the first. */
+const afterDiscovery = (statement: string): string => `
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
+    if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    else ${statement}
+  });`;
+
 describe('a process that speaks 2026-07-28', () => {
   it('that nobody asks any more ends after a while', async () => {
     const { made, places, ended } = start(50);
@@ -96,13 +105,7 @@ describe('a process that speaks 2026-07-28', () => {
   });
 
   it('whose last answer could not be read is ended after a while, too', async () => {
-    const script = `
-      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-        const { id, method } = JSON.parse(line);
-        const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
-        if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
-        else console.log('{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}');
-      });`;
+    const script = afterDiscovery(`console.log('{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}');`);
     const { made, places } = start(100, ['-e', script]);
     const failed = new Promise((done) => {
       made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed: done });
@@ -128,13 +131,9 @@ describe('a process that speaks 2026-07-28', () => {
   });
 
   it('whose answer cannot be read says so to who asked, also where it has said too much unasked (T-156)', async () => {
-    const script = `
-      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-        const { id, method } = JSON.parse(line);
-        const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
-        if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
-        else process.stdout.write('garbage\\n'.repeat(2000) + '{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}\\n');
-      });`;
+    const script = afterDiscovery(
+      `process.stdout.write('garbage\\n'.repeat(2000) + '{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}\\n');`,
+    );
     const { made } = start(60_000, ['-e', script]);
     const failed = new Promise((done) => {
       made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed: done });
