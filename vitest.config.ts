@@ -5,22 +5,10 @@ import { SecondTries } from './test/support/second-tries.ts';
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 
-/** Tests that start programs, or measure their own process: each file has a process of its own. */
-const apart = ['test/flows/**', 'test/browser/**', 'test/conformance/**', 'test/house/**'];
-
-/** Flows that do neither: their files share processes. */
-const together = [
-  'account',
-  'authorization',
-  'bond',
-  'device',
-  'discovery',
-  'features',
-  'machines',
-  'registration',
-  'token',
-  'upstream',
-].map((flow) => `test/flows/${flow}/*.test.ts`);
+/** Tests that measure their own process: each file has one to itself. The others share theirs, as to start one takes longer. */
+const apart = ['test/flows/attacks/**', 'test/flows/crosstalk/**', 'test/flows/limits/**'].map(
+  (folder) => `${folder}/*.test.ts`,
+);
 
 /**
  * Tests wait for programs, sockets and timers that share the machine with others. In continuous integration one that fails
@@ -40,30 +28,14 @@ export default defineConfig({
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
     projects: [
+      { extends: true, test: { name: 'apart', include: apart } },
       {
         extends: true,
         test: {
-          name: 'apart',
-          include: apart.map((folder) => `${folder}/*.test.ts`),
-          exclude: [...configDefaults.exclude, ...withoutBrowser, ...together],
-          // They wait for their programs a good part of the time.
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'together', include: together, isolate: false, sequence: { groupOrder: 1 } },
-      },
-      {
-        // The rooms share processes, as starting one takes longer than most of their files.
-        extends: true,
-        test: {
-          name: 'rooms',
+          name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...apart],
+          exclude: [...configDefaults.exclude, ...withoutBrowser, ...apart],
           isolate: false,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

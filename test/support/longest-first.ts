@@ -31,10 +31,10 @@ function placeOf({ moduleId }: TestSpecification): number {
   return place === -1 ? longest.length : place;
 }
 
-/** Begins with the files that take longest. */
+/** Begins with the files that take longest. Files of a project follow each other, as they may share processes. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.sort((a, b) => placeOf(a) - placeOf(b));
+    return sorted.sort((a, b) => placeOf(a) - placeOf(b) || a.project.name.localeCompare(b.project.name));
   }
 }

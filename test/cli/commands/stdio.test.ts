@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
 import { initialize, modern } from '../../mcp/stdio/connected-host.ts';
 import { call, rpc } from '../../mcp/transports/served-transport.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
 import { newInstallation, withInstallation } from '../support/installation.ts';
@@ -37,8 +38,7 @@ describe('gatehouse stdio', () => {
   it('serves the SDK’s clients of both versions, on the notes of the account (B1-02, B1-03)', async () => {
     const data = await newInstallation();
     const command = {
-      command: process.execPath,
-      args: [file, 'stdio', '--data', data],
+      ...nodeProgram(file, 'stdio', '--data', data),
       stderr: 'pipe' as const,
     };
     const v1 = new ClientV1({ name: 'v1', version: '1' });

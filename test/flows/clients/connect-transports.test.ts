@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hostV1 } from '../../client/node/bridge/support/sdk-hosts.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { commandLine, runGatehouse, type Served, serveGatehouse } from '../../support/served.ts';
 import { commandLineUser } from './support/command-line-user.ts';
 
@@ -27,8 +28,8 @@ describe('the command line and its bridge', () => {
     expect(await user.answerOf('whoami')).toMatchObject({ scopes: ['notes:read', 'notes:write'] });
 
     const host = hostV1();
-    const args = [commandLine, 'connect', url];
-    await host.connect(new StdioClientTransport({ command: process.execPath, args, env: user.env }));
+    const bridge = nodeProgram(commandLine, 'connect', url);
+    await host.connect(new StdioClientTransport({ ...bridge, env: user.env }));
     const { structuredContent } = await host.callTool({ name: 'whoami' });
     expect(structuredContent).toMatchObject({ scopes: ['notes:read', 'notes:write'] });
     await host.close();

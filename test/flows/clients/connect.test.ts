@@ -8,6 +8,7 @@ import { hostV1, hostV2 } from '../../client/node/bridge/support/sdk-hosts.ts';
 import { type BrowserStub, createBrowserStub } from '../../support/browser-stub.ts';
 import { createConformanceServer } from '../../support/conformance-server/server.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { decide } from '../../support/person.ts';
 import { runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
@@ -38,8 +39,7 @@ afterAll(async () => {
 /** How a host starts the bridge. */
 function command(home: string, options: string[] = []) {
   return {
-    command: process.execPath,
-    args: [commandLine, 'connect', gatehouse.mcpUrl, ...options],
+    ...nodeProgram(commandLine, 'connect', gatehouse.mcpUrl, ...options),
     env: { PATH: process.env.PATH ?? '', GATEHOUSE_HOME: homeOf(home), BROWSER: browser.program },
     stderr: 'pipe' as const,
   };

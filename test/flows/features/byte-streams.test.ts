@@ -10,6 +10,7 @@ import { createLogger } from '../../../src/observability/logger.ts';
 import { readOwnServer } from '../../../src/protected-server.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { initialize, modern } from '../../mcp/stdio/connected-host.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { repository, runProgram } from '../../support/program.ts';
 import { formNamed, serverForms } from './support/forms.ts';
 
@@ -46,7 +47,7 @@ describe('stdio', () => {
     async ({ name }) => {
       const client = new Client({ name: 'host', version: '1' }, { versionNegotiation: { mode: 'auto' } });
       onTestFinished(() => client.close());
-      await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, name] }));
+      await client.connect(new StdioClientTransport(nodeProgram(program, name)));
       expect(client.getNegotiatedProtocolVersion()).toBe('2025-11-25');
       expect(await client.callTool({ name: 'contents' })).toMatchObject({
         content: [{ type: 'text' }, {}, {}, {}, {}, {}],

@@ -1,11 +1,10 @@
 // Flows through src/gateway/aggregate/aggregate.ts, src/gateway/aggregate/aggregate-server.ts,
 // src/gateway/aggregate/member.ts, src/gateway/aggregate/gathering.ts and src/composition/route-backend.ts: two real
 // programs and a server by URL as one, real logins, clients of both eras.
-import { join } from 'node:path';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { repository } from '../../support/program.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { capableClients, connectCapable } from './support/capable-clients.ts';
@@ -14,10 +13,7 @@ import { addPeople } from './support/people.ts';
 
 const scopes = ['mcp'];
 const decision = { scopes };
-const library = (mark: string) => ({
-  command: process.execPath,
-  args: [join(repository, 'test/flows/gateway/support/library.ts'), mark],
-});
+const library = (mark: string) => nodeProgram('test/flows/gateway/support/library.ts', mark);
 const unavailable = 'mcp-gatehouse/unavailable';
 
 describe('several servers behind one path', () => {

@@ -2,22 +2,17 @@
 // clients, at other routes and in other eras: real programs and servers behind one gate, real logins, through
 // src/mcp/modern/request-state.ts, src/mcp/modern/parked-calls.ts, src/gateway/modern/translating-server.ts,
 // src/gateway/aggregate/joined-lists.ts and src/composition/route-sessions.ts.
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, register } from '../../support/oauth.ts';
-import { repository } from '../../support/program.ts';
 import { grace } from '../../support/served.ts';
 import { messagesIn } from '../attacks/support/stream.ts';
 import { type ModernElsewhere, serveModern } from './support/modern-elsewhere.ts';
 
-const program = (file: string, ...args: string[]) => ({
-  command: process.execPath,
-  args: [join(repository, 'test', file), ...args],
-});
-const older = program('support/backend/server.ts');
-const asking = program('support/backend/asking-program.ts', 'modern');
-const paging = (mark: string) => program('flows/gateway/support/paging.ts', mark);
+const older = nodeProgram('test/support/backend/server.ts');
+const asking = nodeProgram('test/support/backend/asking-program.ts', 'modern');
+const paging = (mark: string) => nodeProgram('test/flows/gateway/support/paging.ts', mark);
 
 /** Who holds a token, and where it is good. */
 type Holder = 'owner' | 'other account' | 'other client' | 'other route';

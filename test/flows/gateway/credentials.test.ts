@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { grace } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
@@ -19,10 +20,7 @@ import { serveRest } from './support/rest-elsewhere.ts';
 
 const scopes = ['mcp'];
 const modern = { pin: '2026-07-28' } as const;
-const program = {
-  command: process.execPath,
-  args: [`${import.meta.dirname}/../../support/backend/server.ts`, 'sound'],
-};
+const program = nodeProgram('test/support/backend/server.ts', 'sound');
 const inProgram = { apiKey: { label: 'Notion key', as: { env: 'NOTION_TOKEN' } } };
 
 let http: Elsewhere;

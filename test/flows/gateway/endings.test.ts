@@ -6,7 +6,7 @@ import { runs } from '../../support/processes.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
-import { backendProgram, type Protected, protect } from './support/protected.ts';
+import { backendCommand, type Protected, protect } from './support/protected.ts';
 
 const scopes = ['mcp'];
 
@@ -105,7 +105,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('processes behind gatehouse p
   it('that end at their start, or cannot be started, are an error that says so to the client, and why in the log (T-155, T-196)', async () => {
     const commands = [
       { command: ['/nowhere/no-such-program', 'secret-argument'], logged: /ENOENT/ },
-      { command: [process.execPath, backendProgram, 'ending'], logged: /there is no configuration/ },
+      { command: backendCommand('ending'), logged: /there is no configuration/ },
     ];
     for (const { command, logged } of commands) {
       const gate = await started({ command, options: ['--name', 'Broken'] });

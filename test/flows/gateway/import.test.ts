@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ada } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 import { type Program, repository, runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse } from '../../support/served.ts';
@@ -51,8 +52,7 @@ describe('gatehouse protect --import', () => {
     folder = await mkdtemp(join(tmpdir(), 'gatehouse-host-'));
     const file = join(folder, 'mcp.json');
     const server = (mark: string) => ({
-      command: process.execPath,
-      args: [backend, 'sound', mark],
+      ...nodeProgram(backend, 'sound', mark),
       env: { API_TOKEN: secret, MODE: placeholder },
     });
     await writeFile(

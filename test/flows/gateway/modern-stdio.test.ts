@@ -1,20 +1,16 @@
 // Flows through src/gateway/modern/stdio-link.ts and src/gateway/modern/modern-process.ts: real programs of SDK v2, and
 // some that know nothing of 2026-07-28, behind real logins and the real clients of both SDKs.
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens } from '../../support/oauth.ts';
 import { processesWith } from '../../support/processes.ts';
-import { repository } from '../../support/program.ts';
 import { grace } from '../../support/served.ts';
 import { capableClients, connectCapable } from './support/capable-clients.ts';
 
 const scopes = ['mcp'];
-const program = (name: string, ...args: string[]) => ({
-  command: process.execPath,
-  args: [join(repository, `test/support/backend/${name}.ts`), ...args],
-});
+const program = (name: string, ...args: string[]) => nodeProgram(`test/support/backend/${name}.ts`, ...args);
 
 /** A gate before a program whose processes can be found by a mark. */
 async function start(backend: ReturnType<typeof program> & { process?: 'account' | 'shared' }) {

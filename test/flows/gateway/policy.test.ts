@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SettingsInput } from '../../../src/options.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { repository } from '../../support/program.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { grace } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
@@ -50,14 +50,8 @@ async function connect(era: (typeof eras)[number], url: string, person?: typeof 
 let folder: string;
 let gate: RunningGatehouse;
 const file = (name: string): string => join(folder, name);
-const backend = (name: string) => ({
-  command: process.execPath,
-  args: [
-    join(repository, 'test/support/backend/changing-server.ts'),
-    file(`${name}-turned`),
-    file(`${name}-cancelled`),
-  ],
-});
+const backend = (name: string) =>
+  nodeProgram('test/support/backend/changing-server.ts', file(`${name}-turned`), file(`${name}-cancelled`));
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gatehouse-policy-'));

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grace } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
-import { type Protected, protect } from './support/protected.ts';
+import { backendCommand, type Protected, protect } from './support/protected.ts';
 
 const scopes = ['mcp'];
 const canary = 'canary-4711-in-the-gatehouse';
@@ -27,12 +27,7 @@ let gate: Protected;
 beforeAll(async () => {
   gate = await protect({
     options: ['--name', 'Somebody else’s', '--env', 'API_TOKEN'],
-    command: [
-      process.execPath,
-      `${import.meta.dirname}/../../support/backend/server.ts`,
-      'sound',
-      '$HOME; echo `id`',
-    ],
+    command: backendCommand('sound', '$HOME; echo `id`'),
     env: { API_TOKEN: token, CANARY: canary, AWS_SECRET_ACCESS_KEY: canary },
   });
   await gate.addAccount(grace);

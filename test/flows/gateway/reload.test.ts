@@ -7,16 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ada } from '../../support/gatehouse.ts';
-import { type Program, repository, runProgram } from '../../support/program.ts';
+import { nodeProgram } from '../../support/node-program.ts';
+import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine, runGatehouse } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 
 const scopes = ['mcp'];
 const route = (mark: string) => ({
-  backend: {
-    command: process.execPath,
-    args: [join(repository, 'test/support/backend/server.ts'), 'sound', mark],
-  },
+  backend: nodeProgram('test/support/backend/server.ts', 'sound', mark),
 });
 
 function said(result: unknown): Record<string, unknown> {

@@ -8,6 +8,7 @@ import {
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { type Elsewhere, serveStreamable } from './support/elsewhere.ts';
@@ -15,10 +16,7 @@ import { enterKey } from './support/enter-key.ts';
 
 const scopes = ['mcp'];
 const unavailable = 'mcp-gatehouse/unavailable';
-const program = {
-  command: process.execPath,
-  args: [`${import.meta.dirname}/../../support/backend/server.ts`, 'sound'],
-};
+const program = nodeProgram('test/support/backend/server.ts', 'sound');
 
 /** Policies without and with which a call has to know its tool. */
 const policies = {

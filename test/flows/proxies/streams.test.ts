@@ -2,13 +2,12 @@
 // (src/mcp/streams/node-event-stream.ts, src/gateway/backends/stdio.ts). The full lengths are 150 s of silence and a
 // call of five minutes:
 //   GATEHOUSE_LONG_STREAMS=1 npx vitest run test/flows/proxies/streams
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultAnswerMs } from '../../../src/doctor/ask.ts';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../doctor/support/examine.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { obtainTokens } from '../../support/oauth.ts';
-import { repository } from '../../support/program.ts';
 import { startFronted } from './support/fronted.ts';
 import { isProxyInstalled, type ProxyProgram } from './support/proxy-program.ts';
 
@@ -17,8 +16,7 @@ const long = Boolean(process.env.GATEHOUSE_LONG_STREAMS);
 const quietMs = long ? 150_000 : 21_000;
 const callMs = long ? 300_000 : 23_000;
 
-const program = join(repository, 'test/flows/proxies/support/slow-program.ts');
-const routes = { slow: { backend: { command: process.execPath, args: [program] } } };
+const routes = { slow: { backend: nodeProgram('test/flows/proxies/support/slow-program.ts') } };
 
 /** What came on a stream, and when, in milliseconds since it was opened, until something that is waited for. */
 async function readUntil(response: Response, wanted: string): Promise<{ text: string; ms: number }> {

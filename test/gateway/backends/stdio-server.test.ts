@@ -11,6 +11,7 @@ import type { Message } from '../../../src/mcp/checks/messages.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { callerNamed, openTalk } from '../../mcp/conversations/support/talk.ts';
+import { nodeProgram } from '../../support/node-program.ts';
 import { startProgram } from './support/program.ts';
 
 const program = fileURLToPath(new URL('../../support/backend/server.ts', import.meta.url));
@@ -18,8 +19,7 @@ const program = fileURLToPath(new URL('../../support/backend/server.ts', import.
 function start(args: readonly string[], options: Partial<StdioBackendOptions> = {}) {
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
-  const command = process.execPath;
-  const backend = createStdioBackend('Notes', { command, args: [program, ...args], ...options }, { logger });
+  const backend = createStdioBackend('Notes', { ...nodeProgram(program, ...args), ...options }, { logger });
   const conversations = createConversations({ source: backend.source, logger });
   onTestFinished(async () => {
     await conversations.close();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type HostedServer, hostModern, hostSse, hostStreamableHttp } from '../conformance-backends/http.ts';
 import { createOlderServer } from '../conformance-backends/older-server.ts';
+import { nodeProgram } from '../node-program.ts';
 import { repository } from '../program.ts';
 import type { CheckedScenario } from './checks.ts';
 import { serveOpen } from './open-endpoint.ts';
@@ -17,7 +18,7 @@ interface Standing {
 function byProgram(file: string): Promise<Standing> {
   const program = join(repository, 'test/support/conformance-backends', file);
   return Promise.resolve({
-    backend: { command: process.execPath, args: [program] },
+    backend: nodeProgram(program),
     stop: async () => undefined,
   });
 }

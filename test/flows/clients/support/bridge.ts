@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { BrowserStub } from '../../../support/browser-stub.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 import { repository } from '../../../support/program.ts';
 
 const mcpRemote = join(repository, 'node_modules/mcp-remote/dist/proxy.js');
@@ -14,8 +15,7 @@ const mcpRemote = join(repository, 'node_modules/mcp-remote/dist/proxy.js');
  */
 export function startBridge(mcpUrl: string, folder: string, browser: BrowserStub, options: string[] = []) {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [mcpRemote, mcpUrl, ...options],
+    ...nodeProgram(mcpRemote, mcpUrl, ...options),
     env: {
       PATH: `${browser.folder}:${process.env.PATH}`,
       BROWSER: browser.program,

@@ -6,7 +6,7 @@ import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/st
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { repository } from '../../../support/program.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 import type { ServerForm } from './forms.ts';
 import type { Front } from './front.ts';
 import { allAbilities, type Peer } from './peer.ts';
@@ -27,10 +27,7 @@ export interface Way {
 function openTransport(sdk: 'v1' | 'v2', transport: TransportName, { mcp, sse, form }: Front) {
   const { url, accessToken } = transport === 'HTTP+SSE' ? sse : mcp;
   const requestInit = { headers: { authorization: `Bearer ${accessToken}` } };
-  const program = {
-    command: process.execPath,
-    args: [`${repository}/test/flows/features/support/stdio-program.ts`, form.name],
-  };
+  const program = nodeProgram('test/flows/features/support/stdio-program.ts', form.name);
   const open = {
     v1: {
       'Streamable HTTP': () => new HttpV1(url, { requestInit }),

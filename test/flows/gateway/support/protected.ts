@@ -3,12 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ada } from '../../../support/gatehouse.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 import { processesWith } from '../../../support/processes.ts';
-import { type Program, repository, runProgram } from '../../../support/program.ts';
+import { type Program, runProgram } from '../../../support/program.ts';
 import { commandLine, runGatehouse } from '../../../support/served.ts';
 
-/** The program behind the gate in these tests. */
-export const backendProgram = join(repository, 'test/support/backend/server.ts');
+/** The command of the program behind the gate in these tests. */
+export function backendCommand(...args: readonly string[]): string[] {
+  const program = nodeProgram('test/support/backend/server.ts', ...args);
+  return [program.command, ...program.args];
+}
 
 /** A `gatehouse protect` in a process of its own. */
 export interface Protected {
@@ -26,7 +30,7 @@ export interface Protected {
  */
 export async function protect({
   options = [],
-  command = [process.execPath, backendProgram],
+  command = backendCommand(),
   env = {},
 }: {
   options?: readonly string[];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 import { makeEchoV2 } from '../../crosstalk/support/echo-server.ts';
 import { listen } from '../../crosstalk/support/listen.ts';
 
@@ -41,8 +42,7 @@ for (const sharing of ['session', 'account', 'shared'] as const)
         path: '/',
         name: 'Plain',
         backend: {
-          command: process.execPath,
-          args: [program, 'sound', '$HOME; echo `id` "\'&|'],
+          ...nodeProgram(program, 'sound', '$HOME; echo `id` "\'&|'),
           env: ['BACKEND_MARK'],
           process: sharing,
           maxProcesses: Number(maxProcesses),

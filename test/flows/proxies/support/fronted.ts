@@ -1,12 +1,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { GatehouseOptions } from '../../../../src/index.ts';
 import type { SettingsInput } from '../../../../src/options.ts';
 import { createCertificate } from '../../../support/certificate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../../support/gatehouse.ts';
-import { repository } from '../../../support/program.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 import { exampleConfiguration, type Form } from './example-files.ts';
 import { freePort, type ProxyProgram, startProxy } from './proxy-program.ts';
 
@@ -20,8 +19,7 @@ export interface Fronted {
   stop(): Promise<void>;
 }
 
-const program = join(repository, 'test/support/backend/server.ts');
-const backend = (mark: string) => ({ command: process.execPath, args: [program, 'sound', mark] });
+const backend = (mark: string) => nodeProgram('test/support/backend/server.ts', 'sound', mark);
 
 /** Two programs that speak stdio, each a route. */
 export const stdioRoutes = {

@@ -4,6 +4,7 @@ import { createStdioBackend, type StdioBackendOptions } from '../../../../src/ga
 import { createConversations } from '../../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openTalk, type Talk, type TalkOptions } from '../../../mcp/conversations/support/talk.ts';
+import { nodeProgram } from '../../../support/node-program.ts';
 
 const plain = fileURLToPath(new URL('../../../support/backend/plain.ts', import.meta.url));
 
@@ -17,8 +18,7 @@ export interface ProgramTalk extends Talk {
 export function startProgram(options: Partial<StdioBackendOptions> = {}, args: readonly string[] = []) {
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
-  const command = process.execPath;
-  const backend = createStdioBackend('Notes', { command, args: [plain, ...args], ...options }, { logger });
+  const backend = createStdioBackend('Notes', { ...nodeProgram(plain, ...args), ...options }, { logger });
   const conversations = createConversations({ source: backend.source, logger });
   onTestFinished(async () => {
     await conversations.close();
