@@ -13,6 +13,6 @@ export interface NodeProgram {
  * @param file from the repository's root, or absolute
  */
 export function nodeProgram(file: string, ...args: readonly string[]): NodeProgram {
-  const compiled = join(repository, 'test/support/compiled.cjs');
+  const compiled = join(repository, 'test/support/backend/compiled.cjs');
   return { command: process.execPath, args: ['--require', compiled, resolve(repository, file), ...args] };
 }

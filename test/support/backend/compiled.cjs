@@ -2,4 +2,4 @@
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
-enableCompileCache(join(__dirname, '../../node_modules/.cache/compiled'));
+enableCompileCache(join(__dirname, '../../../node_modules/.cache/compiled'));
