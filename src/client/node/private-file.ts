@@ -20,10 +20,15 @@ function requireOwnerOnly(path: string, mode: number, wanted: '600' | '700'): vo
     throw new TokenFileError(`${path} is open to other users. Run: chmod ${wanted} ${JSON.stringify(path)}`);
 }
 
+const noSpace = ['ENOSPC', 'EDQUOT'];
+
 /** Says what to do where the system refuses a path: one of another user, say, or on a disk that takes nothing. */
 function refused(path: string, error: unknown): TokenFileError {
+  const code = errorCode(error) ?? 'unknown cause';
   return new TokenFileError(
-    `${path} cannot be used by this user (${errorCode(error) ?? 'unknown cause'}). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
+    noSpace.includes(code)
+      ? `${path} cannot be written: the disk is full (${code}). Free some space and try again.`
+      : `${path} cannot be used by this user (${code}). Have it belong to you, or name another folder in GATEHOUSE_HOME.`,
   );
 }
 
@@ -74,19 +79,29 @@ export async function readPrivateFile(file: string): Promise<string | undefined>
 /**
  * Replaces a private file: the new content is whole and on disk before it takes the name, so that whoever reads, and
  * whenever this process dies, sees the old text or the new one. The caller holds a lock.
+ * @throws TokenFileError where it cannot be written, on a full disk for instance; the old content stays
  */
 export async function replacePrivateFile(file: string, text: string): Promise<void> {
   const draft = `${file}.new`;
-  await rm(draft, { force: true });
-  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await rm(draft, { force: true });
+    await writeDurably(draft, text);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw refused(file, error);
+  }
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(file), constants.O_RDONLY);
+  await folder.sync().finally(() => folder.close());
+}
+
+async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
   try {
     await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(draft, file);
-  if (process.platform === 'win32') return;
-  const folder = await open(dirname(file), constants.O_RDONLY);
-  await folder.sync().finally(() => folder.close());
 }

@@ -4,7 +4,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
 import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
-import { readLine } from '../../mcp/stdio/read-line.ts';
+import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
 import { failureOfAnswer } from './failure-of-answer.ts';
@@ -279,7 +279,7 @@ export class StdioServer implements McpLike, Occupant {
 
   /** Takes a line of the process. */
   #hear(bytes: Uint8Array): void {
-    const messages = readLine(bytes);
+    const messages = readLineOfServer(bytes);
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
     if (isRefusal(messages)) this.#heardGarbage(messages, bytes.length);

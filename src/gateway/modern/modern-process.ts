@@ -5,7 +5,7 @@ import type { Answer } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
 import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
-import { readLine } from '../../mcp/stdio/read-line.ts';
+import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { failureOfAnswer } from '../backends/failure-of-answer.ts';
@@ -263,7 +263,7 @@ export class ModernProcess implements Occupant {
   }
 
   #hear(bytes: Uint8Array): void {
-    const messages = readLine(bytes);
+    const messages = readLineOfServer(bytes);
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
     if (isRefusal(messages)) this.#heardGarbage(messages);

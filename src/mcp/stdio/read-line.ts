@@ -22,6 +22,18 @@ export function readLine(line: Uint8Array): Messages | Refusal | undefined {
   return id === undefined ? messages : { ...messages, id };
 }
 
+/**
+ * Reads one line of a program that answers, as {@link readLine} does. What does not say that it is JSON-RPC is no answer
+ * to anybody, whatever `id` it has: a line of a log, say.
+ */
+export function readLineOfServer(line: Uint8Array): Messages | Refusal | undefined {
+  const read = readLine(line);
+  if (!isRefusal(read) || Buffer.from(line.buffer, line.byteOffset, line.byteLength).includes('"jsonrpc"'))
+    return read;
+  const { id: _ofNoAnswer, ...refusal } = read;
+  return refusal;
+}
+
 /** White space of JSON, the carriage return of CRLF among it (RFC 8259 section 2). */
 function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;

@@ -16,6 +16,7 @@ import {
   replacePrivateFile,
   requirePrivateFolder,
 } from '../../../src/client/node/private-file.ts';
+import { mayMount } from '../../flows/faults/support/faulty-machine.ts';
 import { testFolder } from '../support/folder.ts';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -81,6 +82,24 @@ describe('a private file', () => {
     writeFileSync(`${file}.new`, 'left by a dead process');
     await replacePrivateFile(file, 'two');
     expect([readFileSync(file, 'utf8'), modeOf(file), readdirSync(folder)]).toEqual(['two', '600', ['f']]);
+  });
+
+  it.skipIf(!mayMount)('that a full disk does not take stays as it was, with what to do (T-169)', () => {
+    const folder = testFolder();
+    const module = new URL('../../../src/client/node/private-file.ts', import.meta.url);
+    const script = `import { readFileSync, readdirSync } from 'node:fs';
+      import { replacePrivateFile } from '${module}';
+      await replacePrivateFile('${folder}/f', 'kept');
+      await replacePrivateFile('${folder}/f', 'x'.repeat(200_000)).catch(({ message }) => console.log(message));
+      console.log(readFileSync('${folder}/f', 'utf8'), readdirSync('${folder}'));`;
+    const onSmallDisk = `mount -t tmpfs -o size=64k tmpfs "${folder}" && exec "$@"`;
+    const node = [process.execPath, '--input-type=module', '-e', script];
+    const said = execFileSync('unshare', ['-m', 'sh', '-c', onSmallDisk, 'sh', ...node], {
+      encoding: 'utf8',
+    });
+    expect(said).toBe(
+      `${folder}/f cannot be written: the disk is full (ENOSPC). Free some space and try again.\nkept [ 'f' ]\n`,
+    );
   });
 
   it('that others can read is refused, with the command that closes it (T-188)', async () => {

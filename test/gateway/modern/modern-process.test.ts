@@ -130,6 +130,18 @@ describe('a process that speaks 2026-07-28', () => {
     expect(await answer).toMatchObject({ status: 200, result: { tools: [] } });
   });
 
+  it('whose log is JSON with ids of its own answers nobody with it (T-156)', async () => {
+    const script = afterDiscovery(
+      `console.log(JSON.stringify({ id, level: 'info', method: 'tools/list' }));
+       console.log(JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [] } }));`,
+    );
+    const { made } = start(60_000, ['-e', script]);
+    const answer = new Promise((done) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, answered: done, failed: done });
+    });
+    expect(await answer).toMatchObject({ status: 200, result: { tools: [] } });
+  });
+
   it('whose answer cannot be read says so to who asked, also where it has said too much unasked (T-156)', async () => {
     const script = afterDiscovery(
       `process.stdout.write('garbage\\n'.repeat(2000) + '{"jsonrpc":"2.0","id":' + id + ',"result":"\\\\ud800"}\\n');`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLine } from '../../../src/mcp/stdio/read-line.ts';
+import { readLine, readLineOfServer } from '../../../src/mcp/stdio/read-line.ts';
 
 const read = (text: string) => readLine(Buffer.from(text));
 
@@ -40,6 +40,20 @@ describe('a line', () => {
       id: 'a',
     });
     expect(read('{"id":1.5}')).toEqual({ reason: 'not_a_message' });
+  });
+
+  it.each([
+    ['{"id":5,"level":"info","msg":"asked"}', { reason: 'not_a_message' }],
+    [`{"id":5,"msg":"${'\\ud800'}"}`, { reason: 'not_json' }],
+    ['{"jsonrpc":"2.0","id":5}', { reason: 'not_a_message', id: 5 }],
+    ['{"jsonrpc":"2.0","id":5,"result":"\\ud800"}', { reason: 'not_json', id: 5 }],
+    ['{"jsonrpc":"2.0","id":5,"result":{}}', { list: [{ id: 5 }] }],
+    [' ', undefined],
+  ])('of a server that does not say that it is JSON-RPC answers nobody: %s (T-156)', (text, expected) => {
+    const read = readLineOfServer(Buffer.from(` ${text}`).subarray(1));
+    if (expected && 'reason' in expected) expect(read).toEqual(expected);
+    else if (expected) expect(read).toMatchObject(expected);
+    else expect(read).toBeUndefined();
   });
 
   it('that is not read is refused with its id where that can be made out (T-156)', () => {
