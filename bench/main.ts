@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { callWorks, measureCalls } from './calls.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureDurableWrite } from './disk.ts';
 import { measureGateways } from './gateway-calls.ts';
 import { judge } from './goals.ts';
 import { issuanceWorks, measureIssuance } from './issuance.ts';
@@ -112,7 +113,8 @@ async function main(): Promise<void> {
     );
   const rows = await measure(names, values.quick ? quick : steady);
   const goals = judge(rows);
-  const machine = `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}`;
+  const durableMs = (await measureDurableWrite(tmpdir())).toPrecision(2);
+  const machine = `Node ${process.version}, ${cpus()[0]?.model ?? 'unknown processor'}, a durable write in ${durableMs} ms`;
   process.stdout.write(
     values.json
       ? `${JSON.stringify({ machine, rows, goals }, undefined, 2)}\n`
