@@ -34,6 +34,10 @@ export interface PasskeyStore {
    * @param at epoch seconds
    */
   use(id: string, counter: number, at: number): Promise<boolean>;
-  /** Forgets a passkey of an account; false where the account has none with this id. */
-  remove(accountId: string, id: string): Promise<boolean>;
+  /**
+   * Forgets a passkey of an account; false where the account has none with this id.
+   * @param waysIn issuers it can log in through, where it has no password
+   * @throws LastWayIn
+   */
+  remove(accountId: string, id: string, waysIn?: readonly string[]): Promise<boolean>;
 }

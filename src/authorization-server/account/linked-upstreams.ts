@@ -19,6 +19,8 @@ export interface LinkedUpstreams {
   list(accountId: string): Promise<{ linked: LinkedUpstream[]; others: NamedUpstream[] }>;
   /** Gives one by the name of its upstream. */
   find(accountId: string, name: string): Promise<LinkedUpstream | undefined>;
+  /** Gives the issuers an account without a password can log in through; undefined where it has a password. */
+  waysIn(account: Account): Promise<readonly string[] | undefined>;
   /** Whether nobody could log in to the account any more without this upstream. */
   isOnlyWay(account: Account, name: string): Promise<boolean>;
   /**
@@ -91,7 +93,11 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
     ]);
   }
 
+  const waysIn = async ({ id, passwordHash }: Account): Promise<readonly string[] | undefined> =>
+    isUnknownPassword(passwordHash) ? loginIssuers(id) : undefined;
+
   return {
+    waysIn,
     async list(accountId) {
       const linked = await listLinked(accountId);
       const others = upstreams.all.filter(({ name }) => !linked.some((one) => one.name === name));
@@ -104,11 +110,11 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
       return ways.length === 1 && ways[0]?.name === name;
     },
     async unlink(account, name) {
-      const waysIn = isUnknownPassword(account.passwordHash) ? await loginIssuers(account.id) : undefined;
+      const ways = await waysIn(account);
       const row = await links.findOfAccount(account.id, name);
-      if (row) return (await links.unlink(row.id, waysIn)) !== undefined;
+      if (row) return (await links.unlink(row.id, ways)) !== undefined;
       const upstream = upstreams.find(name);
-      return upstream?.issuer !== undefined && identities.forget(upstream.issuer, account.id, waysIn);
+      return upstream?.issuer !== undefined && identities.forget(upstream.issuer, account.id, ways);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LastWayIn } from '../../storage/identities.ts';
 import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
@@ -5,12 +6,14 @@ import { showPage } from '../interactions/page.ts';
 import { renderPasskeys } from '../views/account/passkeys.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
+import type { LinkedUpstreams } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
 
 /** What the page of passkeys works with. */
 export interface PasskeysPageOptions {
   passkeys: Passkeys;
   store: PasskeyStore;
+  linked: Pick<LinkedUpstreams, 'waysIn'>;
   audit: AuditLog;
 }
 
@@ -56,13 +59,24 @@ export async function addPasskey(request: PersonalRequest, options: PasskeysPage
   goToPage(request, 'passkeys');
 }
 
-/** Removes a passkey. @throws PageMissing where it is not one of the person's */
-export async function removePasskey(
-  request: PersonalRequest,
-  { store, audit }: PasskeysPageOptions,
-): Promise<void> {
-  const accountId = request.who.account.id;
-  if (!(await store.remove(accountId, request.form.get('id') ?? ''))) throw new PageMissing();
-  audit('account.passkey_removed', request.ctx, { accountId });
+/**
+ * Removes a passkey. Refused where nobody could log in to the account any more.
+ * @throws PageMissing where it is not one of the person's
+ */
+export async function removePasskey(request: PersonalRequest, options: PasskeysPageOptions): Promise<void> {
+  const { ctx, texts, form, who } = request;
+  const { store, linked, audit } = options;
+  const accountId = who.account.id;
+  const ways = await linked.waysIn(who.account);
+  const wasThere = await store.remove(accountId, form.get('id') ?? '', ways).catch((error: unknown) => {
+    if (error instanceof LastWayIn) return 'last way in';
+    throw error;
+  });
+  if (wasThere === 'last way in') {
+    ctx.status = 409;
+    return showPasskeys(request, options, texts.account.passkeys.onlyWay);
+  }
+  if (!wasThere) throw new PageMissing();
+  audit('account.passkey_removed', ctx, { accountId });
   goToPage(request, 'passkeys');
 }

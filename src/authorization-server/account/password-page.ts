@@ -1,4 +1,4 @@
-import { type PasswordHasher, PasswordQueueFull } from '../../crypto/password.ts';
+import { isUnknownPassword, type PasswordHasher, PasswordQueueFull } from '../../crypto/password.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
@@ -24,8 +24,9 @@ export interface PasswordPageOptions {
 export function showPasswordChange(request: PersonalRequest, problem?: string): void {
   const { ctx, texts, url, csrf, who } = request;
   const notice = ctx.query.done === undefined ? undefined : texts.account.password.done;
-  const { email } = who.account;
-  showPage(ctx, renderPasswordChange(texts, { url, csrf, email, problem, notice }));
+  const { email, passwordHash } = who.account;
+  const hasPassword = !isUnknownPassword(passwordHash);
+  showPage(ctx, renderPasswordChange(texts, { url, csrf, email, hasPassword, problem, notice }));
 }
 
 /**

@@ -29,12 +29,13 @@ export interface UpstreamsPageOptions {
 
 /** What became of the form before, for the page that follows it; only names of upstreams that are there count. */
 function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageOptions): string | undefined {
-  const words = texts.account.upstreams;
-  const labelOf = (value: unknown): string | undefined =>
-    typeof value === 'string' ? upstreams.find(value)?.label : undefined;
-  const [linked, unlinked] = [labelOf(ctx.query.linked), labelOf(ctx.query.unlinked)];
-  if (linked !== undefined) return words.linkDone(linked);
-  return unlinked === undefined ? undefined : words.unlinkDone(unlinked);
+  const { linkDone, linkDenied, unlinkDone } = texts.account.upstreams;
+  const say = (words: (service: string) => string, name: unknown): string | undefined => {
+    const upstream = typeof name === 'string' ? upstreams.find(name) : undefined;
+    return upstream && words(upstream.label);
+  };
+  const { linked, denied, unlinked } = ctx.query;
+  return say(linkDone, linked) ?? say(linkDenied, denied) ?? say(unlinkDone, unlinked);
 }
 
 /** Shows the accounts elsewhere. @throws PageMissing where there are none, and none can be linked */

@@ -80,6 +80,8 @@ export const accountEn = {
     heading: 'Change the password',
     explanation:
       'Afterwards every other browser is logged out, and every connected app has to be allowed again.',
+    unknown:
+      'Your account has no password: you log in another way. To set one, ask whoever runs this server for a link.',
     current: 'Current password',
     next: 'New password',
     repeat: 'New password, once more',
@@ -117,6 +119,8 @@ export const accountEn = {
     needsScript: 'Adding a passkey needs a browser with JavaScript and passkeys.',
     refused: 'The passkey could not be used. Please try again.',
     taken: 'This passkey is registered already, or you have as many as you may.',
+    onlyWay:
+      'You can log in with this passkey alone. Before you remove it, add another one, link a service you can log in with, or ask whoever runs this server for a link to set a password.',
   },
 
   codes: {
@@ -166,14 +170,15 @@ export const accountEn = {
       `${service} does not answer as it should. Whoever runs this server can find out why.`,
     linkDone: (service: string) =>
       `Your account at ${service} is linked. If an app sent you here, you can go back to it.`,
+    linkDenied: (service: string) => `${service} says that you did not allow it. Nothing was changed here.`,
     unlink: (service: string) => `Unlink ${service}`,
     unlinkHeading: (service: string) => `Unlink ${service}?`,
     unlinkExplanation: (service: string) =>
-      `Apps whose access hangs on your login at ${service} end at once, and so do browsers that you logged in with it. The tokens kept here are revoked at ${service}. Your account here stays.`,
+      `Apps whose access hangs on your login at ${service} end at once, and so do browsers that you logged in with it. The tokens kept here are revoked there. Your account here stays.`,
     unlinkDone: (service: string) => `${service} is unlinked. Everything that hung on it has ended.`,
     keep: 'Keep it',
     onlyWay: (service: string) =>
-      `You can log in with ${service} alone. Add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password; then unlink ${service}.`,
+      `You can log in with ${service} alone. Before you unlink it, add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password.`,
   },
 
   credentials: {

@@ -79,6 +79,7 @@ export const accountZhCn: typeof accountEn = {
   password: {
     heading: '修改密码',
     explanation: '修改后，所有其他浏览器都会退出登录，所有已连接的应用都需要重新授权。',
+    unknown: '您的账号没有密码：您以其他方式登录。要设置密码，请向此服务器的管理者索取链接。',
     current: '当前密码',
     next: '新密码',
     repeat: '再次输入新密码',
@@ -114,6 +115,8 @@ export const accountZhCn: typeof accountEn = {
     needsScript: '添加通行密钥需要支持 JavaScript 和通行密钥的浏览器。',
     refused: '无法使用该通行密钥，请重试。',
     taken: '该通行密钥已注册，或通行密钥数量已达上限。',
+    onlyWay:
+      '您只能用此通行密钥登录。移除之前，请先添加另一个通行密钥、关联一个可登录的服务，或向此服务器的管理者索取设置密码的链接。',
   },
 
   codes: {
@@ -157,6 +160,7 @@ export const accountZhCn: typeof accountEn = {
     away: (service) => `暂时无法连接 ${service}，请稍后再试。`,
     faulty: (service) => `${service} 的响应不正常。服务器管理员可以查明原因。`,
     linkDone: (service) => `您在 ${service} 的账号已关联。如果是某个应用让您来到此处，您现在可以返回该应用。`,
+    linkDenied: (service) => `${service} 表示您没有允许。此处没有任何更改。`,
     unlink: (service) => `取消关联 ${service}`,
     unlinkHeading: (service) => `取消关联 ${service}？`,
     unlinkExplanation: (service) =>

@@ -123,7 +123,15 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         await keep(purpose.accountId, arrival, true);
         goOn(ctx, pageOf(purpose.next));
       },
-      fail: (ctx, { next }, upstream, failure) => fail(ctx, pageOf(next), upstream, failure),
+      fail(ctx, { next }, upstream, failure) {
+        const [page = ''] = next.split('?');
+        return fail(
+          ctx,
+          pageOf(failure === 'denied' ? `${page}?denied=${upstream.name}` : page),
+          upstream,
+          failure,
+        );
+      },
     },
   };
 }

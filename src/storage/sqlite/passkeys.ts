@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { PasskeyStore, StoredPasskey } from '../passkeys.ts';
+import { createWaysIn } from './ways-in.ts';
 import type { Writer } from './writer.ts';
 
 interface Row {
@@ -43,6 +44,7 @@ export function createPasskeyStore(db: Database.Database, writer: Writer): Passk
      WHERE id = @id AND (counter < @counter OR (counter = 0 AND @counter = 0))`,
   );
   const remove = db.prepare('DELETE FROM passkeys WHERE account_id = ? AND id = ?');
+  const waysIn = createWaysIn(db);
 
   return {
     add: (passkey, most) =>
@@ -62,6 +64,7 @@ export function createPasskeyStore(db: Database.Database, writer: Writer): Passk
     listOf: async (accountId) => listOf.all(accountId).map(toPasskey),
     isAnyKept: async () => any.get() !== undefined,
     use: (id, counter, at) => writer.write(() => use.run({ id, counter, at }).changes === 1),
-    remove: (accountId, id) => writer.write(() => remove.run(accountId, id).changes === 1),
+    remove: (accountId, id, issuers) =>
+      writer.write(() => waysIn(accountId, issuers, () => remove.run(accountId, id).changes === 1)),
   };
 }

@@ -132,7 +132,7 @@ function checkNewcomers({ settings }: Upstream): UpstreamFinding {
   return doubtful(
     'UP-ACCOUNTS',
     'Nobody can come in by it who has not linked it yet.',
-    'Nothing, where people log in another way first and link it on /account. Else set "accounts": "create", or "linkByVerifiedEmail" with your domains.',
+    'Nothing, where people log in another way first and link it on /account. Else set "accounts": { "create": true }, or "linkByVerifiedEmail" in it with your domains.',
   );
 }
 

@@ -9,6 +9,11 @@ describe('the English texts of the account', () => {
     expect(accountEn.connections.lastUsed('today')).toContain('today');
   });
 
+  it('end no sentence with the name of a service, which may end with a full stop itself', () => {
+    for (const words of Object.values(accountEn.upstreams))
+      if (typeof words === 'function') expect(String(words('Example Ltd.' as never))).not.toContain('Ltd..');
+  });
+
   it('say something each', () => {
     for (const [place, words] of flattenTexts(accountEn)) expect(words, place).toMatch(/[a-z]/i);
   });

@@ -8,7 +8,7 @@ import { ada, startGatehouse } from '../../support/gatehouse.ts';
 import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import { openAccount } from './support/account.ts';
+import { openAccount, submitWithId } from './support/account.ts';
 import { type Elsewhere, goThrough, startElsewhere } from './support/elsewhere.ts';
 
 /** Logs in to /account through the upstream, in a browser of its own. */
@@ -38,6 +38,14 @@ describe('a login to the account pages through an upstream', () => {
     expect(page.html).toContain(`There you are <bdi class="name">${lin.email}</bdi>`);
     expect(page.html).toContain('You can log in with it.');
     expect(await audited(scene, 'login.succeeded')).toMatchObject([{ details: { upstream: 'work' } }]);
+  });
+
+  it('has no password to change, and is told where one comes from', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await comeThroughWork(scene);
+    const page = await visitor.open(`${scene.gatehouse.url}/account/password`);
+    expect(page.html).toContain('Your account has no password');
+    expect(page.html).not.toContain('name="current"');
   });
 
   it('is called by its upstream in the list of browsers; one by password is not', async () => {
@@ -140,9 +148,19 @@ describe('an account elsewhere', () => {
     await comeThroughWork(scene);
     const refused = await linkWork(scene);
     expect(refused.response.status).toBe(403);
+    expect(refused.html).toContain(`href="${scene.gatehouse.url}/account/upstreams"`);
     const account = await scene.gatehouse.storage.accounts.findByEmail(ada.email);
     expect(await scene.gatehouse.storage.identities.listOf(account?.id ?? '')).toEqual([]);
     expect(await scene.gatehouse.storage.upstreams.listOfAccount(account?.id ?? '')).toEqual([]);
+  });
+
+  it('that its person did not allow there is not said to be linked', async () => {
+    const scene = await startElsewhere();
+    const { visitor, ...page } = await openAccount(scene.gatehouse, { page: '/upstreams/work/link' });
+    const denied = await goThrough(visitor, page, '/link', lin, 'deny');
+    expect(denied.url).toBe(`${scene.gatehouse.url}/account/upstreams?denied=work`);
+    expect(denied.html).toContain('Work says that you did not allow it. Nothing was changed here.');
+    expect(denied.html).not.toContain('Your account at Work is linked');
   });
 
   it('whose page is called up for an upstream that is not there is missing, as is one that is not linked', async () => {
@@ -209,6 +227,26 @@ describe('unlinking', () => {
       5,
     );
     expect((await visitor.open(path)).html).toContain('<form');
+  });
+
+  it('leaves a passkey that is the only way to log in, whose removal is refused and says what to do', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await comeThroughWork(scene);
+    const { storage, url } = scene.gatehouse;
+    const account = await storage.accounts.findByEmail(lin.email);
+    const passkey = { accountId: account?.id ?? '', name: 'n', counter: 0, isSynced: false, transports: [] };
+    for (const id of ['first', 'second'])
+      await storage.passkeys.add({ ...passkey, id, publicKey: Buffer.from(id), createdAt: 1 }, 5);
+    const remove = async (id: string) => {
+      const page = await visitor.open(`${url}/account/passkeys`);
+      return submitWithId(visitor, page, '/passkeys/remove', id);
+    };
+    expect((await remove('first')).response.status).toBe(200);
+    await storage.identities.forget(scene.work.issuer, account?.id ?? '');
+    const refused = await remove('second');
+    expect(refused.response.status).toBe(409);
+    expect(refused.html).toContain('You can log in with this passkey alone.');
+    expect(await storage.passkeys.listOf(account?.id ?? '')).toHaveLength(1);
   });
 
   it('of two ways in at the same moment leaves one of them', async () => {

@@ -42,6 +42,9 @@ export function describeWaysIn(open: OpenStorage): void {
         5,
       );
       expect(await storage.upstreams.unlink('link of ada', [issuer])).toBeDefined();
+      await expect(storage.passkeys.remove('ada', 'key', [issuer])).rejects.toThrow(LastWayIn);
+      expect(await storage.passkeys.listOf('ada')).toHaveLength(1);
+      expect(await storage.passkeys.remove('ada', 'key')).toBe(true);
     });
   });
 }

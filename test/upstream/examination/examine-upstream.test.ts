@@ -108,6 +108,9 @@ describe('an examination of an upstream', () => {
     const { report, verdictOf } = await examine(work.settings());
     expect(verdictOf('UP-ACCOUNTS')).toBe('warn');
     expect(report.outcome).toBe('sound');
+    expect(report.findings.find(({ id }) => id === 'UP-ACCOUNTS')?.fix).toContain(
+      '"accounts": { "create": true }',
+    );
     for (const opened of [
       { accounts: { create: true } },
       { accounts: { linkByVerifiedEmail: ['work.example'] } },

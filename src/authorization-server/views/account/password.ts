@@ -4,11 +4,17 @@ import { markup } from '../markup.ts';
 import { type AccountPageFrame, csrfField, newPasswordField, renderAccountPage } from './frame.ts';
 
 /**
- * The page on which a person changes their password. Posts `csrf`, `current`, `next` and `repeat`.
+ * The page on which a person changes their password. Posts `csrf`, `current`, `next` and `repeat`. Whoever has none is told
+ * where one comes from.
  * @returns a complete HTML document that needs no script
  */
-export function renderPasswordChange(texts: Texts, page: AccountPageFrame & { email: string }): string {
+export function renderPasswordChange(
+  texts: Texts,
+  page: AccountPageFrame & { email: string; hasPassword: boolean },
+): string {
   const words = texts.account.password;
+  if (!page.hasPassword)
+    return renderAccountPage(texts, page, words.heading, markup`<p>${words.unknown}</p>`);
   return renderAccountPage(
     texts,
     page,
