@@ -164,11 +164,11 @@ export const accountZhCn: typeof accountEn = {
     unlink: (service) => `取消关联 ${service}`,
     unlinkHeading: (service) => `取消关联 ${service}？`,
     unlinkExplanation: (service) =>
-      `依赖 ${service} 登录的应用和用它登录的浏览器会立即结束，此处保存的令牌会在 ${service} 撤销。您在此处的账号会保留。`,
+      `依赖 ${service} 登录的应用和用它登录的浏览器会立即结束，此处保存的令牌会在该服务撤销。您在此处的账号会保留。`,
     unlinkDone: (service) => `${service} 已取消关联，依赖它的一切均已结束。`,
     keep: '保留',
     onlyWay: (service) =>
-      `您只能用 ${service} 登录。请先添加通行密钥、关联另一个可登录的服务，或向服务器管理员索取设置密码的链接，然后再取消关联 ${service}。`,
+      `您只能用 ${service} 登录。取消关联之前，请先添加通行密钥、关联另一个可登录的服务，或向服务器管理员索取设置密码的链接。`,
   },
 
   credentials: {

@@ -10,8 +10,19 @@ describe('the English texts of the account', () => {
   });
 
   it('end no sentence with the name of a service, which may end with a full stop itself', () => {
-    for (const words of Object.values(accountEn.upstreams))
-      if (typeof words === 'function') expect(String(words('Example Ltd.' as never))).not.toContain('Ltd..');
+    const { onlyWay, unlinkExplanation, linkDone, linkDenied, unlinkDone, away, faulty, linkExplanation } =
+      accountEn.upstreams;
+    for (const say of [
+      onlyWay,
+      unlinkExplanation,
+      linkDone,
+      linkDenied,
+      unlinkDone,
+      away,
+      faulty,
+      linkExplanation,
+    ])
+      expect(say('Example Ltd.')).not.toContain('Ltd..');
   });
 
   it('say something each', () => {
