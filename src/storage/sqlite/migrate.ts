@@ -29,8 +29,14 @@ export function requireKnownSchema(db: Database.Database, migrations = listMigra
   const newest = migrations.at(-1)?.version ?? 0;
   if (versionOf(db) > newest)
     throw new StorageFault(
-      `The database is of schema ${versionOf(db)}, this program knows schemas up to ${newest}. Use the newer program that wrote it.`,
+      `The database is of schema ${versionOf(db)}, this program knows schemas up to ${newest}. Use the newer program that wrote it, or restore a backup from before the upgrade.`,
     );
+}
+
+/** Whether a database was written by an earlier version; a new one was not. */
+export function isOfEarlierVersion(db: Database.Database): boolean {
+  const version = versionOf(db);
+  return version > 0 && version < (listMigrations().at(-1)?.version ?? 0);
 }
 
 /**

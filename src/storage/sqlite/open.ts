@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import { StorageFault } from '../storage.ts';
-import { migrate } from './migrate.ts';
+import { isOfEarlierVersion, migrate } from './migrate.ts';
+import { upgradeAlone } from './upgrade-alone.ts';
 
 /**
  * Pages of 4 KB the log holds before they are carried into the database. A refresh writes nine, many of them again and
@@ -73,6 +74,22 @@ function explain(error: unknown, file: string): StorageFault | KeyFileFault {
   return new StorageFault(advice, { cause: error });
 }
 
+function connect(file: string): Database.Database {
+  const db = new Database(file, { timeout: openingTimeoutMs });
+  try {
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    // What a savepoint would restore is needed by this process alone: otherwise much of it goes through a file.
+    db.pragma('temp_store = MEMORY');
+    db.pragma(`wal_autocheckpoint = ${logPages}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
 /**
  * Opens the database file, checks it, and brings it to the schema of this program.
  * @param file path of the database; created with mode 0600 where it is missing
@@ -85,18 +102,17 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
     checkNotLost(file);
     if (!existsSync(file)) closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
     chmodSync(file, 0o600);
-    db = new Database(file, { timeout: openingTimeoutMs });
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
-    // What a savepoint would restore is needed by this process alone: otherwise much of it goes through a file.
-    db.pragma('temp_store = MEMORY');
-    db.pragma(`wal_autocheckpoint = ${logPages}`);
+    db = connect(file);
     const damage = db.pragma('quick_check(1)', { simple: true });
     if (damage !== 'ok')
       throw new StorageFault('The database is damaged. Put a backup in its place; nothing was changed.');
     const faults = checkSettings(db);
     if (faults.length > 0) throw new StorageFault(`The database is not safe to use: ${faults.join('; ')}.`);
+    if (isOfEarlierVersion(db)) {
+      db.close();
+      upgradeAlone(file);
+      db = connect(file);
+    }
     migrate(db);
     check?.(db);
     db.pragma(`busy_timeout = ${busyTimeoutMs}`);
