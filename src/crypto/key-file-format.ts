@@ -39,14 +39,28 @@ function upgrade({ sealing, cookies, signing }: FirstVersion, since: number): Ke
   };
 }
 
+/** The version of key files that are written. */
+const newestVersion = 2;
+
+/** A key file that a newer program wrote. The message says what to do. */
+export class NewerKeyFile extends Error {
+  override name = 'NewerKeyFile';
+}
+
 /**
  * Reads the text of a key file, of this version or the first.
  * @param writtenAt when the file was written, epoch seconds: the age of keys that have none
+ * @throws NewerKeyFile where a newer program wrote it
  * @throws where it is damaged; the message names no key
  */
 export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
   const { version, ...keys } = JSON.parse(text) as { version: number } & KeySchedule & FirstVersion;
-  if (version !== 1 && version !== 2) throw new SyntaxError('not a key file of a version known here');
+  if (Number.isInteger(version) && version > newestVersion)
+    throw new NewerKeyFile(
+      `The key file is of version ${version}, this program knows versions up to ${newestVersion}. Use the newer program that wrote it, or restore a backup from before the upgrade.`,
+    );
+  if (version !== 1 && version !== newestVersion)
+    throw new SyntaxError('not a key file of a version known here');
   const schedule: KeySchedule = version === 1 ? upgrade(keys, writtenAt) : keys;
   const fault = checkKeys(schedule);
   if (fault) throw new SyntaxError(fault);
@@ -55,7 +69,7 @@ export function parseKeyFile(text: string, writtenAt: number): KeySchedule {
 
 /** Gives the text of a key file. */
 export function formatKeyFile({ sealing, cookies, signing, audit }: KeySchedule): string {
-  return `${JSON.stringify({ version: 2, sealing, cookies, signing, audit }, null, 2)}\n`;
+  return `${JSON.stringify({ version: newestVersion, sealing, cookies, signing, audit }, null, 2)}\n`;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { formatKeyFile, generateSchedule, parseKeyFile } from './key-file-format.ts';
+import { formatKeyFile, generateSchedule, NewerKeyFile, parseKeyFile } from './key-file-format.ts';
 import type { KeySchedule } from './key-schedule.ts';
 import { randomSecret } from './secret.ts';
 
@@ -26,7 +26,7 @@ const ownerOnly = 0o600;
 
 /**
  * Reads the key file.
- * @throws KeyFileFault where it is missing or damaged, or other users of the machine could read the keys (T-163)
+ * @throws KeyFileFault where it is missing, damaged or of a newer program, or other users of the machine could read the keys (T-163)
  */
 export function readKeyFile(file: string): KeySchedule {
   if (!existsSync(file))
@@ -44,6 +44,7 @@ export function readKeyFile(file: string): KeySchedule {
     return parseKeyFile(readFileSync(descriptor, 'utf8'), Math.floor(mtimeMs / 1000));
   } catch (cause) {
     if (cause instanceof KeyFileFault) throw cause;
+    if (cause instanceof NewerKeyFile) throw new KeyFileFault(cause.message, { cause });
     throw new KeyFileFault(
       'The key file is damaged. Put its backup back; without it sealed data cannot be read.',
       { cause },

@@ -62,7 +62,7 @@ describe('the key file', () => {
     ['is empty', ''],
     ['is no JSON', '{ "version": 2, "sealing": [ {'],
     ['is null', 'null'],
-    ['is of another version', '{"version":3,"sealing":[{}],"cookies":["SECRET"],"signing":[{}]}'],
+    ['is of no version', '{"version":"3","sealing":[{}],"cookies":["SECRET"],"signing":[{}]}'],
     ['lacks keys', '{"version":2,"sealing":[],"cookies":["SECRET"],"signing":[],"audit":"SECRET"}'],
     ['lacks lists', '{"version":2,"audit":"SECRET"}'],
     ['of the first version lacks lists', '{"version":1,"cookies":["SECRET"]}'],
@@ -72,6 +72,18 @@ describe('the key file', () => {
     expect(() => readKeyFile(file)).toThrow(KeyFileFault);
     expect(() => readKeyFile(file)).toThrow(/damaged\. Put its backup back/);
     expect(() => readKeyFile(file)).not.toThrow(/SECRET/);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  it('that a newer program wrote is not called damaged: an older one in its place would open nothing new (T-174, T-179)', () => {
+    const file = newFile();
+    const text = '{"version":3,"keys":["SECRET"]}';
+    writeFileSync(file, text, { mode: 0o600 });
+    expect(() => readKeyFile(file)).toThrow(KeyFileFault);
+    expect(() => readKeyFile(file)).toThrow(
+      /^The key file is of version 3, .* Use the newer program .*, or restore a backup/,
+    );
+    expect(() => readKeyFile(file)).not.toThrow(/SECRET|damaged/);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
