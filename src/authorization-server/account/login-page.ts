@@ -48,6 +48,9 @@ export function loginPage(path: string): string {
   return next === undefined ? 'login' : `login?next=${next}`;
 }
 
+/** Whether somebody comes from an upstream where they are logged in as one who may not come in here. */
+const isOtherWanted = ({ ctx }: AccountRequest): boolean => ctx.query.other === '1';
+
 function bindingOf({ visitor }: LoginRequest): string {
   return `account ${visitor}`;
 }
@@ -61,6 +64,7 @@ export async function showAccountLogin(
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);
   const query = next === '' ? '' : `?next=${next}`;
+  const upstreamQuery = isOtherWanted(request) ? `?${next && `next=${next}&`}other=1` : query;
   const options = await passkeys.loginOptions(bindingOf(request));
   const offered = upstreams.all.filter(({ settings }) => settings.login);
   const email = form.get('email') ?? who?.account.email;
@@ -72,7 +76,7 @@ export async function showAccountLogin(
     ...(email ? { email } : undefined),
     ...(problem ? { problem } : undefined),
     ...(offered.length > 0
-      ? { upstreams: { action: `${url}/upstream${query}`, csrf, choices: offered } }
+      ? { upstreams: { action: `${url}/upstream${upstreamQuery}`, csrf, choices: offered } }
       : undefined),
     ...(options ? { passkey: { action: `${url}/passkey${query}`, csrf, options } } : undefined),
   });
@@ -87,7 +91,7 @@ export async function showAccountLogin(
 
 /**
  * Sends somebody on to an upstream, to log in here as who they are there. Whoever is to show once more that it is them is
- * asked to log in there once more.
+ * asked to log in there once more, and so is whoever was refused as the one they are there.
  */
 export async function submitUpstreamLogin(
   request: LoginRequest,
@@ -97,7 +101,10 @@ export async function submitUpstreamLogin(
   const upstream = options.upstreams.find(form.get('upstream') ?? '');
   if (!upstream?.settings.login) return showAccountLogin(request, options);
   const purpose = { purpose: 'account-login', next: destination(request) } as const;
-  const wishes = who ? ({ prompt: 'login', maxAgeSeconds: 0 } as const) : {};
+  const wishes = {
+    ...(who && { maxAgeSeconds: 0 }),
+    ...((who || isOtherWanted(request)) && { prompt: 'login' as const }),
+  };
   const problem = await goUpstream(request, options, upstream, purpose, wishes);
   if (problem !== undefined) await showAccountLogin(request, options, problem);
 }

@@ -111,7 +111,10 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         await sessions.start(ctx, accountId, ['fed'], now(), acrOfUpstreamSession(sessionId));
         goOn(ctx, pageOf(next));
       },
-      fail: (ctx, { next }, upstream, failure) => fail(ctx, pageOf(next), upstream, failure),
+      fail(ctx, { next }, upstream, failure) {
+        const page = failure === 'notAdmitted' ? `login?${next && `next=${next}&`}other=1` : next;
+        return fail(ctx, pageOf(page), upstream, failure);
+      },
     },
     link: {
       isOpen: isStillThere,

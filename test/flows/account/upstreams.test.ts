@@ -40,6 +40,15 @@ describe('a login to the account pages through an upstream', () => {
     expect(await audited(scene, 'login.succeeded')).toMatchObject([{ details: { upstream: 'work' } }]);
   });
 
+  it('that may not come in can be made with another account there, which is asked for', async () => {
+    const scene = await startElsewhere({ accounts: { create: true, allow: { domains: ['work.example'] } } });
+    const { visitor, html } = await comeThroughWork(scene, omar);
+    const back = /href="([^"]+login\?other=1)"/.exec(html)?.[1] ?? '';
+    const login = await visitor.open(back);
+    const { response } = await visitor.submit(login, '/account/upstream?other=1', [['upstream', 'work']]);
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('prompt')).toContain('login');
+  });
+
   it('has no password to change, and is told where one comes from', async () => {
     const scene = await startElsewhere();
     const { visitor } = await comeThroughWork(scene);
