@@ -162,14 +162,14 @@ describe('a login on the account pages', () => {
 
   it('that came to nothing says so, and leads back; a no there leads back at once (T-084)', async () => {
     const { fail } = steps()['account-login'];
-    for (const [failure, status] of [
-      ['unavailable', 503],
-      ['refused', 403],
-      ['notAdmitted', 403],
+    for (const [failure, status, way] of [
+      ['unavailable', 503, 'passkeys'],
+      ['refused', 403, 'passkeys'],
+      ['notAdmitted', 403, 'login?next=passkeys&amp;other=1'],
     ] as const) {
-      const { ctx } = await run((at) => fail(at, { ...login, next: 'login' }, upstream(), failure));
+      const { ctx } = await run((at) => fail(at, { ...login, next: 'passkeys' }, upstream(), failure));
       expect(ctx.status).toBe(status);
-      expect(ctx.body).toContain('href="https://notes.example/account/login"');
+      expect(ctx.body).toContain(`href="https://notes.example/account/${way}"`);
     }
     const { ctx } = await run((at) => fail(at, login, upstream(), 'denied'));
     expect(ctx.headers.Location).toBe('https://notes.example/account');

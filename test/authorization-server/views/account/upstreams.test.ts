@@ -89,6 +89,6 @@ describe('the page that unlinks an account elsewhere', () => {
   it('has no form where nobody could log in any more, and says what to do first', () => {
     const page = renderUpstreamUnlink(en, { ...frame, upstream: company, isOnlyWay: true });
     expect(page).not.toContain('<form');
-    expect(page).toContain('Add a passkey');
+    expect(page).toContain('add a passkey');
   });
 });
