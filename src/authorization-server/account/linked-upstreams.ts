@@ -1,5 +1,6 @@
 import { isUnknownPassword } from '../../crypto/password.ts';
 import type { Account } from '../../storage/accounts.ts';
+import { LastWayIn } from '../../storage/identities.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { UpstreamLinkRow } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
@@ -117,4 +118,17 @@ export function createLinkedUpstreams(options: LinkedUpstreamsOptions): LinkedUp
       return upstream?.issuer !== undefined && identities.forget(upstream.issuer, account.id, ways);
     },
   };
+}
+
+/**
+ * Awaits a removal that is refused where nobody could log in to the account any more.
+ * @returns what it gives, or that it was refused
+ */
+export async function unlessLastWayIn(removal: Promise<boolean>): Promise<boolean | 'last way in'> {
+  try {
+    return await removal;
+  } catch (error) {
+    if (error instanceof LastWayIn) return 'last way in';
+    throw error;
+  }
 }

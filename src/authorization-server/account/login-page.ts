@@ -45,7 +45,17 @@ function destination({ ctx }: AccountRequest): string {
 export function loginPage(path: string): string {
   const [above = ''] = path.split('/');
   const next = [path, above].find((one) => destinations.test(one));
-  return next === undefined ? 'login' : `login?next=${next}`;
+  return `login${loginQuery(next ?? '')}`;
+}
+
+/**
+ * The query of a login page.
+ * @param next path of the page it leads on to; empty for the overview
+ * @param isOtherWanted whether an upstream is to ask for another account, as the one there may not come in here
+ */
+export function loginQuery(next: string, isOtherWanted = false): string {
+  const query = [...(next === '' ? [] : [`next=${next}`]), ...(isOtherWanted ? ['other=1'] : [])].join('&');
+  return query && `?${query}`;
 }
 
 /** Whether somebody comes from an upstream where they are logged in as one who may not come in here. */
@@ -63,8 +73,8 @@ export async function showAccountLogin(
 ): Promise<void> {
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);
-  const query = next === '' ? '' : `?next=${next}`;
-  const upstreamQuery = isOtherWanted(request) ? `?${next && `next=${next}&`}other=1` : query;
+  const query = loginQuery(next);
+  const upstreamQuery = loginQuery(next, isOtherWanted(request));
   const options = await passkeys.loginOptions(bindingOf(request));
   const offered = upstreams.all.filter(({ settings }) => settings.login);
   const email = form.get('email') ?? who?.account.email;

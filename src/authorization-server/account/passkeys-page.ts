@@ -1,4 +1,3 @@
-import { LastWayIn } from '../../storage/identities.ts';
 import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
@@ -6,7 +5,7 @@ import { showPage } from '../interactions/page.ts';
 import { renderPasskeys } from '../views/account/passkeys.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
-import type { LinkedUpstreams } from './linked-upstreams.ts';
+import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
 
 /** What the page of passkeys works with. */
@@ -68,10 +67,7 @@ export async function removePasskey(request: PersonalRequest, options: PasskeysP
   const { store, linked, audit } = options;
   const accountId = who.account.id;
   const ways = await linked.waysIn(who.account);
-  const wasThere = await store.remove(accountId, form.get('id') ?? '', ways).catch((error: unknown) => {
-    if (error instanceof LastWayIn) return 'last way in';
-    throw error;
-  });
+  const wasThere = await unlessLastWayIn(store.remove(accountId, form.get('id') ?? '', ways));
   if (wasThere === 'last way in') {
     ctx.status = 409;
     return showPasskeys(request, options, texts.account.passkeys.onlyWay);

@@ -1,5 +1,4 @@
 import { accountMark } from '../../crypto/account-mark.ts';
-import { LastWayIn } from '../../storage/identities.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
@@ -14,7 +13,7 @@ import {
 } from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import { goUpstream } from './go-upstream.ts';
-import type { LinkedUpstreams } from './linked-upstreams.ts';
+import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
 
 /** What the pages of accounts elsewhere work with. */
@@ -134,10 +133,7 @@ export async function showUpstreamUnlink(
 export async function unlinkUpstream(request: PersonalRequest, options: UpstreamsPageOptions): Promise<void> {
   const { ctx, who, name = '' } = request;
   const { linked, audit } = options;
-  const wasThere = await linked.unlink(who.account, name).catch((error: unknown) => {
-    if (error instanceof LastWayIn) return 'last way in';
-    throw error;
-  });
+  const wasThere = await unlessLastWayIn(linked.unlink(who.account, name));
   if (wasThere === 'last way in') {
     ctx.status = 409;
     return showUpstreamUnlink(request, options, true);

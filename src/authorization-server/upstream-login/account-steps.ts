@@ -5,6 +5,7 @@ import type { IdentityStore } from '../../storage/identities.ts';
 import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
+import { loginQuery } from '../account/login-page.ts';
 import type { OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
@@ -112,7 +113,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         goOn(ctx, pageOf(next));
       },
       fail(ctx, { next }, upstream, failure) {
-        const page = failure === 'notAdmitted' ? `login?${next && `next=${next}&`}other=1` : next;
+        const page = failure === 'notAdmitted' ? `login${loginQuery(next, true)}` : next;
         return fail(ctx, pageOf(page), upstream, failure);
       },
     },
