@@ -9,11 +9,20 @@ interface Migration {
   file: URL;
 }
 
-function listMigrations(): Migration[] {
-  return readdirSync(folder)
+/** Read once: they do not change while a program runs. */
+let listed: readonly Migration[] | undefined;
+
+function listMigrations(): readonly Migration[] {
+  listed ??= readdirSync(folder)
     .filter((name) => /^\d{4}_\w+\.sql$/.test(name))
     .sort()
     .map((name) => ({ version: Number(name.slice(0, 4)), file: new URL(name, folder) }));
+  return listed;
+}
+
+/** The schema of this program. */
+function newestVersion(): number {
+  return listMigrations().at(-1)?.version ?? 0;
 }
 
 function versionOf(db: Database.Database): number {
@@ -22,11 +31,10 @@ function versionOf(db: Database.Database): number {
 
 /**
  * Requires that a database is none of a newer program; an older one can be brought up.
- * @param migrations those this program has
  * @throws StorageFault
  */
-export function requireKnownSchema(db: Database.Database, migrations = listMigrations()): void {
-  const newest = migrations.at(-1)?.version ?? 0;
+export function requireKnownSchema(db: Database.Database): void {
+  const newest = newestVersion();
   if (versionOf(db) > newest)
     throw new StorageFault(
       `The database is of schema ${versionOf(db)}, this program knows schemas up to ${newest}. Use the newer program that wrote it, or restore a backup from before the upgrade.`,
@@ -36,7 +44,7 @@ export function requireKnownSchema(db: Database.Database, migrations = listMigra
 /** Whether a database was written by an earlier version; a new one was not. */
 export function isOfEarlierVersion(db: Database.Database): boolean {
   const version = versionOf(db);
-  return version > 0 && version < (listMigrations().at(-1)?.version ?? 0);
+  return version > 0 && version < newestVersion();
 }
 
 /**
@@ -45,10 +53,9 @@ export function isOfEarlierVersion(db: Database.Database): boolean {
  * @throws StorageFault where the database was written by a newer program
  */
 export function migrate(db: Database.Database): void {
-  const migrations = listMigrations();
-  requireKnownSchema(db, migrations);
+  requireKnownSchema(db);
   const before = versionOf(db);
-  for (const migration of migrations.filter(({ version }) => version > before)) {
+  for (const migration of listMigrations().filter(({ version }) => version > before)) {
     const sql = readFileSync(migration.file, 'utf8');
     db.transaction(() => {
       if (versionOf(db) >= migration.version) return;
