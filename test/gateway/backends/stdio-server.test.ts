@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../src/gateway/backends/stdio.ts';
@@ -14,12 +13,14 @@ import { callerNamed, openTalk } from '../../mcp/conversations/support/talk.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { startProgram } from './support/program.ts';
 
-const program = fileURLToPath(new URL('../../support/backend/server.ts', import.meta.url));
-
 function start(args: readonly string[], options: Partial<StdioBackendOptions> = {}) {
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
-  const backend = createStdioBackend('Notes', { ...nodeProgram(program, ...args), ...options }, { logger });
+  const backend = createStdioBackend(
+    'Notes',
+    { ...nodeProgram('test/support/backend/server.ts', ...args), ...options },
+    { logger },
+  );
   const conversations = createConversations({ source: backend.source, logger });
   onTestFinished(async () => {
     await conversations.close();

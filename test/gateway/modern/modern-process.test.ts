@@ -40,13 +40,15 @@ function start(idleMs: number, args: readonly string[] = [program, 'modern']) {
   return { made, places, ended, launched };
 }
 
-/** The script of a program that runs a statement with the `id` of each request after the first. */
-const afterDiscovery = (statement: string): string => `
+/** The script of a program that runs statements with the `id` of each request after the first. */
+const afterDiscovery = (statements: string): string => `
   require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method } = JSON.parse(line);
     const result = { supportedVersions: ['2026-07-28'], capabilities: {} };
     if (method === 'server/discover') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
-    else ${statement}
+    else {
+      ${statements}
+    }
   });`;
 
 describe('a process that speaks 2026-07-28', () => {

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type HostedServer, hostModern, hostSse, hostStreamableHttp } from '../conformance-backends/http.ts';
 import { createOlderServer } from '../conformance-backends/older-server.ts';
 import { nodeProgram } from '../node-program.ts';
-import { repository } from '../program.ts';
 import type { CheckedScenario } from './checks.ts';
 import { serveOpen } from './open-endpoint.ts';
 import type { SuiteOutcome } from './outcome.ts';
@@ -16,9 +14,8 @@ interface Standing {
 }
 
 function byProgram(file: string): Promise<Standing> {
-  const program = join(repository, 'test/support/conformance-backends', file);
   return Promise.resolve({
-    backend: nodeProgram(program),
+    backend: nodeProgram(`test/support/conformance-backends/${file}`),
     stop: async () => undefined,
   });
 }

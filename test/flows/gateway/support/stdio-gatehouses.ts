@@ -1,6 +1,5 @@
 // Started as a process of its own: gatehouses over one data folder before the same program, one for each way to share
 // its processes. Prints where they listen as JSON. Arguments: the data folder, and how many processes each may have.
-import { join } from 'node:path';
 import { createGatehouse, type GatehouseOptions } from '../../../../src/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openDataFolder } from '../../../../src/storage/sqlite/index.ts';
@@ -11,7 +10,6 @@ import { listen } from '../../crosstalk/support/listen.ts';
 const many = { times: 100_000 };
 const [folder = '', maxProcesses] = process.argv.slice(2);
 const data = await openDataFolder(folder);
-const program = join(import.meta.dirname, '../../../support/backend/plain.ts');
 
 /**
  * Tokens are of one issuer, so all are named by the address of the first, at which people log in; each is reached at its
@@ -42,7 +40,7 @@ for (const sharing of ['session', 'account', 'shared'] as const)
         path: '/',
         name: 'Plain',
         backend: {
-          ...nodeProgram(program, 'sound', '$HOME; echo `id` "\'&|'),
+          ...nodeProgram('test/support/backend/plain.ts', 'sound', '$HOME; echo `id` "\'&|'),
           env: ['BACKEND_MARK'],
           process: sharing,
           maxProcesses: Number(maxProcesses),

@@ -1,12 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { createStdioBackend, type StdioBackendOptions } from '../../../../src/gateway/backends/stdio.ts';
 import { createConversations } from '../../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../../src/observability/logger.ts';
 import { openTalk, type Talk, type TalkOptions } from '../../../mcp/conversations/support/talk.ts';
 import { nodeProgram } from '../../../support/node-program.ts';
-
-const plain = fileURLToPath(new URL('../../../support/backend/plain.ts', import.meta.url));
 
 /** A person's conversation with a program. */
 export interface ProgramTalk extends Talk {
@@ -18,7 +15,11 @@ export interface ProgramTalk extends Talk {
 export function startProgram(options: Partial<StdioBackendOptions> = {}, args: readonly string[] = []) {
   const log: string[] = [];
   const logger = createLogger('debug', (line) => log.push(line));
-  const backend = createStdioBackend('Notes', { ...nodeProgram(plain, ...args), ...options }, { logger });
+  const backend = createStdioBackend(
+    'Notes',
+    { ...nodeProgram('test/support/backend/plain.ts', ...args), ...options },
+    { logger },
+  );
   const conversations = createConversations({ source: backend.source, logger });
   onTestFinished(async () => {
     await conversations.close();
