@@ -5,7 +5,7 @@ import { loadSettings } from '../config/load.ts';
 import { openDataFolder } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printableLine } from './output.ts';
+import { printableLine, processIo } from './output.ts';
 
 /** Where the commands of an operator find the installation. */
 export interface InstallationOptions {
@@ -58,6 +58,20 @@ export function findDataFolder(options: InstallationOptions): string {
 }
 
 /**
+ * Opens a data folder, and says on standard error where its database is brought up: nothing earlier can use it then.
+ * @param data path of the folder
+ * @throws StorageFault, KeyFileFault
+ */
+export function openInstallation(data: string, { stderr } = processIo()): ReturnType<typeof openDataFolder> {
+  return openDataFolder(data, {
+    beforeUpgrade: ({ from, to }) =>
+      void stderr.write(
+        `The database is of an earlier version. It is brought from schema ${from} to ${to}, which earlier versions do not know.\n`,
+      ),
+  });
+}
+
+/**
  * Opens an installation for an operator's command and closes it afterwards. The server may be running.
  * @param mayCreate whether an installation may be made: in the folder of the config file or the default one, or in an
  *   existing one that `--data` names; otherwise a missing one is an error, most often a wrong path
@@ -71,7 +85,7 @@ export async function withAdministration<T>(
   const { data } = loadSettings(options.config, { data: options.data });
   if (!mayCreate) requireDatabase(data);
   else if (options.data !== undefined) requireFolder(data);
-  const folder = await openDataFolder(data);
+  const folder = await openInstallation(data);
   try {
     return await work(createAdministration(folder));
   } finally {

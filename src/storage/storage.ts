@@ -51,6 +51,12 @@ export class StorageUnavailable extends Error {
   override name = 'StorageUnavailable';
 }
 
+/** The numbers of the schemas that a database of an earlier version is brought from and to. */
+export interface SchemaUpgrade {
+  from: number;
+  to: number;
+}
+
 /** The database cannot be used at all. The message says what to do. */
 export class StorageFault extends Error {
   override name = 'StorageFault';

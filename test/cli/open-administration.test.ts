@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { withAdministration } from '../../src/cli/open-administration.ts';
+import { openInstallation, withAdministration } from '../../src/cli/open-administration.ts';
 import { testFolder } from '../client/support/folder.ts';
+import { earlierDataFolder } from '../storage/sqlite/earlier-database.ts';
+import { testIo } from './support/client-commands.ts';
 import { newInstallation, withInstallation } from './support/installation.ts';
 
 describe('an operator’s command', () => {
@@ -21,6 +23,18 @@ describe('an operator’s command', () => {
     const failing = withAdministration({ data }, false, () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(existsSync(join(data, 'gatehouse.db-wal'))).toBe(false);
+  });
+
+  it('says on standard error that it brings a database of an earlier version up, once (T-174)', async () => {
+    const data = await earlierDataFolder();
+    for (const said of [
+      /^The database is of an earlier version\. It is brought from schema 11 to \d+,.*\n$/,
+      /^$/,
+    ]) {
+      const { io, written } = testIo();
+      await (await openInstallation(data, io)).storage.close();
+      expect(written.stderr).toMatch(said);
+    }
   });
 
   it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {

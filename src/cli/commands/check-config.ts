@@ -11,6 +11,8 @@ import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { InstallationOptions } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 import { upstreamsOf } from './upstream.ts';
 
 interface CheckConfigOptions extends InstallationOptions {
@@ -47,6 +49,10 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
         if (options.print) io.stdout.write(formatJson(showSettings(settings)));
         for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
         if (data.state === 'new') io.stdout.write(`The first start makes ${settings.data}.\n`);
+        if (data.state === 'ready' && data.upgrade)
+          io.stdout.write(
+            `The next start brings the database from schema ${data.upgrade.from} to ${data.upgrade.to}, which earlier versions do not know. Make a backup first: ${programName} backup before-upgrade --data ${shellWord(settings.data)}\n`,
+          );
         if (data.state !== 'faulty') io.stdout.write('The settings can be used.\n');
       }
       if (data.state === 'faulty') throw new CliError(data.fault, exitCodes.cannotServe);

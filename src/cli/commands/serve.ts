@@ -5,11 +5,11 @@ import { createAdministration } from '../../authorization-server/administration/
 import { loadSettings } from '../../config/load.ts';
 import { createGatehouse } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
-import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
+import { openInstallation } from '../open-administration.ts';
 import { formatJson, processIo } from '../output.ts';
 import { formatWelcome } from '../welcome.ts';
 
@@ -139,7 +139,7 @@ export async function runServer(
   const metricsServer = createServer();
   try {
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
-    const folder = await openDataFolder(settings.data);
+    const folder = await openInstallation(settings.data);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       const gatehouse = await createGatehouse({

@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
 import { createLocalGatehouse } from '../../index.ts';
-import { openDataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { chooseLocalAccount } from '../local-account.ts';
-import { hasDatabase, type InstallationOptions } from '../open-administration.ts';
+import { hasDatabase, type InstallationOptions, openInstallation } from '../open-administration.ts';
 import { programName } from '../program-name.ts';
 
 interface StdioOptions extends InstallationOptions {
@@ -25,7 +24,7 @@ async function serve(options: StdioOptions): Promise<void> {
       exitCodes.cannotServe,
       'Name the folder with --data or --config: a host starts this command in a folder of its own.',
     );
-  const folder = await openDataFolder(settings.data);
+  const folder = await openInstallation(settings.data);
   try {
     const accounts = await createAdministration(folder).accounts.list();
     const { id: accountId } = chooseLocalAccount(accounts, options.account ?? env.GATEHOUSE_ACCOUNT);

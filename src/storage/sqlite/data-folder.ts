@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { createKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
-import { type Storage, StorageFault } from '../storage.ts';
+import { type SchemaUpgrade, type Storage, StorageFault } from '../storage.ts';
 import { notWritable } from './open.ts';
 import { openSqliteStorage } from './storage.ts';
 
@@ -14,6 +14,16 @@ export interface DataFolder {
   keys: KeySet;
   keyRing: KeyRing;
 }
+
+/** How a data folder is opened. */
+export interface DataFolderOptions {
+  /** Epoch seconds; the clock of the machine by default. */
+  now?: () => number;
+  /** Is told that the database is of an earlier version and is about to be brought to the schema of this one. */
+  beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
+}
+
+const machineClock = (): number => Math.floor(Date.now() / 1000);
 
 /** The files of a data folder, and of a backup of it. */
 export const dataFiles = { database: 'gatehouse.db', keys: 'gatehouse.keys.json' } as const;
@@ -36,12 +46,11 @@ function makeFolder(folder: string): void {
  * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
  * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
  * @param folder path of the folder
- * @param now epoch seconds; the clock of the machine by default
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
 export async function openDataFolder(
   folder: string,
-  now: () => number = () => Math.floor(Date.now() / 1000),
+  { now = machineClock, beforeUpgrade }: DataFolderOptions = {},
 ): Promise<DataFolder> {
   if (typeof folder !== 'string')
     throw new StorageFault("openDataFolder takes the path of a folder, such as './gatehouse-data'.");
@@ -52,7 +61,7 @@ export async function openDataFolder(
     // New keys would not open what a database holds already.
     if (!existsSync(database)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
-    const storage = openSqliteStorage(database, keyRing.keys);
+    const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))

@@ -2,15 +2,16 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
-import { StorageFault } from '../storage.ts';
+import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import { dataFiles } from './data-folder.ts';
-import { requireKnownSchema } from './migrate.ts';
+import { findUpgrade, requireKnownSchema } from './migrate.ts';
 
 /** What a data folder is like, without a change to it. */
 export type DataFolderState =
   /** There is no database yet: the first start makes it. */
   | { state: 'new' }
-  | { state: 'ready'; bytes: number }
+  /** With an upgrade, where the next start brings it to another schema. */
+  | { state: 'ready'; bytes: number; upgrade?: SchemaUpgrade }
   /** A sentence that says what to do. */
   | { state: 'faulty'; fault: string };
 
@@ -28,7 +29,8 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
       requireKnownSchema(db);
       const pages = db.pragma('page_count', { simple: true }) as number;
       const pageBytes = db.pragma('page_size', { simple: true }) as number;
-      return { state: 'ready', bytes: pages * pageBytes };
+      const upgrade = findUpgrade(db);
+      return { state: 'ready', bytes: pages * pageBytes, ...(upgrade && { upgrade }) };
     } finally {
       db.close();
     }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { StorageFault } from '../storage.ts';
+import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 
 const folder = new URL('../../../migrations/sqlite/', import.meta.url);
 
@@ -41,10 +41,11 @@ export function requireKnownSchema(db: Database.Database): void {
     );
 }
 
-/** Whether a database was written by an earlier version; a new one was not. */
-export function isOfEarlierVersion(db: Database.Database): boolean {
-  const version = versionOf(db);
-  return version > 0 && version < newestVersion();
+/** What a database that was written by an earlier version has to be brought through; a new one was not. */
+export function findUpgrade(db: Database.Database): SchemaUpgrade | undefined {
+  const from = versionOf(db);
+  const to = newestVersion();
+  return from > 0 && from < to ? { from, to } : undefined;
 }
 
 /**

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, constants, existsSync, openSync, statSync } from 
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../crypto/key-file.ts';
-import { StorageFault } from '../storage.ts';
-import { isOfEarlierVersion, migrate } from './migrate.ts';
+import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { findUpgrade, migrate } from './migrate.ts';
 import { upgradeAlone } from './upgrade-alone.ts';
 
 /**
@@ -94,9 +94,14 @@ function connect(file: string): Database.Database {
  * Opens the database file, checks it, and brings it to the schema of this program.
  * @param file path of the database; created with mode 0600 where it is missing
  * @param check what else has to hold once it is migrated; where it throws, the database is closed
+ * @param beforeUpgrade is told that a database of an earlier version is about to be brought up
  * @throws StorageFault with a sentence that says what to do, or the KeyFileFault of `check`
  */
-export function openDatabase(file: string, check?: (db: Database.Database) => void): Database.Database {
+export function openDatabase(
+  file: string,
+  check?: (db: Database.Database) => void,
+  beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
+): Database.Database {
   let db: Database.Database | undefined;
   try {
     checkNotLost(file);
@@ -108,8 +113,10 @@ export function openDatabase(file: string, check?: (db: Database.Database) => vo
       throw new StorageFault('The database is damaged. Put a backup in its place; nothing was changed.');
     const faults = checkSettings(db);
     if (faults.length > 0) throw new StorageFault(`The database is not safe to use: ${faults.join('; ')}.`);
-    if (isOfEarlierVersion(db)) {
+    const upgrade = findUpgrade(db);
+    if (upgrade) {
       db.close();
+      beforeUpgrade?.(upgrade);
       upgradeAlone(file);
       db = connect(file);
     }

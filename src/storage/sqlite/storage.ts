@@ -1,5 +1,6 @@
+import type Database from 'better-sqlite3';
 import type { KeySet } from '../../crypto/keys.ts';
-import { type Storage, StorageUnavailable } from '../storage.ts';
+import { type SchemaUpgrade, type Storage, StorageUnavailable } from '../storage.ts';
 import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createAuditStore } from './audit.ts';
@@ -27,12 +28,18 @@ import { createWriter } from './writer.ts';
  * @param file path of the database file; created where it is missing
  * @param keys the keys it is to be used with; they are checked against it where they are given, and without them its
  *   audit log is bound by no secret
+ * @param beforeUpgrade is told that a database of an earlier version is about to be brought up
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
-export function openSqliteStorage(file: string, keys?: KeySet): Storage {
-  const db = openDatabase(file, (opened) => {
+export function openSqliteStorage(
+  file: string,
+  keys?: KeySet,
+  beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
+): Storage {
+  const check = (opened: Database.Database): void => {
     if (keys) checkInstallation(opened, keys);
-  });
+  };
+  const db = openDatabase(file, check, beforeUpgrade);
   const checkStillThere = createStillThere(file);
   const writer = createWriter(db, checkStillThere);
   const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { registerCheckConfig } from '../../../src/cli/commands/check-config.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { newInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
 
@@ -24,6 +25,16 @@ describe('gatehouse check-config', () => {
       error: undefined,
     });
     expect(readdirSync(folder)).toEqual(['gatehouse.json']);
+  });
+
+  it('says that the next start brings the database up, and what to do before (T-174)', async () => {
+    const data = await earlierDataFolder();
+    const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
+    expect(stdout).toMatch(
+      /\nThe next start brings the database from schema 11 to \d+, which earlier versions do/,
+    );
+    expect(stdout).toContain(` backup before-upgrade --data ${data}\nThe settings can be used.\n`);
+    expect(error).toBeUndefined();
   });
 
   it('says that no file was read where none is named', async () => {

@@ -13,7 +13,7 @@ import { repository } from '../../support/program.ts';
 const rotator = `
   const { openDataFolder } = await import('./src/storage/sqlite/index.ts');
   let ahead = 0;
-  const { keyRing } = await openDataFolder(process.argv[1], () => Math.floor(Date.now() / 1000) + ahead);
+  const { keyRing } = await openDataFolder(process.argv[1], { now: () => Math.floor(Date.now() / 1000) + ahead });
   process.stdout.write('ready');
   for (;;) {
     await keyRing.rotate('cookies');

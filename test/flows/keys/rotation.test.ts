@@ -39,7 +39,7 @@ it('all three kinds of keys are rotated under load, and nobody notices: no call,
   const folder = testFolder();
   const clock = { ahead: 0 };
   const now = (): number => Math.floor(Date.now() / 1000) + clock.ahead;
-  const data = await openDataFolder(folder, now);
+  const data = await openDataFolder(folder, { now });
   onTestFinished(() => data.storage.close());
   const { keys, keyRing } = data;
   const gatehouse = await startGatehouse({ folder, keys, keyRing, limits: generousLimits });

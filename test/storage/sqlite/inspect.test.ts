@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { inspectDataFolder } from '../../../src/storage/sqlite/inspect.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { earlierDataFolder, schemas } from './earlier-database.ts';
 
 describe('a look at a data folder', () => {
   it('finds a new one new, and makes nothing in it', async () => {
@@ -18,6 +19,19 @@ describe('a look at a data folder', () => {
     const { storage } = await openDataFolder(folder);
     expect(await inspectDataFolder(folder)).toEqual({ state: 'ready', bytes: expect.any(Number) });
     await storage.close();
+  });
+
+  it('finds what the next start brings to another schema, and leaves it as it is (T-174)', async () => {
+    const folder = await earlierDataFolder();
+    const found = {
+      state: 'ready',
+      bytes: expect.any(Number),
+      upgrade: { from: schemas.earlier, to: schemas.newest },
+    };
+    expect(await inspectDataFolder(folder)).toEqual(found);
+    expect(await inspectDataFolder(folder)).toEqual(found);
+    await (await openDataFolder(folder)).storage.close();
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'ready', bytes: expect.any(Number) });
   });
 
   it('finds a database of a newer program, which the server would refuse', async () => {

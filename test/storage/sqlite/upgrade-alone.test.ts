@@ -1,26 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
-import { testFolder } from '../../client/support/folder.ts';
 import { runProgram } from '../../support/program.ts';
-
-const migrations = new URL('../../../migrations/sqlite/', import.meta.url);
-const newest = readdirSync(migrations).length;
-
-/** A closed database as a version with eleven migrations left it, with an account in it. */
-function earlierDatabase(): string {
-  const file = join(testFolder(), 'gatehouse.db');
-  const db = new Database(file);
-  db.pragma('journal_mode = WAL');
-  for (const name of readdirSync(migrations).sort().slice(0, 11))
-    db.exec(readFileSync(new URL(name, migrations), 'utf8'));
-  db.exec("INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1)");
-  db.pragma('user_version = 11');
-  db.close();
-  return file;
-}
+import { earlierDatabase, schemas } from './earlier-database.ts';
 
 function open(file: string, how: 'plain' | 'as it is now', holdMs = 0) {
   const program = runProgram('test/storage/sqlite/open-and-hold.ts', [file, how, String(holdMs)]);
@@ -50,7 +32,7 @@ describe('a database of an earlier version', () => {
     expect(stateOf(file)).toEqual(before);
     await server.stop();
     openDatabase(file).close();
-    expect(stateOf(file)[0]).toBe(newest);
+    expect(stateOf(file)[0]).toBe(schemas.newest);
   }, 30_000);
 
   it('that a command has open for a moment is brought up after it', async () => {
@@ -61,7 +43,7 @@ describe('a database of an earlier version', () => {
     expect(db.prepare('SELECT id FROM accounts').pluck().all()).toEqual(['ada']);
     const pragma = (name: string) => db.pragma(name, { simple: true });
     expect([pragma('user_version'), pragma('journal_mode'), pragma('locking_mode')]).toEqual([
-      newest,
+      schemas.newest,
       'wal',
       'normal',
     ]);
@@ -71,6 +53,6 @@ describe('a database of an earlier version', () => {
     const file = earlierDatabase();
     const starts = Array.from({ length: 4 }, () => open(file, 'as it is now', 300));
     expect(await Promise.all(starts.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
-    expect(stateOf(file)[0]).toBe(newest);
+    expect(stateOf(file)[0]).toBe(schemas.newest);
   }, 30_000);
 });
