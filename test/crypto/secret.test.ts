@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { equalSecrets, hashSecret, keyedDigest, randomSecret, takeRandom } from '../../src/crypto/secret.ts';
+import {
+  datedSecret,
+  equalSecrets,
+  hashSecret,
+  keyedDigest,
+  randomSecret,
+  takeRandom,
+} from '../../src/crypto/secret.ts';
 
 describe('a random secret', () => {
   it('has 256 bits unless told otherwise, in characters that fit a URL', () => {
@@ -34,6 +41,36 @@ describe('the hash of a secret', () => {
     expect(new Set(hashes).size).toBe(hashes.length);
     expect(hashSecret('AccessToken', 'x')).toBe(hashes[0]);
     expect(hashes[0]).toMatch(/^[\w-]{43}$/);
+  });
+});
+
+describe('a dated secret', () => {
+  const secret = 's'.repeat(43);
+
+  it('fits a URL, and is found by all of it', () => {
+    const [one, other] = [datedSecret(1_800_000_000, secret), datedSecret(1_800_000_001, secret)];
+    expect(one).toMatch(/^[\w-]{51}$/);
+    const names = [one, other, secret, one.slice(8)].map((whole) => hashSecret('AccessToken', whole));
+    expect(new Set(names.map((name) => name.slice(-43))).size).toBe(3);
+  });
+
+  it('has a name that says when, and nothing else of it, in the order of time', () => {
+    const times = [0, 35, 36, 1_790_000_000, 1_800_000_000, 36 ** 7 - 1];
+    const names = times.map((at) => hashSecret('AccessToken', datedSecret(at, randomSecret())));
+    expect([...names].sort()).toEqual(names);
+    expect(names.map((name) => Number.parseInt(name.slice(0, 7), 36))).toEqual(times);
+    for (const name of names) expect(name).toMatch(/^[\da-z]{7}[\w-]{43}$/);
+  });
+
+  it('is not what only looks like one', () => {
+    for (const other of [
+      `0TRO8W0-${secret}`,
+      `0tro8w0-${secret}x`,
+      `invite_-${secret}`,
+      `0tro8w-${secret}`,
+      '-',
+    ])
+      expect(hashSecret('AccessToken', other)).toMatch(/^[\w-]{43}$/);
   });
 });
 

@@ -27,10 +27,10 @@ export async function findSuccessorAnswer(
     return undefined;
   const { successor } = openPayload<WithSuccessor>(box, 'RefreshToken', used);
   if (successor === undefined) return undefined;
-  const refreshToken = successorOf('RefreshToken', successor);
+  const refreshToken = successorOf('RefreshToken', successor, used.consumedAt);
   if (!(await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken)))) return undefined;
   if (attempt.keyThumbprint !== undefined) return 'other_key';
-  const accessToken = successorOf('AccessToken', successor);
+  const accessToken = successorOf('AccessToken', successor, used.consumedAt);
   const row = await artifacts.find('AccessToken', hashSecret('AccessToken', accessToken));
   // One that has expired may be gone: then nothing can be done with it, whatever its scopes were.
   const { scope, exp } = row

@@ -37,12 +37,18 @@ const guards: Readonly<Record<string, Guard>> = {
   ReplayDetection: 'absent',
 };
 
+/** An adapter as the engine takes it, which lets others of ours say when. */
+export interface ArtifactAdapter extends Adapter {
+  /** Uses an artifact up. @param at epoch seconds; now by default */
+  consume(value: string, at?: number): ReturnType<Adapter['consume']>;
+}
+
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
  * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
  * @returns a function from model name to adapter, as `oidc-provider` takes it
  */
-export function createAdapters(options: AdapterOptions): (name: string) => Adapter {
+export function createAdapters(options: AdapterOptions): (name: string) => ArtifactAdapter {
   return (name) => {
     switch (name) {
       case 'Client':
@@ -143,8 +149,8 @@ function artifactAdapter(
       return undefined;
     },
 
-    async consume(value) {
-      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), at: now() };
+    async consume(value, at = now()) {
+      const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), at };
       await record(artifacts, (writes) => writes.add(change));
     },
 

@@ -1,4 +1,4 @@
-import { hashSecret } from '../../crypto/secret.ts';
+import { datedSecret, hashSecret } from '../../crypto/secret.ts';
 
 /** How far the clocks of two machines may be apart. */
 export const maxClockSkewSeconds = 60;
@@ -14,9 +14,14 @@ export interface WithSuccessor {
  * first token and can open its row finds it again, and nobody else (T-165).
  * @param kind model name of the token
  * @param successor 256 random bits of that refresh token alone
+ * @param consumedAt when that refresh token was used, epoch seconds
  */
-export function successorOf(kind: 'AccessToken' | 'RefreshToken', successor: string): string {
-  return hashSecret(`successor ${kind}`, successor);
+export function successorOf(
+  kind: 'AccessToken' | 'RefreshToken',
+  successor: string,
+  consumedAt: number,
+): string {
+  return datedSecret(consumedAt, hashSecret(`successor ${kind}`, successor));
 }
 
 /**

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
-import type { Adapter, Client } from 'oidc-provider';
+import type { Client } from 'oidc-provider';
 import served from 'oidc-provider/lib/helpers/als.js';
 import { equalSecrets } from '../../crypto/secret.ts';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { ClientStore } from '../../storage/clients.ts';
+import type { ArtifactAdapter } from '../engine/adapter.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { isPlainSource, type PlainCode, type PlainSource } from './plain-source.ts';
@@ -16,7 +17,7 @@ export interface PlainCheckOptions {
   /** Finds clients, as the engine takes them. */
   provider: Pick<Provider, 'Client'>;
   /** The engine's adapters, by the name of the model. */
-  adapters: (name: string) => Adapter;
+  adapters: (name: string) => ArtifactAdapter;
   accounts: Pick<AccountStore, 'find'>;
   clients: Pick<ClientStore, 'find'>;
   resources: ResourceRegistry;

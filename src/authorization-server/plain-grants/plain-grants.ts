@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import { randomSecret } from '../../crypto/secret.ts';
+import { datedSecret, randomSecret } from '../../crypto/secret.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { readFormBody } from '../endpoints/form-body.ts';
@@ -69,19 +69,19 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
   }
 
   /** The value of the next token: of a refresh token its successor, which is found again where the answer is lost. */
-  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource): string {
+  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource, at: number): string {
     const successor = source.kind === 'RefreshToken' ? source.successor : undefined;
-    return successor === undefined ? randomSecret() : successorOf(kind, successor);
+    return successor === undefined ? datedSecret(at, randomSecret()) : successorOf(kind, successor, at);
   }
 
   /** Keeps a token under a value, and gives that. */
   async function keep(
     adapter: Adapter,
     jti: string,
+    iat: number,
     seconds: number,
     payload: Omit<AdapterPayload, 'iat' | 'exp' | 'jti'>,
   ): Promise<string> {
-    const iat = now();
     await adapter.upsert(jti, { ...payload, iat, exp: iat + seconds, jti }, seconds);
     return jti;
   }
@@ -90,15 +90,16 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
   async function refreshTokenFor(
     { client, source, grantEnds }: PlainAllowance,
     gty: string,
+    at: number,
   ): Promise<string | undefined> {
-    const value = nextValue('RefreshToken', source);
-    const seconds = secondsWithin(grantEnds, lifetimes.refreshTokenSeconds, now());
+    const value = nextValue('RefreshToken', source, at);
+    const seconds = secondsWithin(grantEnds, lifetimes.refreshTokenSeconds, at);
     if (source.kind === 'RefreshToken')
-      return keep(refreshTokens, value, seconds, { ...source, gty, rotations: source.rotations + 1 });
+      return keep(refreshTokens, value, at, seconds, { ...source, gty, rotations: source.rotations + 1 });
     if (!mayRefresh(client, new Set(parseScope(source.scope)))) return undefined;
     const { codeChallenge: _challenge, codeChallengeMethod: _method, redirectUri: _uri, ...rest } = source;
-    const first = { ...rest, kind: 'RefreshToken', gty, rotations: 0, iiat: now() };
-    return keep(refreshTokens, value, seconds, first);
+    const first = { ...rest, kind: 'RefreshToken', gty, rotations: 0, iiat: at };
+    return keep(refreshTokens, value, at, seconds, first);
   }
 
   async function issue(ctx: Context, allowed: PlainAllowance): Promise<void> {
@@ -106,18 +107,15 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     const { accountId, clientId, grantId, sessionUid, sid } = source;
     const origin = source.kind === 'RefreshToken' ? source.gty : 'authorization_code';
     const gty = source.kind === 'RefreshToken' && !origin.endsWith(rotated) ? `${origin} ${rotated}` : origin;
-    const seconds = secondsWithin(
-      grantEnds,
-      resource.accessTokenSeconds ?? lifetimes.accessTokenSeconds,
-      now(),
-    );
+    // One moment for all: by when their source was used, successors are found again.
+    const at = now();
+    const seconds = secondsWithin(grantEnds, resource.accessTokenSeconds ?? lifetimes.accessTokenSeconds, at);
     const granted = { accountId, clientId, grantId, gty, aud: resource.resource, scope };
     const login = { ...(sessionUid !== undefined && { sessionUid }), ...(sid !== undefined && { sid }) };
 
-    await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti);
-    const refreshToken = await refreshTokenFor(allowed, gty);
-    const value = nextValue('AccessToken', source);
-    const accessToken = await keep(accessTokens, value, seconds, {
+    await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti, at);
+    const refreshToken = await refreshTokenFor(allowed, gty, at);
+    const accessToken = await keep(accessTokens, nextValue('AccessToken', source, at), at, seconds, {
       kind: 'AccessToken',
       ...granted,
       ...login,

@@ -82,13 +82,13 @@ export function createArtifactStore(
   );
   const useClient = db.prepare('UPDATE clients SET used_at = ? WHERE id = ?');
   // A use in the future was noted before the clock was set back (T-176).
-  const useGrant = db
+  const unnotedUse = db
     .prepare<{ grantId: string; at: number }, string>(
-      `UPDATE grants SET used_at = @at
-       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds.grant} AND @at
-       RETURNING client_id`,
+      `SELECT client_id FROM grants
+       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds.grant} AND @at`,
     )
     .pluck();
+  const useGrant = db.prepare<[number, string]>('UPDATE grants SET used_at = ? WHERE id = ?');
   const useClientAgain = db.prepare<{ clientId: string; at: number }>(
     `UPDATE clients SET used_at = @at WHERE id = @clientId AND used_at < @at - ${useResolutionSeconds.client}`,
   );
@@ -113,10 +113,14 @@ export function createArtifactStore(
        upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const consume = db.prepare<[number, string, string], { grantId: string | null; expiresAt: number }>(
-    `UPDATE artifacts SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL
-     RETURNING grant_id AS grantId, expires_at AS expiresAt`,
+  const findFresh = db.prepare<
+    [string, string],
+    { place: number; grantId: string | null; expiresAt: number }
+  >(
+    `SELECT rowid AS place, grant_id AS grantId, expires_at AS expiresAt FROM artifacts
+     WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
   );
+  const consume = db.prepare<[number, number]>('UPDATE artifacts SET consumed_at = ? WHERE rowid = ?');
   // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
   const keepLonger = db.prepare<{ kind: string; id: string; until: number }>(
     'UPDATE artifacts SET expires_at = @until WHERE kind = @kind AND id = @id',
@@ -153,12 +157,16 @@ export function createArtifactStore(
 
   /** Uses an artifact up, and notes that its grant and client were used. */
   function useUp({ kind, id, at }: Extract<Change, { type: 'consume' }>): void {
-    const used = consume.get(at, kind, id);
+    const used = findFresh.get(kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
+    consume.run(at, used.place);
     const until = at + keptAfterUseSeconds;
     if (used.expiresAt < until) keepLonger.run({ kind, id, until });
-    const clientId = used.grantId === null ? undefined : useGrant.get({ grantId: used.grantId, at });
-    if (clientId !== undefined) useClientAgain.run({ clientId, at });
+    if (used.grantId === null) return;
+    const clientId = unnotedUse.get({ grantId: used.grantId, at });
+    if (clientId === undefined) return;
+    useGrant.run(at, used.grantId);
+    useClientAgain.run({ clientId, at });
   }
 
   function apply(change: Change): void {

@@ -17,8 +17,8 @@ async function follow() {
   const successor = used?.successor ?? '';
   await adapter('RefreshToken').consume('used');
   const values = {
-    access_token: successorOf('AccessToken', successor),
-    refresh_token: successorOf('RefreshToken', successor),
+    access_token: successorOf('AccessToken', successor, startOfTime),
+    refresh_token: successorOf('RefreshToken', successor, startOfTime),
   };
   await adapter('RefreshToken').upsert(values.refresh_token, { ...granted, kind: 'RefreshToken' }, 600);
   const issued = { ...granted, scope: 'a b', exp: startOfTime + 100 };

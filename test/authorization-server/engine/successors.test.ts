@@ -10,9 +10,11 @@ import { startAdapters } from '../storage-subject.ts';
 describe('successors of a refresh token', () => {
   it('are the same each time, of 256 bits, and lead neither to each other nor to a stored name', () => {
     const secret = randomSecret();
-    const values = (['AccessToken', 'RefreshToken'] as const).map((kind) => successorOf(kind, secret));
-    expect(values).toEqual([successorOf('AccessToken', secret), successorOf('RefreshToken', secret)]);
-    for (const value of values) expect(value).toMatch(/^[\w-]{43}$/);
+    const of = (kind: 'AccessToken' | 'RefreshToken', at = 1_800_000_000) => successorOf(kind, secret, at);
+    const values = [of('AccessToken'), of('RefreshToken')];
+    expect(values).toEqual([of('AccessToken'), of('RefreshToken')]);
+    for (const value of values) expect(value).toMatch(/^0tro8w0-[\w-]{43}$/);
+    expect(of('AccessToken', 1_800_000_001)).not.toBe(values[0]);
     const names = ['AccessToken', 'RefreshToken'].map((kind) => hashSecret(kind, secret));
     expect(new Set([secret, ...values, ...names]).size).toBe(5);
   });

@@ -158,8 +158,16 @@ async function observe(asked: Asked) {
   const body = (await response.json()) as Fields;
   const written = await awaitNoted(before);
   const { access_token, refresh_token, ...rest } = body;
-  const tokens = [access_token, refresh_token].map((token) => /^[\w-]{43}$/.test(token ?? ''));
-  const { date: _date, 'x-request-id': _id, ...headers } = Object.fromEntries(response.headers);
+  const tokens = [access_token, refresh_token].map((token) =>
+    /^(?:[\da-z]{7}-)?[\w-]{43}$/.test(token ?? ''),
+  );
+  // What is plain begins with a date.
+  const {
+    date: _date,
+    'x-request-id': _id,
+    'content-length': _length,
+    ...headers
+  } = Object.fromEntries(response.headers);
   const secrets = written.flatMap((row) => ('payload' in row ? [(row.payload as { jti?: string }).jti] : []));
   return {
     isOfEngine,
