@@ -51,10 +51,11 @@ export function loginPage(path: string): string {
 /**
  * The query of a login page.
  * @param next path of the page it leads on to; empty for the overview
- * @param isOtherWanted whether an upstream is to ask for another account, as the one there may not come in here
+ * @param comesBack of somebody who comes back from an upstream: `other=1` has it ask for another account, as the one there
+ *   may not come in here; `denied=` names the one where they did not allow it
  */
-export function loginQuery(next: string, isOtherWanted = false): string {
-  const query = [...(next === '' ? [] : [`next=${next}`]), ...(isOtherWanted ? ['other=1'] : [])].join('&');
+export function loginQuery(next: string, comesBack?: 'other=1' | `denied=${string}`): string {
+  const query = [...(next === '' ? [] : [`next=${next}`]), ...(comesBack ? [comesBack] : [])].join('&');
   return query && `?${query}`;
 }
 
@@ -65,16 +66,22 @@ function bindingOf({ visitor }: LoginRequest): string {
   return `account ${visitor}`;
 }
 
-/** Shows the login page of the account pages. */
+/** What is said to whoever comes back from an upstream where they did not allow it. */
+function deniedThere({ ctx, texts }: AccountRequest, upstreams: Upstreams): string | undefined {
+  const upstream = typeof ctx.query.denied === 'string' ? upstreams.find(ctx.query.denied) : undefined;
+  return upstream && texts.account.login.denied(upstream.label);
+}
+
+/** Shows the login page of the account pages. @param problem why the last attempt failed */
 export async function showAccountLogin(
   request: LoginRequest,
   { passkeys, upstreams }: AccountLoginOptions,
-  problem?: string,
+  problem = deniedThere(request, upstreams),
 ): Promise<void> {
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);
   const query = loginQuery(next);
-  const upstreamQuery = loginQuery(next, isOtherWanted(request));
+  const upstreamQuery = loginQuery(next, isOtherWanted(request) ? 'other=1' : undefined);
   const options = await passkeys.loginOptions(bindingOf(request));
   const offered = upstreams.all.filter(({ settings }) => settings.login);
   const email = form.get('email') ?? who?.account.email;

@@ -63,6 +63,7 @@ export const accountEn = {
     heading: 'Log in',
     toAccount: 'Log in to see and change your account.',
     again: 'For this change, please show once more that it is you.',
+    denied: (service: string) => `${service} says that you did not allow it. Nobody was logged in.`,
     passkey: 'Log in with a passkey',
     orPassword: 'or with the password',
   },

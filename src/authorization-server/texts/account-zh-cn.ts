@@ -63,6 +63,7 @@ export const accountZhCn: typeof accountEn = {
     heading: '登录',
     toAccount: '请登录以查看和管理您的账号。',
     again: '进行此更改前，请再次验证您的身份。',
+    denied: (service) => `${service} 表示您没有允许。您尚未登录。`,
     passkey: '使用通行密钥登录',
     orPassword: '或使用密码登录',
   },

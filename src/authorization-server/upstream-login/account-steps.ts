@@ -113,8 +113,13 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         goOn(ctx, pageOf(next));
       },
       fail(ctx, { next }, upstream, failure) {
-        const page = failure === 'notAdmitted' ? `login${loginQuery(next, true)}` : next;
-        return fail(ctx, pageOf(page), upstream, failure);
+        const pages = {
+          notAdmitted: `login${loginQuery(next, 'other=1')}`,
+          denied: `login${loginQuery(next, `denied=${upstream.name}`)}`,
+          unavailable: next,
+          refused: next,
+        };
+        return fail(ctx, pageOf(pages[failure]), upstream, failure);
       },
     },
     link: {

@@ -172,7 +172,7 @@ describe('a login on the account pages', () => {
       expect(ctx.body).toContain(`href="https://notes.example/account/${way}"`);
     }
     const { ctx } = await run((at) => fail(at, login, upstream(), 'denied'));
-    expect(ctx.headers.Location).toBe('https://notes.example/account');
+    expect(ctx.headers.Location).toBe('https://notes.example/account/login?denied=work');
     const linked = await run((at) => steps().link.fail(at, purpose, upstream(), 'refused'));
     expect(linked.ctx.body).toContain('href="https://notes.example/account/upstreams"');
   });

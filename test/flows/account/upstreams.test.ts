@@ -49,6 +49,20 @@ describe('a login to the account pages through an upstream', () => {
     expect(new URL(response.headers.get('location') ?? '').searchParams.get('prompt')).toContain('login');
   });
 
+  it('that its person did not allow there leads back to the login page, which says so until the next try', async () => {
+    const scene = await startElsewhere();
+    const visitor = createVisitor();
+    const login = await visitor.open(`${scene.gatehouse.url}/account/login?next=passkeys`);
+    const denied = await goThrough(visitor, login, '/account/upstream?next=passkeys', lin, 'deny');
+    expect(denied.url).toBe(`${scene.gatehouse.url}/account/login?next=passkeys&denied=work`);
+    expect(denied.html).toMatch(
+      /role="alert"><p>Work says that you did not allow it. Nobody was logged in./,
+    );
+    expect(denied.html).not.toContain('denied=');
+    const { html } = await visitor.open(`${scene.gatehouse.url}/account/login?denied=<b>nobody</b>`);
+    expect(html).not.toMatch(/role="alert"|nobody/);
+  });
+
   it('has no password to change, and is told where one comes from', async () => {
     const scene = await startElsewhere();
     const { visitor } = await comeThroughWork(scene);
