@@ -65,6 +65,8 @@ export type ClientChange =
   | { type: 'setRegistrationToken'; clientId: string; hash: string }
   /** Changes nothing; refused unless this is the token of the client now (T-064). */
   | { type: 'requireRegistrationToken'; clientId: string; hash: string }
+  /** Notes that a client was used, to the day: most uses need not be written. */
+  | { type: 'useClient'; clientId: string; at: number }
   /** Uses an invitation once; refused where it is used up, has expired or never was (T-065). */
   | { type: 'useInvitation'; id: string; at: number };
 

@@ -118,6 +118,12 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     writes.add(keepAnswer(box, kept));
   }
 
+  /** A client that acts for itself, or exchanges what others gave it, uses up nothing by which its use would be noted. */
+  function noteUse(ctx: Context, writes: WriteSet): void {
+    const clientId = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities.Client?.clientId;
+    if (clientId !== undefined) writes.add({ type: 'useClient', clientId, at: now() });
+  }
+
   async function resolveConflict(ctx: Context, conflict: Conflict, writes: WriteSet): Promise<void> {
     if (conflict.reason === 'consumed' && conflict.kind === 'RefreshToken') {
       const attempt = { answer: ctx.body as TokenAnswer, keyThumbprint: issuedKey(ctx) };
@@ -220,6 +226,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();
       else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
+      else if (code === null) noteUse(ctx, collecting);
       return ctx.status < 500;
     });
 

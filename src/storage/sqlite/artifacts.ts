@@ -20,8 +20,8 @@ class ConflictFound extends Error {
 /** How long a used artifact is remembered at least, so that a late replay is noticed. */
 const keptAfterUseSeconds = 86_400;
 
-/** How exactly the last use of a client and of a grant is known: most refreshes of a client need not write it. */
-const useResolutionSeconds = { client: 86_400, grant: 60 } as const;
+/** How exactly the last use of a grant is known: most refreshes of a client need not write it. */
+const useResolutionSeconds = 60;
 
 interface Row {
   id: string;
@@ -85,13 +85,10 @@ export function createArtifactStore(
   const unnotedUse = db
     .prepare<{ grantId: string; at: number }, string>(
       `SELECT client_id FROM grants
-       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds.grant} AND @at`,
+       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds} AND @at`,
     )
     .pluck();
   const useGrant = db.prepare<[number, string]>('UPDATE grants SET used_at = ? WHERE id = ?');
-  const useClientAgain = db.prepare<{ clientId: string; at: number }>(
-    `UPDATE clients SET used_at = @at WHERE id = @clientId AND used_at < @at - ${useResolutionSeconds.client}`,
-  );
   const changeClient = createClientChanges(db);
   const changeIdentity = createIdentityChanges(db);
   const changeUpstream = createUpstreamChanges(db);
@@ -166,7 +163,7 @@ export function createArtifactStore(
     const clientId = unnotedUse.get({ grantId: used.grantId, at });
     if (clientId === undefined) return;
     useGrant.run(at, used.grantId);
-    useClientAgain.run({ clientId, at });
+    changeClient({ type: 'useClient', clientId, at });
   }
 
   function apply(change: Change): void {

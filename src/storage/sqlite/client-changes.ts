@@ -2,6 +2,9 @@ import type Database from 'better-sqlite3';
 import type { Conflict } from '../artifacts.ts';
 import type { ClientChange, NewClient } from '../clients.ts';
 
+/** How exactly the last use of a client is known. */
+const useResolutionSeconds = 86_400;
+
 /** Fills in what a client that is written does not say. */
 export function toClientColumns(client: NewClient): Required<NewClient> {
   return { status: 'approved', origin: 'registered', ...client };
@@ -67,6 +70,10 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
   const holdsToken = db
     .prepare<[string, string], number>('SELECT 1 FROM clients WHERE id = ? AND token_hash = ?')
     .pluck();
+  const use = db.prepare<{ clientId: string; at: number }>(
+    `UPDATE clients SET used_at = @at
+     WHERE id = @clientId AND (used_at IS NULL OR used_at < @at - ${useResolutionSeconds})`,
+  );
   const useInvitation = db.prepare(
     'UPDATE invitations SET uses_left = uses_left - 1 WHERE id = ? AND uses_left > 0 AND expires_at > ?',
   );
@@ -103,6 +110,9 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
         return holdsToken.get(change.clientId, change.hash)
           ? undefined
           : refused('RegistrationAccessToken', change.hash);
+      case 'useClient':
+        use.run(change);
+        return undefined;
       case 'useInvitation':
         return useInvitation.run(change.id, change.at).changes === 1
           ? undefined

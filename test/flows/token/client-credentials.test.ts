@@ -123,6 +123,18 @@ describe('a client for itself', () => {
     expect(await tryAccess(gatehouse.mcpUrl, await tokenOf(Promise.resolve(without)))).toBe(200);
   });
 
+  it('counts as used from its first token on, not from a refused request (T-061)', async () => {
+    const usedAt = async () => (await gatehouse.storage.clients.find('signer'))?.usedAt;
+    expect(
+      (await post(`${gatehouse.url}/token`, { grant_type: grantTypes[0], client_id: 'signer' })).ok,
+    ).toBe(false);
+    expect(await usedAt()).toBeUndefined();
+    expect((await ask()).ok).toBe(true);
+    expect((await gatehouse.storage.clients.find('robot'))?.usedAt).toEqual(expect.any(Number));
+    const listed = await gatehouse.administration.clients.list();
+    expect(listed.find(({ clientId }) => clientId === 'robot')?.usedAt).toEqual(expect.any(Number));
+  });
+
   it('never gets more than the operator gave it, nor what does not exist (T-063)', async () => {
     const asReader = (fields: Record<string, string>) =>
       post(`${gatehouse.url}/token`, {

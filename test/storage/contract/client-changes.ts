@@ -135,6 +135,24 @@ export function describeClientChanges(open: OpenStorage): void {
     });
   });
 
+  describe('the use of a client', () => {
+    it('is noted the first time and then once a day, also without a grant; a client that is not there is none', async () => {
+      const storage = await openForTest(open);
+      const { artifacts, clients } = storage;
+      await artifacts.commit([put('c')]);
+      const usedAt = async (at: number) => {
+        await artifacts.commit([{ type: 'useClient', clientId: 'c', at }]);
+        return (await clients.find('c'))?.usedAt;
+      };
+      expect(await usedAt(startOfTime)).toBe(startOfTime);
+      expect(await usedAt(startOfTime + day)).toBe(startOfTime);
+      expect(await usedAt(startOfTime + day + 1)).toBe(startOfTime + day + 1);
+      const none: ClientChange = { type: 'useClient', clientId: 'none', at: startOfTime };
+      expect(await artifacts.commit([none])).toEqual({ committed: true });
+      expect(await ids(storage)).toEqual(['c']);
+    });
+  });
+
   describe('decisions about clients', () => {
     it('approve and deny, and a denied client loses its grants and open pages', async () => {
       const { accounts, artifacts, clients } = await openForTest(open);
