@@ -2,10 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
 import { loadSettings } from '../config/load.ts';
-import { openDataFolder } from '../storage/sqlite/index.ts';
+import { openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
-import { printableLine, processIo } from './output.ts';
+import { type CommandIo, printableLine, processIo } from './output.ts';
 
 /** Where the commands of an operator find the installation. */
 export interface InstallationOptions {
@@ -57,18 +57,21 @@ export function findDataFolder(options: InstallationOptions): string {
   return data;
 }
 
+/** Gives what says on standard error that a database has to be brought up: nothing earlier can use it then. */
+export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUpgrade) => void {
+  return ({ from, to }) =>
+    void stderr.write(
+      `The database is of an earlier version. It has to be brought from schema ${from} to ${to}, which earlier versions do not know.\n`,
+    );
+}
+
 /**
- * Opens a data folder, and says on standard error where its database is brought up: nothing earlier can use it then.
+ * Opens a data folder, and says on standard error where its database has to be brought up.
  * @param data path of the folder
  * @throws StorageFault, KeyFileFault
  */
 export function openInstallation(data: string, { stderr } = processIo()): ReturnType<typeof openDataFolder> {
-  return openDataFolder(data, {
-    beforeUpgrade: ({ from, to }) =>
-      void stderr.write(
-        `The database is of an earlier version. It is brought from schema ${from} to ${to}, which earlier versions do not know.\n`,
-      ),
-  });
+  return openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
 }
 
 /**

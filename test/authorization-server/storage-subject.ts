@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Adapter } from 'oidc-provider';
-import { createAdapters } from '../../src/authorization-server/engine/adapter.ts';
+import { type ArtifactAdapter, createAdapters } from '../../src/authorization-server/engine/adapter.ts';
 import { createSealedClientIds } from '../../src/authorization-server/registration/sealed-client-ids.ts';
 import { createSealedBox, type SealedBox } from '../../src/crypto/sealed-box.ts';
 import { createTextSeal } from '../../src/crypto/text-seal.ts';
@@ -9,9 +8,12 @@ import { account, openForTest, startOfTime } from '../storage/contract/subject.t
 import { openNewDatabase } from '../storage/sqlite/subject.ts';
 
 /** A storage with one account, the engine's adapters over it, and a clock that can be moved. */
-export async function startAdapters(
-  refreshGraceSeconds = 120,
-): Promise<{ storage: Storage; box: SealedBox; adapter(name: string): Adapter; clock: { now: number } }> {
+export async function startAdapters(refreshGraceSeconds = 120): Promise<{
+  storage: Storage;
+  box: SealedBox;
+  adapter(name: string): ArtifactAdapter;
+  clock: { now: number };
+}> {
   const storage = await openForTest(openNewDatabase);
   await storage.accounts.add(account('ada'));
   const box = createSealedBox([{ id: 'k', key: randomBytes(32).toString('base64url') }]);

@@ -37,7 +37,7 @@ const guards: Readonly<Record<string, Guard>> = {
   ReplayDetection: 'absent',
 };
 
-/** An adapter as the engine takes it, which lets others of ours say when. */
+/** An adapter as the engine takes it, which lets others of ours say when. What is never used up takes no notice. */
 export interface ArtifactAdapter extends Adapter {
   /** Uses an artifact up. @param at epoch seconds; now by default */
   consume(value: string, at?: number): ReturnType<Adapter['consume']>;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadSettings } from '../../config/load.ts';
 import { restoreDataFolder } from '../../storage/sqlite/index.ts';
-import { type InstallationOptions, withAdministration } from '../open-administration.ts';
+import { announceUpgrade, type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { describeCarriedOver } from './carried-over.ts';
 
@@ -36,6 +36,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
         data,
         replace: options.replace === true,
         keepLogins: keptLogins,
+        beforeUpgrade: announceUpgrade(io.stderr),
         stamp: new Date(io.now() * 1000).toISOString().replace(/[:.]/g, '-'),
       });
       await withAdministration({ data }, false, ({ installation }) =>

@@ -119,9 +119,7 @@ export function createArtifactStore(
   );
   const consume = db.prepare<[number, number]>('UPDATE artifacts SET consumed_at = ? WHERE rowid = ?');
   // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
-  const keepLonger = db.prepare<{ kind: string; id: string; until: number }>(
-    'UPDATE artifacts SET expires_at = @until WHERE kind = @kind AND id = @id',
-  );
+  const keepLonger = db.prepare<[number, number]>('UPDATE artifacts SET expires_at = ? WHERE rowid = ?');
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
   const passwordHash = db
     .prepare('SELECT password_hash FROM accounts WHERE id = ? AND disabled_at IS NULL')
@@ -158,7 +156,7 @@ export function createArtifactStore(
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     consume.run(at, used.place);
     const until = at + keptAfterUseSeconds;
-    if (used.expiresAt < until) keepLonger.run({ kind, id, until });
+    if (used.expiresAt < until) keepLonger.run(until, used.place);
     if (used.grantId === null) return;
     const clientId = unnotedUse.get({ grantId: used.grantId, at });
     if (clientId === undefined) return;

@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
-import { StorageFault } from '../storage.ts';
+import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import type { CarriedOver } from './carried-over.ts';
 import { carryOver } from './carry-over.ts';
 import { dataFiles } from './data-folder.ts';
@@ -22,6 +22,8 @@ export interface RestoreOptions {
   replace: boolean;
   /** Keeps consents, tokens and logins: only where nothing happened since the backup. */
   keepLogins: boolean;
+  /** Is told that the backup is of an earlier version and is about to be brought to the schema of this one. */
+  beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
   /** Marks what is put aside: the time, as text fit for a file name. */
   stamp: string;
 }
@@ -78,7 +80,7 @@ function describeAge(db: Database.Database): Pick<Restored, 'asOf'> {
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do; nothing was changed then
  */
 export async function restoreDataFolder(options: RestoreOptions): Promise<Restored> {
-  const { backup, data, replace, keepLogins, stamp } = options;
+  const { backup, data, replace, keepLogins, beforeUpgrade, stamp } = options;
   if (!existsSync(join(backup, dataFiles.database)))
     throw new StorageFault(
       `There is no backup in ${backup}: it has no ${dataFiles.database}. Name the folder that gatehouse backup wrote. Nothing was changed.`,
@@ -97,7 +99,7 @@ export async function restoreDataFolder(options: RestoreOptions): Promise<Restor
   const restored: Restored = {};
   const draft = draftOf(join(backup, dataFiles.database), place.database);
   try {
-    const db = openDatabase(draft, (opened) => checkInstallation(opened, keys));
+    const db = openDatabase(draft, (opened) => checkInstallation(opened, keys), beforeUpgrade);
     try {
       if (!keepLogins) revokeAll(db);
       Object.assign(restored, describeAge(db));

@@ -72,6 +72,19 @@ describe('an adapter', () => {
     expect(await used('RefreshToken')).toBe(startOfTime);
   });
 
+  it('uses up at the moment that is said, now by itself', async () => {
+    const { storage, adapter } = await startAdapters();
+    for (const [value, at] of [
+      ['said', startOfTime - 7],
+      ['now', undefined],
+    ] as const) {
+      await adapter('RefreshToken').upsert(value, { jti: value }, 600);
+      await adapter('RefreshToken').consume(value, at);
+      const row = await storage.artifacts.find('RefreshToken', hashSecret('RefreshToken', value));
+      expect(row?.consumedAt).toBe(at ?? startOfTime);
+    }
+  });
+
   it('does not know a code from the future (T-037)', async () => {
     const { adapter, clock } = await startAdapters();
     await adapter('AuthorizationCode').upsert('x', { jti: 'x', iat: startOfTime }, 60);

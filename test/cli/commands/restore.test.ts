@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { registerBackup } from '../../../src/cli/commands/backup.ts';
 import { registerRestore } from '../../../src/cli/commands/restore.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { newInstallation, operate, withInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
 
@@ -66,5 +67,14 @@ describe('gatehouse restore', () => {
       carriedOver: expect.objectContaining({ disabledAccounts: [] }),
       putAside: expect.stringMatching(/gatehouse\.db\.before-\d{4}-\d\d-\d\dT/),
     });
+  });
+
+  it('says that a backup of an earlier version has to be brought up (T-174)', async () => {
+    const args = ['restore', await earlierDataFolder(), '--data', join(testFolder(), 'data')];
+    const { stderr, error } = await runCommand(registerRestore, args);
+    expect(stderr).toMatch(
+      /^The database is of an earlier version\. It has to be brought from schema 11 to \d+,.*\n$/,
+    );
+    expect(error).toBeUndefined();
   });
 });

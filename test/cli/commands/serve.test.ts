@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
+import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
@@ -97,6 +98,16 @@ describe('gatehouse serve', () => {
       7,
       /^The data folder \/.*\/data cannot be written\..*--data\.\n$/,
     );
+  });
+
+  it('says that it has to bring a database of an earlier version up, and serves it (T-174)', async () => {
+    const program = serve(['--data', await earlierDataFolder(), '--port', '0']);
+    await program.waitFor('stdout', /Gatehouse/);
+    await program.waitFor(
+      'stderr',
+      /^The database is of an earlier version\. It has to be brought from schema 11 to/,
+    );
+    await program.stop();
   });
 
   it('says that the database is of a newer program, or damaged, and leaves it as it is (T-172, T-174)', async () => {

@@ -55,9 +55,7 @@ describe('a login to the account pages through an upstream', () => {
     const login = await visitor.open(`${scene.gatehouse.url}/account/login?next=passkeys`);
     const denied = await goThrough(visitor, login, '/account/upstream?next=passkeys', lin, 'deny');
     expect(denied.url).toBe(`${scene.gatehouse.url}/account/login?next=passkeys&denied=work`);
-    expect(denied.html).toMatch(
-      /role="alert"><p>Work says that you did not allow it. Nobody was logged in./,
-    );
+    expect(denied.html).toMatch(/role="alert"><p>Work says that you did not allow it. Nobody was logged in./);
     expect(denied.html).not.toContain('denied=');
     const { html } = await visitor.open(`${scene.gatehouse.url}/account/login?denied=<b>nobody</b>`);
     expect(html).not.toMatch(/role="alert"|nobody/);

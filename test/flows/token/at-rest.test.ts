@@ -58,7 +58,8 @@ afterAll(() => gatehouse.stop());
 function expectNone(where: string, bytes: Buffer | string): void {
   for (const [what, secret] of Object.entries(secrets)) {
     expect(secret.length, what).toBeGreaterThan(7);
-    expect(bytes.includes(secret), `${what} in ${where}`).toBe(false);
+    // Of a dated token the date is no secret.
+    expect(bytes.includes(secret.slice(-43)), `${what} in ${where}`).toBe(false);
   }
 }
 

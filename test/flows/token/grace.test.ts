@@ -80,6 +80,21 @@ describe('a used refresh token', () => {
     await expectEnded(gatehouse, clientId, first);
   });
 
+  it('gives its first answer also where a second was over in the middle of it (T-043, T-165)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse);
+    let now = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now += 400));
+    try {
+      const first = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
+      for (const again of await Promise.all(
+        [1, 2, 3].map(() => refresh(gatehouse.url, clientId, tokens.refresh_token)),
+      ))
+        expectSame(first, await expectTokens(again));
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   it('gives the same again and again, and the window does not grow with it (T-044)', async () => {
     const { clientId, tokens } = await obtainTokens(gatehouse);
     const first = await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));

@@ -151,6 +151,9 @@ async function awaitNoted(before: Map<string, object>): Promise<object[]> {
   }
 }
 
+/** What the tokens of a plain answer begin with. */
+const dateShape = /^[\da-z]{7}-(?=[\w-]{43}$)/;
+
 /** What a request gets and writes, without what differs from one login to the next. */
 async function observe(asked: Asked) {
   const before = readRows();
@@ -158,10 +161,9 @@ async function observe(asked: Asked) {
   const body = (await response.json()) as Fields;
   const written = await awaitNoted(before);
   const { access_token, refresh_token, ...rest } = body;
-  const tokens = [access_token, refresh_token].map((token) =>
-    /^(?:[\da-z]{7}-)?[\w-]{43}$/.test(token ?? ''),
-  );
-  // What is plain begins with a date.
+  const issued = [access_token, refresh_token].map((token = '') => token);
+  const tokens = issued.map((token) => /^[\w-]{43}$/.test(token.replace(dateShape, '')));
+  const dates = issued.flatMap((token) => dateShape.exec(token) ?? []);
   const {
     date: _date,
     'x-request-id': _id,
@@ -171,13 +173,15 @@ async function observe(asked: Asked) {
   const secrets = written.flatMap((row) => ('payload' in row ? [(row.payload as { jti?: string }).jti] : []));
   return {
     isOfEngine,
-    secrets: [access_token, refresh_token].map((token) => secrets.includes(token)),
+    dates: dates.length,
+    secrets: issued.map((token) => secrets.includes(token)),
     seen: {
       status: response.status,
       members: Object.keys(body),
       rest,
       tokens,
       headers,
+      length: Number(response.headers.get('content-length')) - dates.join('').length,
       written: written
         .filter((row) => !isKeptAnswer(row))
         .map(steady)
@@ -211,6 +215,7 @@ describe('a plain request', () => {
       const plain = await observe({ fields: own });
       const engine = await observe({ fields: { ...other, ...throughTheEngine } });
       expect([plain.isOfEngine, engine.isOfEngine]).toEqual([false, true]);
+      expect([plain.dates, engine.dates]).toEqual([2, 0]);
       expect(plain.seen).toEqual(engine.seen);
       expect(plain.seen).toMatchObject({ status: 200, tokens: [true, true] });
       expect(plain.secrets).toEqual([true, true]);
