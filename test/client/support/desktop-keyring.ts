@@ -28,7 +28,7 @@ export async function startDesktopKeyring(): Promise<Record<string, string>> {
   };
   env.DBUS_SESSION_BUS_ADDRESS = await start('dbus-daemon', ['--session', '--nofork', '--print-address=1']);
   void start('gnome-keyring-daemon', ['--foreground', '--components=secrets', '--unlock'], 'a password');
-  for (let attempt = 0; attempt < 50; attempt++) {
+  for (let attempt = 0; attempt < 200; attempt++) {
     const { stderr } = await runProgram('secret-tool', ['lookup', 'ready', 'no'], { env });
     if (stderr === '') return env;
     await sleep(50);
