@@ -6,7 +6,7 @@ import { SecondTries } from './test/support/second-tries.ts';
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 
 /** Tests that measure their own process: each file has one to itself. The others share theirs, as to start one takes longer. */
-const apart = ['attacks/*', 'crosstalk/*', 'limits/*', 'token/secret-comparison'].map(
+const apart = ['attacks/**/*', 'crosstalk/**/*', 'limits/**/*', 'token/secret-comparison'].map(
   (name) => `test/flows/${name}.test.ts`,
 );
 

@@ -1,4 +1,4 @@
-import type { AuthorizationWishes, Upstream } from '../../upstream/upstream.ts';
+import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { BeginUpstream } from '../upstream-login/begin-upstream.ts';
 import { failureOf, isUpstreamFault } from '../upstream-login/fault-of-upstream.ts';
@@ -39,4 +39,18 @@ export async function goUpstream(
     const words = texts.account.upstreams;
     return isAway ? words.away(label) : words.faulty(label);
   }
+}
+
+/**
+ * What is said to somebody who comes back from an upstream that a query names; only names of upstreams that are there count.
+ * @param words takes the label of the upstream
+ * @param name value of the query's parameter
+ */
+export function sayOfUpstream(
+  upstreams: Upstreams,
+  words: (label: string) => string,
+  name: unknown,
+): string | undefined {
+  const upstream = typeof name === 'string' ? upstreams.find(name) : undefined;
+  return upstream && words(upstream.label);
 }

@@ -10,7 +10,7 @@ import { renderCode } from '../views/code.ts';
 import { renderLogin } from '../views/login.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { type AccountRequest, goToPage } from './account-request.ts';
-import { goUpstream } from './go-upstream.ts';
+import { goUpstream, sayOfUpstream } from './go-upstream.ts';
 import type { LoggedIn, OwnSessions } from './own-session.ts';
 
 /** What the login of the account pages works with. */
@@ -66,17 +66,11 @@ function bindingOf({ visitor }: LoginRequest): string {
   return `account ${visitor}`;
 }
 
-/** What is said to whoever comes back from an upstream where they did not allow it. */
-function deniedThere({ ctx, texts }: AccountRequest, upstreams: Upstreams): string | undefined {
-  const upstream = typeof ctx.query.denied === 'string' ? upstreams.find(ctx.query.denied) : undefined;
-  return upstream && texts.account.login.denied(upstream.label);
-}
-
-/** Shows the login page of the account pages. @param problem why the last attempt failed */
+/** Shows the login page of the account pages. @param problem why the last attempt failed, here or at an upstream */
 export async function showAccountLogin(
   request: LoginRequest,
   { passkeys, upstreams }: AccountLoginOptions,
-  problem = deniedThere(request, upstreams),
+  problem = sayOfUpstream(upstreams, request.texts.account.login.denied, request.ctx.query.denied),
 ): Promise<void> {
   const { ctx, texts, url, csrf, form, who } = request;
   const next = destination(request);

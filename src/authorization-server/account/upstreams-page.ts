@@ -12,7 +12,7 @@ import {
   renderUpstreamUnlink,
 } from '../views/account/upstreams.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
-import { goUpstream } from './go-upstream.ts';
+import { goUpstream, sayOfUpstream } from './go-upstream.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
 
@@ -29,10 +29,7 @@ export interface UpstreamsPageOptions {
 /** What became of the form before, for the page that follows it; only names of upstreams that are there count. */
 function noticeOf({ ctx, texts }: PersonalRequest, { upstreams }: UpstreamsPageOptions): string | undefined {
   const { linkDone, linkDenied, unlinkDone } = texts.account.upstreams;
-  const say = (words: (service: string) => string, name: unknown): string | undefined => {
-    const upstream = typeof name === 'string' ? upstreams.find(name) : undefined;
-    return upstream && words(upstream.label);
-  };
+  const say = (words: (service: string) => string, name: unknown) => sayOfUpstream(upstreams, words, name);
   const { linked, denied, unlinked } = ctx.query;
   return say(linkDone, linked) ?? say(linkDenied, denied) ?? say(unlinkDone, unlinked);
 }

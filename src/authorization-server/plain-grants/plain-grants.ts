@@ -44,8 +44,8 @@ const rotated = 'refresh_token';
 /**
  * Creates the step in front of the engine that answers the token requests nearly all are: a public client redeems its code
  * or refresh token for opaque bearer tokens, and everything about it is right. It answers what the engine would, and writes
- * the rows that the engine would (under dated names), through its adapters and into the same write set, in a third of the time. Whatever is
- * not plain, not right, or fails goes on to the engine as it came: every refusal is the engine's.
+ * the rows that the engine would (under dated names), through its adapters and into the same write set, in a third of the
+ * time. Whatever is not plain, not right, or fails goes on to the engine as it came: every refusal is the engine's.
  * @see RFC 6749 sections 4.1.3, 5.1 and 6
  */
 export function createPlainGrants(options: PlainGrantOptions): Step {

@@ -7,6 +7,7 @@ import { migrate } from '../../../src/storage/sqlite/migrate.ts';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { runProgram } from '../../support/program.ts';
+import { databaseOf } from './earlier-database.ts';
 
 const migrations = new URL('../../../migrations/sqlite/', import.meta.url);
 const tableNames = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
@@ -77,38 +78,24 @@ describe('migration', () => {
   }, 240_000);
 
   it('of notes from before clients could have some leaves every note with its account', async () => {
-    const file = join(testFolder(), 'gatehouse.db');
-    const former = new Database(file);
-    former.exec(readFileSync(new URL('../../../migrations/sqlite/0001_first.sql', import.meta.url), 'utf8'));
-    former.exec("INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1)");
-    former.exec("INSERT INTO notes (id, account_id, text, created_at) VALUES ('n', 'ada', 'kept', 2)");
-    former.pragma('user_version = 1');
-    former.close();
-    const storage = openSqliteStorage(file);
+    const rows = `
+      INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1);
+      INSERT INTO notes (id, account_id, text, created_at) VALUES ('n', 'ada', 'kept', 2)`;
+    const storage = openSqliteStorage(databaseOf(1, rows));
     onTestFinished(() => storage.close());
     expect(await storage.notes.list('ada', 10)).toEqual([{ id: 'n', text: 'kept', createdAt: 2 }]);
   });
 
   it('of clients from before their use was known counts them as used, so that none is swept at once (T-061)', async () => {
-    const file = join(testFolder(), 'gatehouse.db');
-    const former = new Database(file);
-    former.exec(readFileSync(new URL('../../../migrations/sqlite/0001_first.sql', import.meta.url), 'utf8'));
-    former.exec("INSERT INTO clients (id, payload, created_at) VALUES ('old', x'00', 1)");
-    former.pragma('user_version = 1');
-    former.close();
-    const storage = openSqliteStorage(file);
+    const rows = "INSERT INTO clients (id, payload, created_at) VALUES ('old', x'00', 1)";
+    const storage = openSqliteStorage(databaseOf(1, rows));
     onTestFinished(() => storage.close());
     await storage.sweepExpired(Math.floor(Date.now() / 1000));
     expect(await storage.clients.find('old')).toMatchObject({ createdAt: 1 });
   });
 
   it('of grants and logins from before upstreams leaves them, hung on nothing (T-174)', async () => {
-    const file = join(testFolder(), 'gatehouse.db');
-    const former = new Database(file);
-    former.pragma('foreign_keys = ON');
-    for (const name of readdirSync(migrations).sort().slice(0, 11))
-      former.exec(readFileSync(new URL(name, migrations), 'utf8'));
-    former.exec(`
+    const rows = `
       INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1);
       INSERT INTO identities (issuer, subject, account_id, created_at) VALUES ('https://idp.example', '1', 'ada', 1);
       INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ada', 'c', x'01', 9);
@@ -116,10 +103,8 @@ describe('migration', () => {
       INSERT INTO artifacts (id, kind, account_id, payload, expires_at) VALUES ('s', 'Session', 'ada', x'03', 9);
       INSERT INTO artifacts (id, kind, grant_id, uid, payload, revision, failures, consumed_at, expires_at)
         VALUES ('d', 'DeviceCode', 'g', 'user code', x'04', 3, 4, 5, 9);
-    `);
-    former.pragma('user_version = 11');
-    former.close();
-    const storage = openSqliteStorage(file);
+    `;
+    const storage = openSqliteStorage(databaseOf(11, rows));
     onTestFinished(() => storage.close());
     expect(await storage.artifacts.findGrant('g')).toMatchObject({ payload: Buffer.of(1), expiresAt: 9 });
     expect(await storage.artifacts.find('AccessToken', 't')).toMatchObject({ payload: Buffer.of(2) });
