@@ -27,18 +27,18 @@ export function randomSecret(bytes = 32): string {
   return takeRandom(bytes).toString('base64url');
 }
 
-/** Digits of a date: seconds in base 36, in whose order texts are in that of time. Seven are enough for 2,400 years. */
-const dateDigits = 7;
-const datedShape = /^[0-9a-z]{7}-[\w-]{43}$/;
+/** Digits of a date: milliseconds in base 36, in whose order texts are in that of time. Nine are enough for 3,200 years. */
+const dateDigits = 9;
+const datedShape = /^[0-9a-z]{9}-[\w-]{43}$/;
 
 /**
  * A secret that begins with a date. Its stored name does as well: what is stored one after the other then stands side by
  * side in an index, where by hashes alone each would be on another page, to be written anew.
- * @param seconds epoch seconds
+ * @param atMs epoch milliseconds
  * @param secret 256 bits that nobody can guess, base64url
  */
-export function datedSecret(seconds: number, secret: string): string {
-  return `${seconds.toString(36).padStart(dateDigits, '0')}-${secret}`;
+export function datedSecret(atMs: number, secret: string): string {
+  return `${atMs.toString(36).padStart(dateDigits, '0')}-${secret}`;
 }
 
 /**

@@ -48,26 +48,26 @@ describe('a dated secret', () => {
   const secret = 's'.repeat(43);
 
   it('fits a URL, and is found by all of it', () => {
-    const [one, other] = [datedSecret(1_800_000_000, secret), datedSecret(1_800_000_001, secret)];
-    expect(one).toMatch(/^[\w-]{51}$/);
-    const names = [one, other, secret, one.slice(8)].map((whole) => hashSecret('AccessToken', whole));
+    const [one, other] = [datedSecret(1_800_000_000_000, secret), datedSecret(1_800_000_000_001, secret)];
+    expect(one).toMatch(/^[\w-]{53}$/);
+    const names = [one, other, secret, one.slice(10)].map((whole) => hashSecret('AccessToken', whole));
     expect(new Set(names.map((name) => name.slice(-43))).size).toBe(3);
   });
 
   it('has a name that says when, and nothing else of it, in the order of time', () => {
-    const times = [0, 35, 36, 1_790_000_000, 1_800_000_000, 36 ** 7 - 1];
+    const times = [0, 35, 36, 1_790_000_000_000, 1_800_000_000_000, 36 ** 9 - 1];
     const names = times.map((at) => hashSecret('AccessToken', datedSecret(at, randomSecret())));
     expect([...names].sort()).toEqual(names);
-    expect(names.map((name) => Number.parseInt(name.slice(0, 7), 36))).toEqual(times);
-    for (const name of names) expect(name).toMatch(/^[\da-z]{7}[\w-]{43}$/);
+    expect(names.map((name) => Number.parseInt(name.slice(0, 9), 36))).toEqual(times);
+    for (const name of names) expect(name).toMatch(/^[\da-z]{9}[\w-]{43}$/);
   });
 
   it('is not what only looks like one', () => {
     for (const other of [
-      `0TRO8W0-${secret}`,
-      `0tro8w0-${secret}x`,
-      `invite_-${secret}`,
-      `0tro8w-${secret}`,
+      `0MYWPIWW0-${secret}`,
+      `0mywpiww0-${secret}x`,
+      `invited__-${secret}`,
+      `mywpiww0-${secret}`,
       '-',
     ])
       expect(hashSecret('AccessToken', other)).toMatch(/^[\w-]{43}$/);

@@ -25,12 +25,13 @@ export async function findSuccessorAnswer(
   const used = await artifacts.find('RefreshToken', id);
   if (used?.consumedAt === undefined || !isInGrace(used.consumedAt, nowSeconds, graceSeconds))
     return undefined;
+  const { successorsAtMs } = used;
   const { successor } = openPayload<WithSuccessor>(box, 'RefreshToken', used);
-  if (successor === undefined) return undefined;
-  const refreshToken = successorOf('RefreshToken', successor, used.consumedAt);
+  if (successor === undefined || successorsAtMs === undefined) return undefined;
+  const refreshToken = successorOf('RefreshToken', successor, successorsAtMs);
   if (!(await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken)))) return undefined;
   if (attempt.keyThumbprint !== undefined) return 'other_key';
-  const accessToken = successorOf('AccessToken', successor, used.consumedAt);
+  const accessToken = successorOf('AccessToken', successor, successorsAtMs);
   const row = await artifacts.find('AccessToken', hashSecret('AccessToken', accessToken));
   // One that has expired may be gone: then nothing can be done with it, whatever its scopes were.
   const { scope, exp } = row

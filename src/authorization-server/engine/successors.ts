@@ -14,14 +14,10 @@ export interface WithSuccessor {
  * first token and can open its row finds it again, and nobody else (T-165).
  * @param kind model name of the token
  * @param successor 256 random bits of that refresh token alone
- * @param consumedAt when that refresh token was used, epoch seconds
+ * @param atMs their date, epoch milliseconds: noted where that refresh token is used up
  */
-export function successorOf(
-  kind: 'AccessToken' | 'RefreshToken',
-  successor: string,
-  consumedAt: number,
-): string {
-  return datedSecret(consumedAt, hashSecret(`successor ${kind}`, successor));
+export function successorOf(kind: 'AccessToken' | 'RefreshToken', successor: string, atMs: number): string {
+  return datedSecret(atMs, hashSecret(`successor ${kind}`, successor));
 }
 
 /**

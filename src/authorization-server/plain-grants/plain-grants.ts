@@ -69,9 +69,9 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
   }
 
   /** The value of the next token: of a refresh token its successor, which is found again where the answer is lost. */
-  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource, at: number): string {
+  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource, atMs: number): string {
     const successor = source.kind === 'RefreshToken' ? source.successor : undefined;
-    return successor === undefined ? datedSecret(at, randomSecret()) : successorOf(kind, successor, at);
+    return successor === undefined ? datedSecret(atMs, randomSecret()) : successorOf(kind, successor, atMs);
   }
 
   /** Keeps a token under a value, and gives that. */
@@ -90,9 +90,9 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
   async function refreshTokenFor(
     { client, source, grantEnds }: PlainAllowance,
     gty: string,
+    value: string,
     at: number,
   ): Promise<string | undefined> {
-    const value = nextValue('RefreshToken', source, at);
     const seconds = secondsWithin(grantEnds, lifetimes.refreshTokenSeconds, at);
     if (source.kind === 'RefreshToken')
       return keep(refreshTokens, value, at, seconds, { ...source, gty, rotations: source.rotations + 1 });
@@ -107,20 +107,23 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     const { accountId, clientId, grantId, sessionUid, sid } = source;
     const origin = source.kind === 'RefreshToken' ? source.gty : 'authorization_code';
     const gty = source.kind === 'RefreshToken' && !origin.endsWith(rotated) ? `${origin} ${rotated}` : origin;
-    // One moment for all: by when their source was used, successors are found again.
     const at = now();
+    // One date for both tokens, kept with their source: by it successors are found again.
+    const atMs = Date.now();
     const seconds = secondsWithin(grantEnds, resource.accessTokenSeconds ?? lifetimes.accessTokenSeconds, at);
     const granted = { accountId, clientId, grantId, gty, aud: resource.resource, scope };
     const login = { ...(sessionUid !== undefined && { sessionUid }), ...(sid !== undefined && { sid }) };
 
-    await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti, at);
-    const refreshToken = await refreshTokenFor(allowed, gty, at);
-    const accessToken = await keep(accessTokens, nextValue('AccessToken', source, at), at, seconds, {
+    const hasSuccessors = source.kind === 'RefreshToken' && source.successor !== undefined;
+    const use = { at, ...(hasSuccessors && { successorsAtMs: atMs }) };
+    await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti, use);
+    const refreshToken = await refreshTokenFor(allowed, gty, nextValue('RefreshToken', source, atMs), at);
+    const accessToken = await keep(accessTokens, nextValue('AccessToken', source, atMs), at, seconds, {
       kind: 'AccessToken',
       ...granted,
       ...login,
     });
-    ctx.state.hasSuccessors = source.kind === 'RefreshToken' && source.successor !== undefined;
+    ctx.state.hasSuccessors = hasSuccessors;
 
     ctx.vary('Origin');
     ctx.set(answerHeaders);

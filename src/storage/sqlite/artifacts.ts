@@ -28,6 +28,7 @@ interface Row {
   payload: Buffer;
   revision: number;
   consumed_at: number | null;
+  successors_at_ms: number | null;
   expires_at: number;
 }
 
@@ -39,6 +40,7 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
     revision: row.revision,
     expiresAt: row.expires_at,
     ...(row.consumed_at === null ? undefined : { consumedAt: row.consumed_at }),
+    ...(row.successors_at_ms === null ? undefined : { successorsAtMs: row.successors_at_ms }),
   };
 }
 
@@ -49,7 +51,7 @@ export function createArtifactStore(
   appendAudit: AppendAudit,
   keepRows: KeepRows,
 ): ArtifactStore {
-  const columns = 'id, payload, revision, consumed_at, expires_at';
+  const columns = 'id, payload, revision, consumed_at, successors_at_ms, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
@@ -73,7 +75,8 @@ export function createArtifactStore(
      WHERE account_id = ?`,
   );
   const findGrant = db.prepare<[string], Row>(
-    'SELECT id, payload, 0 AS revision, NULL AS consumed_at, expires_at FROM grants WHERE id = ?',
+    `SELECT id, payload, 0 AS revision, NULL AS consumed_at, NULL AS successors_at_ms, expires_at FROM grants
+     WHERE id = ?`,
   );
   const findKeptGrant = keepRows('grants', (id) => findGrant.get(id));
   const putGrant = db.prepare(
@@ -117,7 +120,9 @@ export function createArtifactStore(
     `SELECT rowid AS place, grant_id AS grantId, expires_at AS expiresAt FROM artifacts
      WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
   );
-  const consume = db.prepare<[number, number]>('UPDATE artifacts SET consumed_at = ? WHERE rowid = ?');
+  const consume = db.prepare<[number, number | null, number]>(
+    'UPDATE artifacts SET consumed_at = ?, successors_at_ms = ? WHERE rowid = ?',
+  );
   // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
   const keepLonger = db.prepare<[number, number]>('UPDATE artifacts SET expires_at = ? WHERE rowid = ?');
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
@@ -151,10 +156,10 @@ export function createArtifactStore(
   }
 
   /** Uses an artifact up, and notes that its grant and client were used. */
-  function useUp({ kind, id, at }: Extract<Change, { type: 'consume' }>): void {
+  function useUp({ kind, id, at, successorsAtMs }: Extract<Change, { type: 'consume' }>): void {
     const used = findFresh.get(kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
-    consume.run(at, used.place);
+    consume.run(at, successorsAtMs ?? null, used.place);
     const until = at + keptAfterUseSeconds;
     if (used.expiresAt < until) keepLonger.run(until, used.place);
     if (used.grantId === null) return;

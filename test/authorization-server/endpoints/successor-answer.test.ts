@@ -6,19 +6,20 @@ import { startOfTime } from '../../storage/contract/subject.ts';
 import { startAdapters } from '../storage-subject.ts';
 
 const graceSeconds = 120;
+const issuedAtMs = startOfTime * 1_000 + 7;
 
 /** A refresh token that was used, and the two tokens that followed it. */
-async function follow() {
+async function follow(successorsAtMs = issuedAtMs) {
   const { storage, box, adapter } = await startAdapters();
   const granted = { accountId: 'ada', clientId: 'c', grantId: 'g' };
   await adapter('Grant').upsert('g', granted, 600);
   await adapter('RefreshToken').upsert('used', { ...granted, kind: 'RefreshToken' }, 600);
   const used = (await adapter('RefreshToken').find('used')) as WithSuccessor | undefined;
   const successor = used?.successor ?? '';
-  await adapter('RefreshToken').consume('used');
+  await adapter('RefreshToken').consume('used', { at: startOfTime, successorsAtMs });
   const values = {
-    access_token: successorOf('AccessToken', successor, startOfTime),
-    refresh_token: successorOf('RefreshToken', successor, startOfTime),
+    access_token: successorOf('AccessToken', successor, issuedAtMs),
+    refresh_token: successorOf('RefreshToken', successor, issuedAtMs),
   };
   await adapter('RefreshToken').upsert(values.refresh_token, { ...granted, kind: 'RefreshToken' }, 600);
   const issued = { ...granted, scope: 'a b', exp: startOfTime + 100 };
@@ -60,6 +61,8 @@ describe('the answer with the successors of a refresh token', () => {
     const { adapter, values, find } = await follow();
     await adapter('RefreshToken').destroy(values.refresh_token);
     expect(await find(startOfTime)).toBeUndefined();
+    const other = await follow(issuedAtMs + 1);
+    expect(await other.find(startOfTime)).toBeUndefined();
     const ended = await follow();
     await ended.adapter('Grant').destroy('g');
     expect(await ended.find(startOfTime)).toBeUndefined();

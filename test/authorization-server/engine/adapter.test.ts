@@ -72,16 +72,17 @@ describe('an adapter', () => {
     expect(await used('RefreshToken')).toBe(startOfTime);
   });
 
-  it('uses up at the moment that is said, now by itself', async () => {
+  it('uses up at the moment that is said, with the date of what follows, by itself now and with none', async () => {
     const { storage, adapter } = await startAdapters();
-    for (const [value, at] of [
-      ['said', startOfTime - 7],
+    for (const [value, use] of [
+      ['said', { at: startOfTime - 7, successorsAtMs: startOfTime * 1_000 - 6_999 }],
       ['now', undefined],
     ] as const) {
       await adapter('RefreshToken').upsert(value, { jti: value }, 600);
-      await adapter('RefreshToken').consume(value, at);
+      await adapter('RefreshToken').consume(value, use);
       const row = await storage.artifacts.find('RefreshToken', hashSecret('RefreshToken', value));
-      expect(row?.consumedAt).toBe(at ?? startOfTime);
+      expect(row?.consumedAt).toBe(use?.at ?? startOfTime);
+      expect(row?.successorsAtMs).toBe(use?.successorsAtMs);
     }
   });
 

@@ -10,11 +10,12 @@ import { startAdapters } from '../storage-subject.ts';
 describe('successors of a refresh token', () => {
   it('are the same each time, of 256 bits, and lead neither to each other nor to a stored name', () => {
     const secret = randomSecret();
-    const of = (kind: 'AccessToken' | 'RefreshToken', at = 1_800_000_000) => successorOf(kind, secret, at);
+    const of = (kind: 'AccessToken' | 'RefreshToken', at = 1_800_000_000_123) =>
+      successorOf(kind, secret, at);
     const values = [of('AccessToken'), of('RefreshToken')];
     expect(values).toEqual([of('AccessToken'), of('RefreshToken')]);
-    for (const value of values) expect(value).toMatch(/^0tro8w0-[\w-]{43}$/);
-    expect(of('AccessToken', 1_800_000_001)).not.toBe(values[0]);
+    for (const value of values) expect(value).toMatch(/^0mywpiwzf-[\w-]{43}$/);
+    expect(of('AccessToken', 1_800_000_000_124)).not.toBe(values[0]);
     const names = ['AccessToken', 'RefreshToken'].map((kind) => hashSecret(kind, secret));
     expect(new Set([secret, ...values, ...names]).size).toBe(5);
   });

@@ -152,7 +152,7 @@ async function awaitNoted(before: Map<string, object>): Promise<object[]> {
 }
 
 /** What the tokens of a plain answer begin with. */
-const dateShape = /^[\da-z]{7}-(?=[\w-]{43}$)/;
+const dateShape = /^[\da-z]{9}-(?=[\w-]{43}$)/;
 
 /** What a request gets and writes, without what differs from one login to the next. */
 async function observe(asked: Asked) {
@@ -184,11 +184,17 @@ async function observe(asked: Asked) {
       length: Number(response.headers.get('content-length')) - dates.join('').length,
       written: written
         .filter((row) => !isKeptAnswer(row))
+        .map(undated)
         .map(steady)
         .map((row) => JSON.stringify(sorted(row)))
         .sort(),
     },
   };
+}
+
+/** A refresh token that was used, without the date of what followed: only tokens of plain grants have one. */
+function undated(row: object): object {
+  return 'successors_at_ms' in row ? { ...row, successors_at_ms: undefined } : row;
 }
 
 /** The engine's answer is kept as it was; what is plain is found again by what it follows. */
