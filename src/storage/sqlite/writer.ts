@@ -35,6 +35,9 @@ interface Gathering {
 /** How long writers wait for a lock that another process holds, and how often they look. */
 const lockPatience = { totalMs: 5_000, pauseMs: 20 } as const;
 
+/** How long a commit waits at most where one write after the other arrives. */
+const arrivalMs = 5;
+
 function isLocked(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code);
 }
@@ -107,9 +110,18 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     }
   }
 
+  /** Waits while each turn of the event loop brings further writes: to share a commit costs less than to have one. */
+  async function untilArrived(): Promise<void> {
+    const deadline = performance.now() + arrivalMs;
+    for (let seen = 0; queue.length > seen && performance.now() < deadline; ) {
+      seen = queue.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   async function flush(): Promise<void> {
     while (queue.length > 0) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await untilArrived();
       try {
         await beginPatiently();
       } catch (cause) {

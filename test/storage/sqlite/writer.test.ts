@@ -44,6 +44,34 @@ describe('the writer', () => {
     expect(numbers()).toEqual([1, 2, 3, 4, 5]);
   });
 
+  it('waits while each turn brings a further write, so that they share the commit', async () => {
+    const { insert, statements } = startWriter();
+    const writes: Promise<number>[] = [];
+    for (const value of [1, 2, 3, 4]) {
+      // Its turn comes before that of the writer, as what sockets bring does.
+      const nextTurn = new Promise((resolve) => setImmediate(resolve));
+      writes.push(insert(value));
+      await nextTurn;
+    }
+    await Promise.all(writes);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  });
+
+  it('does not wait for ever: where writes arrive without an end, each is committed soon', async () => {
+    const { insert } = startWriter();
+    let isDone = false;
+    const first = insert(1).then(() => {
+      isDone = true;
+    });
+    const further: Promise<number>[] = [];
+    for (let value = 2; !isDone; value++) {
+      further.push(insert(value));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await first;
+    expect(new Set(await Promise.all(further))).toEqual(new Set([1]));
+  });
+
   it('hands over what writes left for the end of their commit once, without what those left that are undone', async () => {
     const { writer, db, numbers } = startWriter();
     const handed: (readonly number[])[] = [];
