@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -19,6 +18,7 @@ import { createEventLog } from './event-log.ts';
 import { restoreConversation } from './restore.ts';
 import { Session } from './session.ts';
 import { grantHashOf } from './session-grant.ts';
+import { createSessionId, hashSessionId } from './session-id.ts';
 import { SessionStreams } from './session-streams.ts';
 import { watchSessions } from './session-watch.ts';
 import { createSessionsInUse, type SessionsInUse } from './sessions-in-use.ts';
@@ -145,7 +145,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   };
 
   const bringBack = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
-    const stored = await store.find(hashId(id));
+    const stored = await store.find(hashSessionId(id));
     if (stored?.principal !== principalKey(authInfo) || ending.has(stored.key)) return undefined;
     if (now() - stored.usedAt >= limits.idleSeconds) {
       await forget(stored.key);
@@ -241,8 +241,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
 
   return {
     async open(initialize, sender) {
-      const id = randomBytes(32).toString('base64url');
-      const key = hashId(id);
+      const id = createSessionId();
+      const key = hashSessionId(id);
       const stored: StoredSession = {
         key,
         principal: principalKey(sender.authInfo),
@@ -312,10 +312,6 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       await Promise.all([...held.values()].map(letGo));
     },
   };
-}
-
-function hashId(id: string): string {
-  return createHash('sha256').update(id).digest('base64url');
 }
 
 function initializeContext(key: string): string {

@@ -18,7 +18,7 @@ describe('a session', () => {
     const token = gate.issue('ann');
     const ids = [await gate.initialize(token), await gate.initialize(token)];
     expect(new Set(ids).size).toBe(2);
-    for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{43}$/);
+    for (const id of ids) expect(id).toMatch(/^[\x21-\x7e]{53}$/);
   });
 
   it.each(['POST', 'GET', 'DELETE'])('must be named: %s without its id is 400 (B3-10)', async (method) => {
