@@ -16,7 +16,7 @@ export interface ArtifactRow {
   revision: number;
   /** When it was used up, epoch seconds; absent while it is fresh. */
   consumedAt?: number;
-  /** The date of the tokens that followed when it was used up, epoch milliseconds; absent where none that are dated did. */
+  /** By which date the tokens that followed are found again, epoch milliseconds; absent where they are not found so. */
   successorsAtMs?: number;
   /** Epoch seconds. The row may outlive it until the next sweep. */
   expiresAt: number;
@@ -69,10 +69,10 @@ export interface PutArtifact {
 }
 
 /** How an artifact is used up. */
-export interface Use {
+export interface ArtifactUse {
   /** Epoch seconds. */
   at: number;
-  /** The date of the tokens that follow, epoch milliseconds: by it they are found again. */
+  /** By which date the tokens that follow are found again, epoch milliseconds. */
   successorsAtMs?: number;
 }
 
@@ -87,7 +87,7 @@ export type Change =
    * Uses up an artifact: refused where it is gone or used up already (compare-and-set; F1, T-036, T-043). It is kept
    * for a day at least, so that a replay is noticed after it would have expired (T-032).
    */
-  | ({ type: 'consume'; kind: string; id: string } & Use)
+  | ({ type: 'consume'; kind: string; id: string } & ArtifactUse)
   /** Removes an artifact; with `mustExist` refused where it is gone (single use by removal). */
   | { type: 'remove'; kind: string; id: string; mustExist: boolean }
   /** Adds to the audit log what the commit is about. */

@@ -1,6 +1,6 @@
 /** An MCP session as it is kept, so that it outlives the process (B3-10). */
 export interface StoredSession {
-  /** SHA-256 of the session id; the id itself is only the client's. */
+  /** The date of the session id and its SHA-256; the id itself is only the client's. */
   key: string;
   /** Whose it is: `principalKey` of who opened it, with the path of the route behind the client where it has one. */
   principal: string;

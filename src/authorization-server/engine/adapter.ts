@@ -1,6 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
-import type { ArtifactRow, Change, Use } from '../../storage/artifacts.ts';
+import type { ArtifactRow, ArtifactUse, Change } from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
@@ -39,8 +39,8 @@ const guards: Readonly<Record<string, Guard>> = {
 
 /** An adapter as the engine takes it, which lets others of ours say when. What is never used up takes no notice. */
 export interface ArtifactAdapter extends Adapter {
-  /** Uses an artifact up. @param use by default now, and nothing dated follows */
-  consume(value: string, use?: Use): ReturnType<Adapter['consume']>;
+  /** Uses an artifact up. @param use by default now, with nothing to find again */
+  consume(value: string, use?: ArtifactUse): ReturnType<Adapter['consume']>;
 }
 
 /**
@@ -149,7 +149,7 @@ function artifactAdapter(
       return undefined;
     },
 
-    async consume(value, use: Use = { at: now() }) {
+    async consume(value, use: ArtifactUse = { at: now() }) {
       const change: Change = { type: 'consume', kind, id: hashSecret(kind, value), ...use };
       await record(artifacts, (writes) => writes.add(change));
     },

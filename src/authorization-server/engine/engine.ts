@@ -8,7 +8,6 @@ import type { Logger } from '../../observability/logger.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
 import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 import { compareSecretsAsRegistered } from './client-secrets.ts';
-import { dateGrants } from './dated-grants.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
 import { knowScopes } from './live-scopes.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
@@ -57,7 +56,6 @@ function createProvider({ issuer, configure, grants, keys, logger }: EngineOptio
   compareLocalhostPorts(provider);
   compareSecretsAsRegistered(provider);
   keepBrowserOfLogin(provider);
-  dateGrants(provider);
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, error) => {
     ctx.state.authorizationError = error;
   });

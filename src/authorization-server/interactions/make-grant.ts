@@ -1,4 +1,5 @@
 import type Provider from 'oidc-provider';
+import { newGrant } from '../engine/new-grant.ts';
 import type { AskedFor } from './interaction.ts';
 
 /** What a person gives an app. */
@@ -17,7 +18,7 @@ export interface Given {
 export async function makeGrant(provider: Provider, asked: AskedFor, given: Given): Promise<string> {
   const { accountId, scopes, expiresIn } = given;
   const { clientId, resource } = asked;
-  const grant = Object.assign(new provider.Grant({ accountId, clientId }), { expiresIn });
+  const grant = newGrant(provider, { accountId, clientId, expiresIn });
   for (const scope of asked.scopes) {
     const ofResource = resource.scopes[scope] !== undefined;
     const isGiven = !ofResource || scopes.has(scope);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
 import { parseScope } from '../../oauth/scope.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
+import { newGrant } from '../engine/new-grant.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { FoundAccount } from '../found-account.ts';
 import { findAccount } from './account-of-identity.ts';
@@ -86,8 +87,7 @@ export async function issueToPerson(
   ctx.oidc.entity('Account', { accountId, claims: async () => ({ sub: accountId }) });
   const server = await resourceServer(request, resource);
   const expiresIn = server.accessTokenTTL ?? options.accessTokenSeconds;
-  const lifetime = { expiresIn };
-  const grant = new provider.Grant({ accountId, clientId: client.clientId, ...lifetime });
+  const grant = newGrant(provider, { accountId, clientId: client.clientId, expiresIn });
   grant.addResourceScope(resource.resource, scopes);
   const grantId = await grant.save();
   const token = new provider.AccessToken({
@@ -96,7 +96,7 @@ export async function issueToPerson(
     grantId,
     gty: jwtBearerGrant,
     resourceServer: server,
-    ...lifetime,
+    expiresIn,
   });
   await giveToken(request, token, scopes);
   if (found.by !== 'known') audit(`account.${found.by}`, ctx, { issuer, subject });

@@ -91,7 +91,8 @@ const serverEnded: JsonRpcError = {
 const maxAttempts = 3;
 
 /**
- * Creates the registry of sessions. Ids are 256 random bits (B3-10, A12-04); the storage knows their SHA-256 only.
+ * Creates the registry of sessions. Ids are 256 random bits behind a date (B3-10, A12-04); the storage knows that
+ * date and their SHA-256 only.
  */
 export function createSessionRegistry(options: SessionRegistryOptions): SessionRegistry {
   const { conversations, store, seal, access, limits, url, streamAfterMs, calls, now, logger } = options;

@@ -35,7 +35,7 @@ interface Gathering {
 /** How long writers wait for a lock that another process holds, and how often they look. */
 const lockPatience = { totalMs: 5_000, pauseMs: 20 } as const;
 
-/** How long a commit waits at most where one write after the other arrives. */
+/** After how long a commit waits for no further turn of the event loop where one write after the other arrives. */
 const arrivalMs = 5;
 
 function isLocked(error: unknown): boolean {

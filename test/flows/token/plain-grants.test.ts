@@ -173,7 +173,8 @@ async function observe(asked: Asked) {
   const secrets = written.flatMap((row) => ('payload' in row ? [(row.payload as { jti?: string }).jti] : []));
   return {
     isOfEngine,
-    dates: dates.length,
+    dates: dates.map((date) => Number.parseInt(date, 36)),
+    successors: successorDates(written),
     secrets: issued.map((token) => secrets.includes(token)),
     seen: {
       status: response.status,
@@ -192,9 +193,16 @@ async function observe(asked: Asked) {
   };
 }
 
-/** A refresh token that was used, without the date of what followed: only tokens of plain grants have one. */
+/** A row without the date of what followed: only refresh tokens of the plain way have one. */
 function undated(row: object): object {
   return 'successors_at_ms' in row ? { ...row, successors_at_ms: undefined } : row;
+}
+
+/** The dates by which what followed is found again. */
+function successorDates(rows: readonly object[]): unknown[] {
+  return rows
+    .flatMap((row) => ('successors_at_ms' in row ? [row.successors_at_ms] : []))
+    .filter((at) => at !== null);
 }
 
 /** The engine's answer is kept as it was; what is plain is found again by what it follows. */
@@ -221,7 +229,10 @@ describe('a plain request', () => {
       const plain = await observe({ fields: own });
       const engine = await observe({ fields: { ...other, ...throughTheEngine } });
       expect([plain.isOfEngine, engine.isOfEngine]).toEqual([false, true]);
-      expect([plain.dates, engine.dates]).toEqual([2, 0]);
+      expect(new Set(plain.dates)).toEqual(new Set([Date.now()]));
+      expect([plain.dates.length, engine.dates.length]).toEqual([2, 0]);
+      const isRefresh = 'refresh_token' in own;
+      expect([plain.successors, engine.successors]).toEqual([isRefresh ? [Date.now()] : [], []]);
       expect(plain.seen).toEqual(engine.seen);
       expect(plain.seen).toMatchObject({ status: 200, tokens: [true, true] });
       expect(plain.secrets).toEqual([true, true]);

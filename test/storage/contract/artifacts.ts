@@ -130,18 +130,21 @@ export function describeArtifacts(open: OpenStorage): void {
     it('are used up once, whoever else tries, and keep the time of the first (T-036, T-043)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('t')]);
-      const consume = (at: number) =>
-        artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 't', at }]);
-      const results = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => consume(startOfTime + index)),
-      );
+      const consume = (index: number) => {
+        const [at, successorsAtMs] = [startOfTime + index, startOfTime * 1_000 + index];
+        return artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 't', at, successorsAtMs }]);
+      };
+      const results = await Promise.all(Array.from({ length: 50 }, (_, index) => consume(index)));
       const [first, ...rest] = results;
       expect(first).toEqual(committed);
       const conflict = { committed: false, conflict: { reason: 'consumed', kind: 'RefreshToken', id: 't' } };
       expect(new Set(rest.map((result) => JSON.stringify(result)))).toEqual(
         new Set([JSON.stringify(conflict)]),
       );
-      expect((await artifacts.find('RefreshToken', 't'))?.consumedAt).toBe(startOfTime);
+      expect(await artifacts.find('RefreshToken', 't')).toMatchObject({
+        consumedAt: startOfTime,
+        successorsAtMs: startOfTime * 1_000,
+      });
     });
 
     it('are remembered for a day after they were used up, so that a late replay is noticed (T-032)', async () => {
