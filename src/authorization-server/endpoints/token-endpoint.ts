@@ -102,10 +102,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit } = options;
 
   function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
+    // Successors are found again without it.
+    if (refreshGraceSeconds === 0 || ctx.state.hasSuccessors === true) return;
     const id = hashSecret('RefreshToken', refreshToken);
     const grantId = writes.grantOf('RefreshToken', id);
-    // Successors are found again without it.
-    if (refreshGraceSeconds === 0 || grantId === undefined || ctx.state.hasSuccessors === true) return;
+    if (grantId === undefined) return;
     const answer = ctx.body as TokenAnswer;
     const kept = {
       id,
