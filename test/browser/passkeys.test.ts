@@ -48,6 +48,8 @@ describe('a passkey', () => {
 
     await page.goto(`${scene.served.url}/account/passkeys`);
     expect(await page.getByText('kept on one device').count()).toBe(1);
+    await page.getByRole('link', { name: 'Remove My laptop' }).click();
+    await page.getByRole('heading', { name: 'Remove My laptop?' }).waitFor();
     await page.getByRole('button', { name: 'Remove My laptop' }).click();
     await page.getByText('You have no passkey.').waitFor();
   });

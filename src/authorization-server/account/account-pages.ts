@@ -39,7 +39,13 @@ import {
 } from './overview-page.ts';
 import type { OwnSessions } from './own-session.ts';
 import { PageMissing } from './page-missing.ts';
-import { addPasskey, type PasskeysPageOptions, removePasskey, showPasskeys } from './passkeys-page.ts';
+import {
+  addPasskey,
+  type PasskeysPageOptions,
+  removePasskey,
+  showPasskeyRemoval,
+  showPasskeys,
+} from './passkeys-page.ts';
 import { type PasswordPageOptions, showPasswordChange, submitPasswordChange } from './password-page.ts';
 import { type ResetPageOptions, showReset, submitReset } from './reset-page.ts';
 import {
@@ -104,7 +110,11 @@ const pages: Readonly<Record<string, Page>> = {
     get: (request, { passkeys }) => showPasskeys(request, passkeys),
     post: (request, { passkeys }) => addPasskey(request, passkeys),
   },
-  'passkeys/remove': { for: 'recent', post: (request, { passkeys }) => removePasskey(request, passkeys) },
+  'passkeys/remove': {
+    for: 'recent',
+    get: (request, { passkeys }) => showPasskeyRemoval(request, passkeys),
+    post: (request, { passkeys }) => removePasskey(request, passkeys),
+  },
   codes: {
     for: 'recent',
     get: (request, { codes }) => showCodes(request, codes),

@@ -2,7 +2,7 @@ import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
 import { showPage } from '../interactions/page.ts';
-import { renderPasskeys } from '../views/account/passkeys.ts';
+import { renderPasskeyRemoval, renderPasskeys } from '../views/account/passkeys.ts';
 import { passkeyScriptSource } from '../views/passkey-form.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
@@ -56,6 +56,19 @@ export async function addPasskey(request: PersonalRequest, options: PasskeysPage
   }
   options.audit('account.passkey_added', ctx, { accountId: who.account.id });
   goToPage(request, 'passkeys');
+}
+
+/**
+ * Asks whether a passkey is to be removed.
+ * @throws PageMissing where it is not one of the person's
+ */
+export async function showPasskeyRemoval(
+  { ctx, texts, url, csrf, who }: PersonalRequest,
+  { store }: PasskeysPageOptions,
+): Promise<void> {
+  const passkey = (await store.listOf(who.account.id)).find(({ id }) => id === ctx.query.id);
+  if (!passkey) throw new PageMissing();
+  showPage(ctx, renderPasskeyRemoval(texts, { url, csrf, passkey }));
 }
 
 /**

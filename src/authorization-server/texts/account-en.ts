@@ -117,6 +117,10 @@ export const accountEn = {
     suggestedName: 'My passkey',
     add: 'Add a passkey',
     remove: (name: string) => `Remove ${name}`,
+    removeHeading: (name: string) => `Remove ${name}?`,
+    removeExplanation:
+      'You will no longer be able to log in with it here. It stays on your device until you delete it there as well.',
+    keep: 'Keep it',
     needsScript: 'Adding a passkey needs a browser with JavaScript and passkeys.',
     refused: 'The passkey could not be used. Please try again.',
     taken: 'This passkey is registered already, or you have as many as you may.',

@@ -13,7 +13,7 @@ async function keepPasskey(scene: Scene, page: Page): Promise<void> {
   await page.goto(`${scene.served.url}/account/passkeys`);
   await logIn(page, person);
   await page.locator('button.primary').click();
-  await page.locator('form[action$="/passkeys/remove"]').waitFor();
+  await page.locator('a[href*="/passkeys/remove?"]').waitFor();
 }
 
 /** Where nobody has a passkey any more, no login page offers one. */
@@ -41,4 +41,13 @@ export const passkeyPages: readonly KnownPage[] = [
     clear: removePerson,
   },
   { name: 'account-passkeys-kept', open: keepPasskey, clear: removePerson },
+  {
+    name: 'account-passkey-removal',
+    async open(scene, page) {
+      await keepPasskey(scene, page);
+      await page.locator('a[href*="/passkeys/remove?"]').click();
+      await page.locator('form[action$="/passkeys/remove"]').waitFor();
+    },
+    clear: removePerson,
+  },
 ];

@@ -66,9 +66,15 @@ describe('passkeys', () => {
     const own = await openAccount(gatehouse, { page: '/passkeys' });
     expect(own.html).toContain('&lt;b&gt;Key&lt;/b&gt;');
     expect(own.html).toContain('kept on several devices');
-    expect(idsIn(own.html, '/account/passkeys/remove')).toEqual(['adas-key']);
-    const after = await submitWithId(own.visitor, own, '/passkeys/remove', 'adas-key');
+    const asking = /href="([^"]*\/passkeys\/remove[^"]*)"/.exec(own.html)?.[1] ?? '';
+    expect((await page.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);
+    const question = await own.visitor.open(new URL(asking, gatehouse.url).href);
+    expect(question.html).toContain('Remove &lt;b&gt;Key&lt;/b&gt;?');
+    expect(idsIn(question.html, '/account/passkeys/remove')).toEqual(['adas-key']);
+    expect(await gatehouse.storage.passkeys.isAnyKept()).toBe(true);
+    const after = await submitWithId(own.visitor, question, '/passkeys/remove', 'adas-key');
     expect(after.html).toContain('You have no passkey.');
+    expect((await own.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);
   });
 
   it('that are not right log nobody in, and are counted for their address (T-117)', async () => {

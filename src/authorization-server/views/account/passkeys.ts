@@ -19,11 +19,7 @@ function renderPasskey(texts: Texts, page: PasskeysPage, passkey: StoredPasskey)
   const used = passkey.usedAt === undefined ? texts.account.never : timeWords(texts, passkey.usedAt);
   return markup`<li class="item"><h2><bdi>${name}</bdi></h2>
 <p class="muted">${passkey.isSynced ? words.synced : words.single}<br>${words.added(timeWords(texts, passkey.createdAt))}<br>${words.lastUsed(used)}</p>
-<form method="post" action="${page.url}/passkeys/remove">
-${csrfField(page.csrf)}
-<input type="hidden" name="id" value="${passkey.id}">
-<button type="submit">${words.remove(name)}</button>
-</form></li>
+<a class="button" href="${page.url}/passkeys/remove?id=${encodeURIComponent(passkey.id)}">${words.remove(name)}</a></li>
 `;
 }
 
@@ -47,5 +43,30 @@ ${page.passkeys.map((passkey) => renderPasskey(texts, page, passkey))}</ul>`
 }
 <p class="muted" data-without-passkeys>${words.needsScript}</p>
 ${options !== undefined && renderPasskeyRegistration(texts, { action: `${url}/passkeys`, csrf, options })}`,
+  );
+}
+
+/**
+ * The page that asks whether a passkey is to be removed. Posts `csrf` and `id`.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderPasskeyRemoval(
+  texts: Texts,
+  page: AccountPageFrame & { passkey: Pick<StoredPasskey, 'id' | 'name'> },
+): string {
+  const words = texts.account.passkeys;
+  const { url, csrf, passkey } = page;
+  const name = displayText(passkey.name, 60);
+  return renderAccountPage(
+    texts,
+    page,
+    words.removeHeading(name),
+    markup`<p>${words.removeExplanation}</p>
+<form method="post" action="${url}/passkeys/remove">
+${csrfField(csrf)}
+<input type="hidden" name="id" value="${passkey.id}">
+<button class="primary" type="submit">${words.remove(name)}</button>
+</form>
+<p class="cancel"><a class="button" href="${url}/passkeys">${words.keep}</a></p>`,
   );
 }
