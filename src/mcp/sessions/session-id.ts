@@ -1,6 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** The moment a session was opened, in milliseconds of base 36, in front of what nobody can guess: as of tokens (`crypto/secret`). */
+/**
+ * The moment a session was opened, in milliseconds of base 36, in front of what nobody can guess. So do dated tokens look
+ * (`crypto/secret`, which this room does without).
+ */
 const shape = /^([0-9a-z]{9})-[\w-]{43}$/;
 
 /**
