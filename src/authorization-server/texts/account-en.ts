@@ -5,6 +5,7 @@ export const accountEn = {
   title: 'Your account',
   loggedInAs: (account: Markup) => markup`Logged in as ${account}`,
   logOut: 'Log out',
+  keep: 'Keep it',
   back: 'Back to your account',
   end: 'End',
   cancel: 'Cancel',
@@ -120,7 +121,6 @@ export const accountEn = {
     removeHeading: (name: string) => `Remove ${name}?`,
     removeExplanation:
       'You will no longer be able to log in with it here. It stays on your device until you delete it there as well.',
-    keep: 'Keep it',
     needsScript: 'Adding a passkey needs a browser with JavaScript and passkeys.',
     refused: 'The passkey could not be used. Please try again.',
     taken: 'This passkey is registered already, or you have as many as you may.',
@@ -181,7 +181,6 @@ export const accountEn = {
     unlinkExplanation: (service: string) =>
       `Apps whose access hangs on your login at ${service} end at once, and so do browsers that you logged in with it. The tokens kept here are revoked there. Your account here stays.`,
     unlinkDone: (service: string) => `${service} is unlinked. Everything that hung on it has ended.`,
-    keep: 'Keep it',
     onlyWay: (service: string) =>
       `You can log in with ${service} alone. Before you unlink it, add a passkey, link another service you can log in with, or ask whoever runs this server for a link to set a password.`,
   },

@@ -6,6 +6,7 @@ export const accountZhCn: typeof accountEn = {
   title: '您的账号',
   loggedInAs: (account) => markup`当前登录账号：${account}`,
   logOut: '退出登录',
+  keep: '保留',
   back: '返回您的账号',
   end: '结束',
   cancel: '取消',
@@ -115,7 +116,6 @@ export const accountZhCn: typeof accountEn = {
     remove: (name) => `移除 ${name}`,
     removeHeading: (name) => `移除 ${name}？`,
     removeExplanation: '移除后，您将无法再用它在此登录。它仍会保留在您的设备上，直到您在设备上也将其删除。',
-    keep: '保留',
     needsScript: '添加通行密钥需要支持 JavaScript 和通行密钥的浏览器。',
     refused: '无法使用该通行密钥，请重试。',
     taken: '该通行密钥已注册，或通行密钥数量已达上限。',
@@ -170,7 +170,6 @@ export const accountZhCn: typeof accountEn = {
     unlinkExplanation: (service) =>
       `依赖 ${service} 登录的应用和用它登录的浏览器会立即结束，此处保存的令牌会在该服务撤销。您在此处的账号会保留。`,
     unlinkDone: (service) => `${service} 已取消关联，依赖它的一切均已结束。`,
-    keep: '保留',
     onlyWay: (service) =>
       `您只能用 ${service} 登录。取消关联之前，请先添加通行密钥、关联另一个可登录的服务，或向服务器管理员索取设置密码的链接。`,
   },

@@ -42,6 +42,41 @@ ${content}
   );
 }
 
+/** What a page asks before something ends. */
+export interface Question {
+  heading: string;
+  explanation: string;
+  /** The form that does it, which posts `csrf` and the fields; left out where it cannot be done. */
+  answer?: { action: string; words: string; fields?: Markup } | undefined;
+  /** Address of the page that one goes back to without doing it. */
+  keptAt: string;
+}
+
+/**
+ * A page that asks before something ends.
+ * @returns a complete HTML document that needs no script
+ */
+export function renderQuestion(
+  texts: Texts,
+  page: AccountPageFrame,
+  { heading, explanation, answer, keptAt }: Question,
+): string {
+  return renderAccountPage(
+    texts,
+    page,
+    heading,
+    markup`<p>${explanation}</p>
+${
+  answer !== undefined &&
+  markup`<form method="post" action="${answer.action}">
+${csrfField(page.csrf)}
+${answer.fields !== undefined && markup`${answer.fields}\n`}<button class="primary" type="submit">${answer.words}</button>
+</form>
+`
+}<p class="cancel"><a class="button" href="${keptAt}">${texts.account.keep}</a></p>`,
+  );
+}
+
 /** A field for a password that is typed anew. @param name of the field, and its id */
 export function newPasswordField(label: string, name: string): Markup {
   return markup`<div class="field"><label for="${name}">${label}</label>

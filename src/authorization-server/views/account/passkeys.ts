@@ -3,7 +3,7 @@ import type { Texts } from '../../texts/texts.ts';
 import { displayText } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
 import { renderPasskeyRegistration } from '../passkey-form.ts';
-import { type AccountPageFrame, csrfField, renderAccountPage } from './frame.ts';
+import { type AccountPageFrame, renderAccountPage, renderQuestion } from './frame.ts';
 import { timeWords } from './time-words.ts';
 
 /** What the page of passkeys shows. */
@@ -55,18 +55,16 @@ export function renderPasskeyRemoval(
   page: AccountPageFrame & { passkey: Pick<StoredPasskey, 'id' | 'name'> },
 ): string {
   const words = texts.account.passkeys;
-  const { url, csrf, passkey } = page;
+  const { url, passkey } = page;
   const name = displayText(passkey.name, 60);
-  return renderAccountPage(
-    texts,
-    page,
-    words.removeHeading(name),
-    markup`<p>${words.removeExplanation}</p>
-<form method="post" action="${url}/passkeys/remove">
-${csrfField(csrf)}
-<input type="hidden" name="id" value="${passkey.id}">
-<button class="primary" type="submit">${words.remove(name)}</button>
-</form>
-<p class="cancel"><a class="button" href="${url}/passkeys">${words.keep}</a></p>`,
-  );
+  return renderQuestion(texts, page, {
+    heading: words.removeHeading(name),
+    explanation: words.removeExplanation,
+    answer: {
+      action: `${url}/passkeys/remove`,
+      words: words.remove(name),
+      fields: markup`<input type="hidden" name="id" value="${passkey.id}">`,
+    },
+    keptAt: `${url}/passkeys`,
+  });
 }

@@ -1,7 +1,7 @@
 import type { Texts } from '../../texts/texts.ts';
 import { displayText } from '../display-text.ts';
 import { type Markup, markup } from '../markup.ts';
-import { type AccountPageFrame, csrfField, renderAccountPage } from './frame.ts';
+import { type AccountPageFrame, csrfField, renderAccountPage, renderQuestion } from './frame.ts';
 import { timeWords } from './time-words.ts';
 
 /** A third party's authorization server, as people are told of it. */
@@ -140,20 +140,13 @@ export function renderUpstreamUnlink(
   page: AccountPageFrame & { upstream: NamedUpstream; isOnlyWay: boolean },
 ): string {
   const words = texts.account.upstreams;
-  const { url, csrf, upstream, isOnlyWay } = page;
+  const { url, upstream, isOnlyWay } = page;
   const label = displayText(upstream.label, 60);
-  return renderAccountPage(
-    texts,
-    isOnlyWay ? { ...page, problem: words.onlyWay(label) } : page,
-    words.unlinkHeading(label),
-    markup`<p>${words.unlinkExplanation(label)}</p>
-${
-  !isOnlyWay &&
-  markup`<form method="post" action="${url}/upstreams/${upstream.name}/unlink">
-${csrfField(csrf)}
-<button class="primary" type="submit">${words.unlink(label)}</button>
-</form>
-`
-}<p class="cancel"><a class="button" href="${url}/upstreams">${words.keep}</a></p>`,
-  );
+  const answer = { action: `${url}/upstreams/${upstream.name}/unlink`, words: words.unlink(label) };
+  return renderQuestion(texts, isOnlyWay ? { ...page, problem: words.onlyWay(label) } : page, {
+    heading: words.unlinkHeading(label),
+    explanation: words.unlinkExplanation(label),
+    answer: isOnlyWay ? undefined : answer,
+    keptAt: `${url}/upstreams`,
+  });
 }
