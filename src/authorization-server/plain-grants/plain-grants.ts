@@ -69,8 +69,11 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
   }
 
   /** The value of the next token: of a refresh token its successor, which is found again where the answer is lost. */
-  function nextValue(kind: 'AccessToken' | 'RefreshToken', source: PlainSource, atMs: number): string {
-    const successor = source.kind === 'RefreshToken' ? source.successor : undefined;
+  function nextValue(
+    kind: 'AccessToken' | 'RefreshToken',
+    successor: string | undefined,
+    atMs: number,
+  ): string {
     return successor === undefined ? datedSecret(atMs, randomSecret()) : successorOf(kind, successor, atMs);
   }
 
@@ -114,16 +117,16 @@ export function createPlainGrants(options: PlainGrantOptions): Step {
     const granted = { accountId, clientId, grantId, gty, aud: resource.resource, scope };
     const login = { ...(sessionUid !== undefined && { sessionUid }), ...(sid !== undefined && { sid }) };
 
-    const hasSuccessors = source.kind === 'RefreshToken' && source.successor !== undefined;
-    const use = { at, ...(hasSuccessors && { successorsAtMs: atMs }) };
+    const successor = source.kind === 'RefreshToken' ? source.successor : undefined;
+    const use = { at, ...(successor !== undefined && { successorsAtMs: atMs }) };
     await (source.kind === 'RefreshToken' ? refreshTokens : codes).consume(source.jti, use);
-    const refreshToken = await refreshTokenFor(allowed, gty, nextValue('RefreshToken', source, atMs), at);
-    const accessToken = await keep(accessTokens, nextValue('AccessToken', source, atMs), at, seconds, {
+    const refreshToken = await refreshTokenFor(allowed, gty, nextValue('RefreshToken', successor, atMs), at);
+    const accessToken = await keep(accessTokens, nextValue('AccessToken', successor, atMs), at, seconds, {
       kind: 'AccessToken',
       ...granted,
       ...login,
     });
-    ctx.state.hasSuccessors = hasSuccessors;
+    ctx.state.hasSuccessors = successor !== undefined;
 
     ctx.vary('Origin');
     ctx.set(answerHeaders);
