@@ -4,6 +4,7 @@ import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
+import { answerTogether } from './answer-together.ts';
 import { findClientAddress } from './client-address.ts';
 import { allowAnyOrigin, allowKnownOrigins } from './cors.ts';
 import { answerErrors, answerNotFound, type ErrorOptions } from './errors.ts';
@@ -115,6 +116,7 @@ export function createApp(options: AppOptions): Koa {
   };
 
   const steps: Middleware[] = [
+    answerTogether(),
     nameRequests({
       logger,
       isForPrograms,

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa';
+import { createCoalescer, type SendTogether } from '../net/coalescer.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type Logger, loggable } from '../observability/logger.ts';
 import { checkContentLength } from './checks/body-headers.ts';
@@ -51,8 +52,9 @@ const defaultKeepAliveMs = 20_000;
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
   const { logger, maxBodyBytes, keepAliveMs = defaultKeepAliveMs } = options;
   const pulse = createPulse(keepAliveMs);
+  const sendTogether = createCoalescer();
   const transports: McpTransports = createTransports(options);
-  const at = (serve: Serve, methods: string) => koaFace({ serve, methods, pulse, logger });
+  const at = (serve: Serve, methods: string) => koaFace({ serve, methods, pulse, sendTogether, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -63,7 +65,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const refusal = checkContentLength(headerOf(ctx.req.headers, 'content-length'), maxBodyBytes);
       if (!refusal) return next();
       ctx.respond = false;
-      sendRefusal(refusal, new NodeReply(ctx.res, pulse));
+      sendRefusal(refusal, new NodeReply(ctx.res, pulse, sendTogether));
     },
     load: transports.load,
     toolsOf: transports.toolsOf,
@@ -78,10 +80,11 @@ interface KoaFaceOptions {
   /** For the answer to OPTIONS. */
   methods: string;
   pulse: ReturnType<typeof createPulse>;
+  sendTogether: SendTogether;
   logger: Logger;
 }
 
-function koaFace({ serve, methods, pulse, logger }: KoaFaceOptions): Middleware {
+function koaFace({ serve, methods, pulse, sendTogether, logger }: KoaFaceOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
     logger.debug({ reason, client: loggable(clientId) }, 'an MCP request was refused');
 
@@ -95,7 +98,7 @@ function koaFace({ serve, methods, pulse, logger }: KoaFaceOptions): Middleware 
     if (!authInfo)
       throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
     const { method, req, res } = ctx;
-    const reply = new NodeReply(res, pulse);
+    const reply = new NodeReply(res, pulse, sendTogether);
     const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
     try {
       const refusal = await serve(exchange);

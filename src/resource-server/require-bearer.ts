@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
+import { createCoalescer } from '../net/coalescer.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { fieldValues } from '../oauth/field-values.ts';
 import type { BearerRefusal } from './challenge.ts';
@@ -39,6 +40,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     requiredScopes: options.requiredScopes ?? [],
     baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
   };
+  const sendTogether = createCoalescer();
   return async (ctx, next): Promise<void> => {
     if (ctx.method === 'OPTIONS') return next();
     const authorization = fieldValues(ctx.req.rawHeaders, 'authorization');
@@ -51,7 +53,8 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     if (verdict.nextNonce !== undefined) ctx.set('DPoP-Nonce', verdict.nextNonce);
     if ('refusal' in verdict) {
       ctx.respond = false;
-      sendRefusal(verdict.refusal, ctx.res);
+      writeHead(verdict.refusal, ctx.res);
+      sendTogether(() => ctx.res.end(verdict.refusal.body));
       return;
     }
     (ctx.state as BearerState).authInfo = verdict.authInfo;
@@ -60,12 +63,11 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
 }
 
 /** Answers without Koa: a flood of bad tokens is told the same words each time, which are put together once. */
-function sendRefusal({ status, challenge, body }: BearerRefusal, response: ServerResponse): void {
+function writeHead({ status, challenge, body }: BearerRefusal, response: ServerResponse): void {
   response.writeHead(status, {
     'WWW-Authenticate': challenge,
     'Cache-Control': 'no-store',
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
   });
-  response.end(body);
 }

@@ -24,6 +24,7 @@ export const rooms: readonly Room[] = [
   { name: 'oauth', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
   { name: 'crypto', may: ['oauth'], neverPackages: [...web, engine] },
   { name: 'net', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'net/coalescer.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'observability', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'storage',
@@ -67,7 +68,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'resource-server',
-    may: ['oauth', 'net', 'observability'],
+    may: ['oauth', 'net', 'net/coalescer.ts', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
     except: [
       { file: 'resource-server/local-verifier.ts', may: ['storage'], reason: 'it looks tokens up' },
@@ -76,20 +77,20 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'mcp',
-    may: ['oauth', 'observability'],
+    may: ['oauth', 'net/coalescer.ts', 'observability'],
     mayTypesOf: ['storage'],
     neverPackages: ['jose', ...web, engine, ...nativePackages],
     except: [{ file: 'mcp/endpoint.ts', packages: web, reason: 'it is the Koa face' }],
   },
   {
     name: 'gateway',
-    may: ['mcp', 'oauth', 'client', 'net', 'observability'],
+    may: ['mcp', 'oauth', 'client', 'net', 'net/coalescer.ts', 'observability'],
     mayTypesOf: ['upstream'],
     neverPackages: [engine, ...nativePackages],
   },
   {
     name: 'app',
-    may: ['oauth', 'storage', ...doors, 'observability'],
+    may: ['oauth', 'storage', ...doors, 'net/coalescer.ts', 'observability'],
     neverPackages: [engine, ...nativePackages],
   },
   {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { toWebRequest } from '../../src/mcp/exchange.ts';
 import { NodeReply } from '../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../src/mcp/streams/pulse.ts';
+import { createCoalescer } from '../../src/net/coalescer.ts';
 
 const exchange = {
   method: 'POST',
@@ -28,7 +29,11 @@ const exchange = {
     expiresAt: 1_800_000_000,
   },
   query: '',
-  reply: new NodeReply(new ServerResponse(new IncomingMessage(new Socket())), createPulse(20_000)),
+  reply: new NodeReply(
+    new ServerResponse(new IncomingMessage(new Socket())),
+    createPulse(20_000),
+    createCoalescer(),
+  ),
 };
 const url = new URL('https://mcp.example.com/mcp');
 

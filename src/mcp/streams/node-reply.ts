@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { SendTogether } from '../../net/coalescer.ts';
 import { NodeEventStream } from './node-event-stream.ts';
 import type { Pulse } from './pulse.ts';
 import type { EventStream, Reply } from './reply.ts';
@@ -11,10 +12,12 @@ type ReplyHeaders = Readonly<Record<string, string>>;
 export class NodeReply implements Reply {
   readonly #response: ServerResponse;
   readonly #pulse: Pulse;
+  readonly #sendTogether: SendTogether;
 
-  constructor(response: ServerResponse, pulse: Pulse) {
+  constructor(response: ServerResponse, pulse: Pulse, sendTogether: SendTogether) {
     this.#response = response;
     this.#pulse = pulse;
+    this.#sendTogether = sendTogether;
   }
 
   get isBegun(): boolean {
@@ -65,6 +68,12 @@ export class NodeReply implements Reply {
     const response = this.#response;
     if (response.destroyed) return;
     response.writeHead(status, headers);
+    this.#sendTogether(() => this.#send(text));
+  }
+
+  #send(text: string | undefined): void {
+    const response = this.#response;
+    if (response.destroyed) return;
     response.end(text);
     if (response.writableLength === 0) return;
     // A large answer to a client that does not take it is cut off like a stream.

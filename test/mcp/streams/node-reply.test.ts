@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
+import { createCoalescer } from '../../../src/net/coalescer.ts';
 
 // Also the test of src/mcp/streams/node-event-stream.ts and the contract src/mcp/streams/reply.ts.
 let server: Server | undefined;
@@ -10,9 +11,10 @@ afterEach(() => server?.close());
 
 async function ask(answer: (reply: NodeReply) => void): Promise<Response> {
   const pulse = createPulse(20_000);
+  const sendTogether = createCoalescer();
   server = createServer((_request, response) => {
     response.setHeader('X-Before', 'kept');
-    answer(new NodeReply(response, pulse));
+    answer(new NodeReply(response, pulse, sendTogether));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

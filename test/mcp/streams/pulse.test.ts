@@ -5,13 +5,15 @@ import { afterEach, expect, test } from 'vitest';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { EventStream } from '../../../src/mcp/streams/reply.ts';
+import { createCoalescer } from '../../../src/net/coalescer.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
 
 async function listen(answer: (reply: NodeReply) => void, periodMs: number): Promise<number> {
   const pulse = createPulse(periodMs);
-  server = createServer((_request, response) => answer(new NodeReply(response, pulse)));
+  const sendTogether = createCoalescer();
+  server = createServer((_request, response) => answer(new NodeReply(response, pulse, sendTogether)));
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }

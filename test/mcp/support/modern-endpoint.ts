@@ -16,6 +16,7 @@ import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
+import { createCoalescer } from '../../../src/net/coalescer.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { modernRequest } from './gate.ts';
@@ -113,12 +114,13 @@ export async function startModern(
     ...options,
   });
   const pulse = createPulse(10_000);
+  const sendTogether = createCoalescer();
   const serve = withPreflight(
     { checkMethod: () => undefined, checkAccept: () => undefined, maxBodyBytes: 1_000_000 },
     async (exchange, posted) => (posted ? transport.serve(exchange, posted) : undefined),
   );
   server.on('request', async (req, res) => {
-    const reply = new NodeReply(res, pulse);
+    const reply = new NodeReply(res, pulse, sendTogether);
     const scopes = String(req.headers['x-scopes'] ?? 'notes:read').split(' ');
     const subject = String(req.headers['x-subject']);
     const authInfo: AuthInfo = {

@@ -16,6 +16,7 @@ import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createSseTransport } from '../../../src/mcp/transports/sse.ts';
 import type { Posted } from '../../../src/mcp/transports/transport.ts';
+import { createCoalescer } from '../../../src/net/coalescer.ts';
 import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 
@@ -108,10 +109,11 @@ export async function startSseEndpoint(
     logger,
   });
   const pulse = createPulse(keepAliveMs);
+  const sendTogether = createCoalescer();
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { pathname, search } = new URL(req.url ?? '', origin);
-    const reply = new NodeReply(res, pulse);
+    const reply = new NodeReply(res, pulse, sendTogether);
     const { method = '', headers } = req;
     const exchange = { method, headers, query: search.slice(1), body: req, authInfo: callerIn(req), reply };
     const posted = method === 'POST' ? await readPosted(req) : undefined;

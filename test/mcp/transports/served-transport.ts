@@ -18,6 +18,7 @@ import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { StatelessTransportOptions } from '../../../src/mcp/transports/stateless.ts';
 import type { Serve } from '../../../src/mcp/transports/transport.ts';
+import { createCoalescer } from '../../../src/net/coalescer.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 
@@ -122,8 +123,9 @@ export async function serveTransport(
     transport,
   );
   const pulse = createPulse(10_000);
+  const sendTogether = createCoalescer();
   http.on('request', async (req, res) => {
-    const reply = new NodeReply(res, pulse);
+    const reply = new NodeReply(res, pulse, sendTogether);
     const { method = '', headers } = req;
     const scopes = String(headers['x-scopes'] ?? 'all').split(' ');
     const authInfo = { ...authInfoWith(...scopes), subject: String(headers['x-subject'] ?? 'ann') };

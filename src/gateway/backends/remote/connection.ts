@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { SendTogether } from '../../../net/coalescer.ts';
 import { AnswerError, type AnswerHead, AnswerParser } from './answer-parser.ts';
 import { publicAddressCode } from './near-lookup.ts';
 import type { WireFailure } from './wire-answer.ts';
@@ -23,6 +24,7 @@ export interface ConnectionOptions {
   connectMs: number;
   /** How long it is kept while nobody uses it, in milliseconds; shorter where the server says so. */
   idleMs: number;
+  sendTogether: SendTogether;
   /** Another request may be sent over it. */
   onFree(connection: Connection): void;
   /** It is closed. */
@@ -97,7 +99,9 @@ export class Connection {
     if (!this.#isReady) this.#waiting = request;
     else {
       if (this.#hasServed) this.#socket.ref();
-      this.#socket.write(request);
+      this.#options.sendTogether(() => {
+        if (!this.#isOver) this.#socket.write(request);
+      });
     }
   }
 
