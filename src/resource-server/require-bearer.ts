@@ -31,7 +31,7 @@ export interface RequireBearerOptions {
 /**
  * Creates the Koa middleware that lets only those with a good token pass, and with a proof where it is bound to a key, and
  * puts who they are on `ctx.state.authInfo`. Every method is guarded but OPTIONS, which carries no credentials (a CORS
- * preflight). A refusal leaves at once: a step in front of it sets its headers before it calls `next`, not after.
+ * preflight). A refusal is written at once: a step in front of it sets its headers before it calls `next`, not after.
  * @see RFC 6750; RFC 9449 section 7; MCP authorization "Access Token Usage"
  */
 export function createRequireBearer(options: RequireBearerOptions): Middleware {

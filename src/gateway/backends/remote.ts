@@ -1,4 +1,5 @@
 import type { ServerSource } from '../../mcp/server-source.ts';
+import { createCoalescer } from '../../net/coalescer.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
@@ -82,6 +83,7 @@ export function createRemoteBackend(
   const total = Math.floor(maxConnections / 2);
   const perAccount = Math.ceil(total / accountShare);
   const lanes = new Lanes({ total, perAccount, waitingPerAccount: total });
+  const sendTogether = createCoalescer();
   const streams = new Lanes({ total, perAccount, waitingPerAccount: 0 });
   const servers = new Map<string, Set<RemoteServer>>();
   let known: LinkKind | undefined;
@@ -99,6 +101,7 @@ export function createRemoteBackend(
       credentials: given,
       account,
       lanes,
+      sendTogether,
       streams,
       maxHeld,
       maxAnswerBytes,

@@ -13,6 +13,8 @@ export class NodeReply implements Reply {
   readonly #response: ServerResponse;
   readonly #pulse: Pulse;
   readonly #sendTogether: SendTogether;
+  /** Whether it was answered in full, which may still have to leave. */
+  #isAnswered = false;
 
   constructor(response: ServerResponse, pulse: Pulse, sendTogether: SendTogether) {
     this.#response = response;
@@ -25,21 +27,24 @@ export class NodeReply implements Reply {
   }
 
   get isClosed(): boolean {
-    return this.#response.destroyed || this.#response.writableEnded;
+    return this.#isAnswered || this.#response.destroyed || this.#response.writableEnded;
   }
 
   json(status: number, body: unknown, headers?: ReplyHeaders): void {
     const text = JSON.stringify(body);
-    this.#finish(text, status, {
+    const head = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
       'Cache-Control': 'no-store',
       ...headers,
-    });
+    };
+    if (this.#answer(status, head)) this.#sendTogether(() => this.#send(text));
   }
 
   empty(status: number, headers?: ReplyHeaders): void {
-    this.#finish(undefined, status, { 'Content-Length': 0, 'Cache-Control': 'no-store', ...headers });
+    const head = { 'Content-Length': 0, 'Cache-Control': 'no-store', ...headers };
+    // At once: what is taken with it may be answered on a stream, behind it.
+    if (this.#answer(status, head)) this.#send(undefined);
   }
 
   stream(headers?: ReplyHeaders): EventStream {
@@ -63,12 +68,13 @@ export class NodeReply implements Reply {
     if (this.isBegun) throw new Error('This request was answered before.');
   }
 
-  #finish(text: string | undefined, status: number, headers: Record<string, string | number>): void {
+  /** Writes a head behind which nothing but its body comes. @returns whether somebody is there to take it */
+  #answer(status: number, headers: Record<string, string | number>): boolean {
     this.#begin();
-    const response = this.#response;
-    if (response.destroyed) return;
-    response.writeHead(status, headers);
-    this.#sendTogether(() => this.#send(text));
+    if (this.#response.destroyed) return false;
+    this.#response.writeHead(status, headers);
+    this.#isAnswered = true;
+    return true;
   }
 
   #send(text: string | undefined): void {

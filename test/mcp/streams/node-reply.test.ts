@@ -3,15 +3,17 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
-import { createCoalescer } from '../../../src/net/coalescer.ts';
+import { createCoalescer, type SendTogether } from '../../../src/net/coalescer.ts';
 
 // Also the test of src/mcp/streams/node-event-stream.ts and the contract src/mcp/streams/reply.ts.
 let server: Server | undefined;
 afterEach(() => server?.close());
 
-async function ask(answer: (reply: NodeReply) => void): Promise<Response> {
+async function ask(
+  answer: (reply: NodeReply) => void,
+  sendTogether: SendTogether = createCoalescer(),
+): Promise<Response> {
   const pulse = createPulse(20_000);
-  const sendTogether = createCoalescer();
   server = createServer((_request, response) => {
     response.setHeader('X-Before', 'kept');
     answer(new NodeReply(response, pulse, sendTogether));
@@ -33,6 +35,25 @@ test('an empty answer has a status and no body', async () => {
   const response = await ask((reply) => reply.empty(202));
   expect(response.status).toBe(202);
   expect(await response.text()).toBe('');
+});
+
+test('JSON that still has to leave is an answer: no other one comes in its place', async () => {
+  const waiting: (() => void)[] = [];
+  const [states, leave]: [boolean[], SendTogether] = [[], (send) => waiting.push(send)];
+  const response = await ask((reply) => {
+    reply.json(200, 1);
+    states.push(reply.isBegun, reply.isClosed);
+    setImmediate(() => waiting[0]?.());
+  }, leave);
+  expect([await response.json(), states]).toEqual([1, [true, true]]);
+});
+
+test('an answer without a body waits for nobody: what is on a stream comes behind it', async () => {
+  const response = await ask(
+    (reply) => reply.empty(202),
+    () => undefined,
+  );
+  expect(response.status).toBe(202);
 });
 
 test('one message is one event, whatever its text holds (T-139)', async () => {

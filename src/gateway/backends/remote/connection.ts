@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { SendTogether } from '../../../net/coalescer.ts';
 import { AnswerError, type AnswerHead, AnswerParser } from './answer-parser.ts';
 import { publicAddressCode } from './near-lookup.ts';
 import type { WireFailure } from './wire-answer.ts';
@@ -24,7 +23,6 @@ export interface ConnectionOptions {
   connectMs: number;
   /** How long it is kept while nobody uses it, in milliseconds; shorter where the server says so. */
   idleMs: number;
-  sendTogether: SendTogether;
   /** Another request may be sent over it. */
   onFree(connection: Connection): void;
   /** It is closed. */
@@ -99,9 +97,7 @@ export class Connection {
     if (!this.#isReady) this.#waiting = request;
     else {
       if (this.#hasServed) this.#socket.ref();
-      this.#options.sendTogether(() => {
-        if (!this.#isOver) this.#socket.write(request);
-      });
+      this.#socket.write(request);
     }
   }
 

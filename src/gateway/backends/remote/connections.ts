@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIP, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { Deadlines } from '../../../mcp/deadlines.ts';
-import { createCoalescer } from '../../../net/coalescer.ts';
 import { Connection } from './connection.ts';
 import { createNearLookup, isNear } from './near-lookup.ts';
 
@@ -35,7 +34,6 @@ export class Connections {
   readonly #isSecure: boolean;
   readonly #lookup: ReturnType<typeof createNearLookup> | undefined;
   readonly #idle = new Deadlines(idleMs);
-  readonly #sendTogether = createCoalescer();
   readonly #all = new Set<Connection>();
   /** One is used by many: what happens on it happens in the context of none of them, not in that of who was the first. */
   readonly #outsideOfRequests = AsyncLocalStorage.snapshot();
@@ -74,7 +72,6 @@ export class Connections {
       ...this.#connect((length) => connection.take(Buffer.from(received.subarray(0, length)))),
       connectMs: this.#connectMs,
       idleMs,
-      sendTogether: this.#sendTogether,
       onFree: (free) => this.#keep(free),
       onClosed: (closed) => this.#forget(closed),
     });

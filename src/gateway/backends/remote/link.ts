@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { Lanes } from './lanes.ts';
 import type { Wire } from './wire.ts';
@@ -61,6 +62,8 @@ export interface LinkParts {
   account: string;
   /** Requests under way. */
   lanes: Lanes;
+  /** Sends requests; the bytes of several leave together. */
+  sendTogether: SendTogether;
   /** Streams of sessions. */
   streams: Lanes;
   /** Most messages that may wait for the beginning of a session. */

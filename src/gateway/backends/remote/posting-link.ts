@@ -209,7 +209,10 @@ export abstract class PostingLink implements Link {
     const go = (): void => {
       post.hasLane = true;
       if (post.isOver) this.#leave(post);
-      else this.post(post);
+      else
+        this.parts.sendTogether(() => {
+          if (!post.isOver) this.post(post);
+        });
     };
     if (!this.parts.lanes.enter(this.parts.account, go)) this.fail(post, { reason: 'backend_busy' });
   }
