@@ -1,3 +1,5 @@
+import { InFlightMap } from '../collections/in-flight-map.ts';
+
 /** Turns at reading bodies that may be large. */
 export interface BodyTurns {
   /**
@@ -14,7 +16,7 @@ export interface BodyTurns {
  * @param maxAtOnce most bodies of one principal that are read at the same time
  */
 export function createBodyTurns(maxAtOnce: number): BodyTurns {
-  const readers = new Map<string, { reading: number; waiting: (() => void)[] }>();
+  const readers = new InFlightMap<string, { reading: number; waiting: (() => void)[] }>();
 
   const giveBack = (principal: string): void => {
     const reader = readers.get(principal);

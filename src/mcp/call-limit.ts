@@ -1,3 +1,5 @@
+import { InFlightMap } from '../collections/in-flight-map.ts';
+
 /** Counts the calls a principal has in flight, over all transports of an endpoint. */
 export interface CallLimit {
   /**
@@ -26,7 +28,7 @@ export interface CallCount extends CallLimit {
  * @param max most calls of one principal at a time
  */
 export function createCallLimit(max: number): CallCount {
-  const running = new Map<string, number>();
+  const running = new InFlightMap<string, number>();
   const waiting = new Set<() => void>();
   return {
     begin(principal, calls = 1) {
@@ -41,7 +43,7 @@ export function createCallLimit(max: number): CallCount {
       else running.delete(principal);
       if (running.size === 0) for (const resolve of waiting) resolve();
     },
-    total: () => [...running.values()].reduce((sum, count) => sum + count, 0),
+    total: () => running.values().reduce((sum, count) => sum + count, 0),
     async whenNoneRuns(patienceMs) {
       if (running.size === 0 || patienceMs <= 0) return;
       const { promise, resolve } = Promise.withResolvers<void>();

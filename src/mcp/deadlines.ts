@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-
-const nothing = (): void => undefined;
+import { InFlightMap } from '../collections/in-flight-map.ts';
 
 /** Coarseness: a deadline is met at most this part of its time too late. */
 const ticksPerTimeout = 20;
@@ -12,7 +11,8 @@ const ticksPerTimeout = 20;
 export class Deadlines {
   readonly #tickMs: number;
   /** In the order in which they end. */
-  readonly #pending = new Set<{ endsAtTick: number; onEnd: () => void }>();
+  readonly #pending = new InFlightMap<number, { endsAtTick: number; onEnd: () => void }>();
+  #lastPlace = 0;
   #tick = 0;
   #timer: NodeJS.Timeout | undefined;
   /** The timer is that of all who wait: it runs in the context of none of them. */
@@ -26,25 +26,25 @@ export class Deadlines {
   /**
    * Sets a deadline.
    * @param onEnd called once when it has passed
-   * @returns takes it back, and lets go of `onEnd`: V8 moves a set that entries come to and go from to a new table again
-   *   and again, and the old ones, with what was in them, stay until all memory is searched
+   * @returns takes it back, and lets go of `onEnd`
    */
   set(onEnd: () => void): () => void {
     // The running tick has begun already, so that one more makes the time whole.
-    const deadline = { endsAtTick: this.#tick + ticksPerTimeout + 1, onEnd };
-    this.#pending.add(deadline);
+    const endsAtTick = this.#tick + ticksPerTimeout + 1;
+    const place = ++this.#lastPlace;
+    this.#pending.set(place, { endsAtTick, onEnd });
     this.#timer ??= this.#outsideOfRequests(() => setInterval(() => this.#next(), this.#tickMs).unref());
-    return () => {
-      this.#pending.delete(deadline);
-      deadline.onEnd = nothing;
-    };
+    return () => void this.#pending.delete(place);
   }
 
   #next(): void {
     this.#tick++;
-    for (const deadline of this.#pending) {
+    for (const place of this.#pending.keys()) {
+      const deadline = this.#pending.get(place);
+      // One that ended before it may have taken it back.
+      if (!deadline) continue;
       if (deadline.endsAtTick > this.#tick) break;
-      this.#pending.delete(deadline);
+      this.#pending.delete(place);
       deadline.onEnd();
     }
     if (this.#pending.size > 0) return;

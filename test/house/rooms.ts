@@ -24,6 +24,7 @@ export const rooms: readonly Room[] = [
   { name: 'oauth', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
   { name: 'crypto', may: ['oauth'], neverPackages: [...web, engine] },
   { name: 'net', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'collections', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
   { name: 'net/coalescer.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'observability', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
   {
@@ -77,14 +78,14 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'mcp',
-    may: ['oauth', 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'net/coalescer.ts', 'observability'],
     mayTypesOf: ['storage'],
     neverPackages: ['jose', ...web, engine, ...nativePackages],
     except: [{ file: 'mcp/endpoint.ts', packages: web, reason: 'it is the Koa face' }],
   },
   {
     name: 'gateway',
-    may: ['mcp', 'oauth', 'client', 'net', 'net/coalescer.ts', 'observability'],
+    may: ['mcp', 'oauth', 'client', 'collections', 'net', 'net/coalescer.ts', 'observability'],
     mayTypesOf: ['upstream'],
     neverPackages: [engine, ...nativePackages],
   },

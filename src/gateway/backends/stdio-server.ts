@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
@@ -54,7 +55,7 @@ export class StdioServer implements McpLike, Occupant {
   readonly #flood: Flood;
   readonly #progress: StartProgress;
   /** Requests that are not answered, with their methods. */
-  readonly #waiting = new Map<RequestId, string>();
+  readonly #waiting = new InFlightMap<RequestId, string>();
   /** What the process asks its client. */
   readonly #asked = new Set<RequestId>();
   readonly #queue = new StartQueue();
@@ -243,7 +244,7 @@ export class StdioServer implements McpLike, Occupant {
   /** Answers what runs with an error, and sleeps. */
   #refuse(error: JsonRpcError): void {
     this.#sleep();
-    for (const id of [...this.#waiting.keys()]) this.#answerWith(id, error);
+    for (const id of this.#waiting.keys()) this.#answerWith(id, error);
   }
 
   /** Ends the process, if there is one. */
@@ -358,6 +359,6 @@ export class StdioServer implements McpLike, Occupant {
   /** It cannot be known whose answer the line was, so nobody waits for one any more; the process goes on. */
   #heardTooMuch(): void {
     const error = backendError('backend_answer_too_large', this.#options.name);
-    for (const id of [...this.#waiting.keys()]) if (!this.#queue.has(id)) this.#answerWith(id, error);
+    for (const id of this.#waiting.keys()) if (!this.#queue.has(id)) this.#answerWith(id, error);
   }
 }

@@ -1,4 +1,5 @@
 import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
@@ -70,7 +71,7 @@ export class ModernProcess implements Occupant {
   readonly account: string;
   readonly #options: ModernProcessOptions;
   readonly #flood: Flood;
-  readonly #waiting = new Map<RequestId, Waiting>();
+  readonly #waiting = new InFlightMap<RequestId, Waiting>();
   readonly #queue = new StartQueue();
   #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
@@ -89,7 +90,7 @@ export class ModernProcess implements Occupant {
   }
 
   get idleSinceMs(): number | undefined {
-    const isAsked = [...this.#waiting.values()].some(({ request }) => request.method !== listenMethod);
+    const isAsked = this.#waiting.values().some(({ request }) => request.method !== listenMethod);
     return isAsked ? undefined : this.#usedAtMs;
   }
 
@@ -241,7 +242,7 @@ export class ModernProcess implements Occupant {
     this.#options.places.leave(this);
     if (this.#process) this.#ending = this.#process.end();
     this.#process = undefined;
-    for (const id of [...this.#waiting.keys()]) this.#failOne(id, failure);
+    for (const id of this.#waiting.keys()) this.#failOne(id, failure);
     if (this.#waiting.size === 0) this.#options.ended();
   }
 
@@ -339,9 +340,9 @@ export class ModernProcess implements Occupant {
    */
   #onlyOneWithLog(): Waiting | undefined {
     if (this.#options.servesEverybody) return undefined;
-    const [one, another] = [...this.#waiting.values()].filter(
-      ({ request }) => Object(request.params?._meta)[LOG_LEVEL_META_KEY] !== undefined,
-    );
+    const [one, another] = this.#waiting
+      .values()
+      .filter(({ request }) => Object(request.params?._meta)[LOG_LEVEL_META_KEY] !== undefined);
     return another ? undefined : one;
   }
 
@@ -355,8 +356,8 @@ export class ModernProcess implements Occupant {
   #heardTooMuch(): void {
     const reason = 'backend_answer_too_large';
     const error = backendError(reason, this.#options.name);
-    for (const [id, { request }] of this.#waiting)
-      if (request.method !== listenMethod)
+    for (const id of this.#waiting.keys())
+      if (this.#waiting.get(id)?.request.method !== listenMethod)
         this.#failOne(id, { error, isBroken: false, isOther: false, detail: { reason } });
   }
 }

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
@@ -25,7 +26,7 @@ const removedMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'task
 export class TranslatingServer implements McpLike {
   readonly #backend: Backend;
   readonly #authInfo: AuthInfo | undefined;
-  readonly #running = new Map<RequestId, TranslatedCall>();
+  readonly #running = new InFlightMap<RequestId, TranslatedCall>();
   readonly #questions = new ClientQuestions((message, relatedTo) => this.#say(message, relatedTo));
   readonly #watch: ResourceWatch;
   #transport: Transport | undefined;

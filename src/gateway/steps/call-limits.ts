@@ -1,3 +1,4 @@
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { CallCounts } from './call-counts.ts';
 import { namePatterns } from './name-pattern.ts';
@@ -16,7 +17,7 @@ export interface CallLimitRule {
 export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => number): Step {
   const limits = rules.map((rule, at) => ({ ...rule, at, fits: namePatterns([rule.tools]) }));
   const counts = new CallCounts(nowMs);
-  const running = new Map<string, number>();
+  const running = new InFlightMap<string, number>();
 
   return {
     cares: (method) => method === 'tools/call' && limits.length > 0,

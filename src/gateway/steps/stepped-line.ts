@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
@@ -41,8 +42,8 @@ export class SteppedLine implements Transport {
   readonly #chain: Chain;
   readonly #caller: AuthInfo | undefined;
   /** Requests of the front that are on their way through the steps. */
-  readonly #passing = new Map<RequestId, SteppedRequest>();
-  readonly #asked = new Map<RequestId, Asked>();
+  readonly #passing = new InFlightMap<RequestId, SteppedRequest>();
+  readonly #asked = new InFlightMap<RequestId, Asked>();
   /** No connection has the ids of another: there are servers that give all of them every answer. */
   readonly #ownIds = `gatehouse-${randomUUID()}-`;
   #lastOwnId = 0;
@@ -91,7 +92,7 @@ export class SteppedLine implements Transport {
   async close(): Promise<void> {
     for (const request of this.#passing.values()) request.cancel();
     this.#passing.clear();
-    const waiting = [...this.#asked.values()];
+    const waiting = this.#asked.values();
     this.#asked.clear();
     await this.#front.close();
     for (const { take } of waiting) take({ error: requestCancelled });

@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
@@ -39,7 +40,7 @@ const notInitialized: JsonRpcError = {
 class DedicatedConversation implements Conversation, Party {
   readonly server: McpLike;
   readonly sessionId = uniqueId();
-  readonly calls = new Set<Call>();
+  readonly calls = new InFlightMap<number, Call>();
   readonly #line: ServerLine;
   readonly #listener: Listener;
   readonly #logger: Logger;
@@ -134,9 +135,9 @@ class DedicatedConversation implements Conversation, Party {
  * that server.
  */
 export function createDedicatedConversations(options: ConversationsOptions): Conversations {
-  const conversations = new Set<DedicatedConversation>();
+  const conversations = new InFlightMap<string, DedicatedConversation>();
   const forget = (ended: DedicatedConversation): void => {
-    conversations.delete(ended);
+    conversations.delete(ended.sessionId);
   };
 
   return {
@@ -144,7 +145,7 @@ export function createDedicatedConversations(options: ConversationsOptions): Con
       const { authInfo } = sender;
       const made = await options.source.create({ era: 'legacy', ...(authInfo && { authInfo }) });
       const conversation = new DedicatedConversation(requireNewServer(made), listener, options, forget);
-      conversations.add(conversation);
+      conversations.set(conversation.sessionId, conversation);
       try {
         const opening = await conversation.begin(initialize, sender);
         if ('error' in opening) await conversation.end();
@@ -155,7 +156,7 @@ export function createDedicatedConversations(options: ConversationsOptions): Con
       }
     },
     async close() {
-      await Promise.all([...conversations].map((conversation) => conversation.end()));
+      await Promise.all(conversations.values().map((conversation) => conversation.end()));
     },
   };
 }

@@ -57,7 +57,7 @@ export function createSharedConversations(options: SharedConversationsOptions): 
       const shared = await running();
       if (!(shared instanceof SharedServer)) return shared;
       const conversation = new SharedConversation(shared, initialize, listener);
-      shared.conversations.add(conversation);
+      shared.conversations.set(conversation.sessionId, conversation);
       return { conversation, result: shared.resultFor(initialize.protocolVersion) };
     },
     async close() {

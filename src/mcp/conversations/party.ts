@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import type { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from './conversation.ts';
 
@@ -12,8 +13,8 @@ export interface Answer extends Message {
 export interface Party {
   /** What the server's SDK takes for the id of the session: tools and tasks tell conversations apart by it. */
   readonly sessionId: string;
-  /** Its calls the server has not answered. */
-  readonly calls: Set<Call>;
+  /** Its calls the server has not answered, by their ids at the server. */
+  readonly calls: InFlightMap<number, Call>;
   /**
    * Takes a message of the server, with the ids the client knows.
    * @param relatedTo id of the client's request during which it was sent, where that is known

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { Reception } from '../reception.ts';
@@ -69,7 +70,7 @@ export class ServerLine implements Transport {
 
   readonly #options: LineOptions;
   readonly #reception = new Reception();
-  readonly #calls = new Map<unknown, Call>();
+  readonly #calls = new InFlightMap<unknown, Call>();
   readonly #asked = new ServerRequests();
   readonly #origin = new AsyncLocalStorage<Call>();
   #lastId: number;
@@ -131,7 +132,7 @@ export class ServerLine implements Transport {
     const lineId = ++this.#lastId;
     const call: Call = { party, id, progressToken, onAnswer, lineId, isRunning: true };
     this.#calls.set(lineId, call);
-    party?.calls.add(call);
+    party?.calls.set(lineId, call);
     if (this.isClosed) {
       this.#answer(call, { jsonrpc: '2.0', error: closed });
       return;
@@ -171,7 +172,7 @@ export class ServerLine implements Transport {
 
   /** Cancels all a party has running, and tells the server that it answers nothing more. */
   release(party: Party, sender: Sender): void {
-    for (const call of [...party.calls]) this.#cancel(call, 'The client ended the conversation.', sender);
+    for (const call of party.calls.values()) this.#cancel(call, 'The client ended the conversation.', sender);
     for (const id of this.#asked.forgetAll(party)) this.#refuse(id, gone);
   }
 
@@ -192,7 +193,7 @@ export class ServerLine implements Transport {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const call of [...this.#calls.values()]) this.#answer(call, { jsonrpc: '2.0', error: closed });
+    for (const call of this.#calls.values()) this.#answer(call, { jsonrpc: '2.0', error: closed });
     this.onclose?.();
     this.#options.onClose();
   }
@@ -215,12 +216,12 @@ export class ServerLine implements Transport {
   #forget(call: Call): void {
     call.isRunning = false;
     this.#calls.delete(call.lineId);
-    call.party?.calls.delete(call);
+    call.party?.calls.delete(call.lineId);
   }
 
   #cancelOwn(party: Party | undefined, message: Message, sender: Sender): void {
     const { requestId, reason } = message.params ?? {};
-    const call = [...(party?.calls ?? [])].find(({ id }) => id === requestId);
+    const call = party?.calls.values().find(({ id }) => id === requestId);
     if (call) this.#cancel(call, reason, sender);
   }
 
@@ -244,7 +245,7 @@ export class ServerLine implements Transport {
    * not answered: it may never come back. Where that leaves none, it is the one that was asked last.
    */
   #onlyCall(): Call | undefined {
-    const ofClients = [...this.#calls.values()].filter(({ party }) => party !== undefined);
+    const ofClients = this.#calls.values().filter(({ party }) => party !== undefined);
     const [call, another] = ofClients;
     if (!another) return call;
     const waiting = this.#asked.parties();

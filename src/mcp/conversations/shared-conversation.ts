@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
@@ -29,7 +30,7 @@ const tooManySubscriptions: JsonRpcError = {
  */
 export class SharedConversation implements Conversation, Party, Guest {
   readonly sessionId = uniqueId();
-  readonly calls = new Set<Call>();
+  readonly calls = new InFlightMap<number, Call>();
   readonly #shared: SharedServer;
   readonly #listener: Listener;
   readonly #abilities: ClientAbilities;
@@ -170,6 +171,6 @@ export class SharedConversation implements Conversation, Party, Guest {
 
   #leave(): void {
     this.#isEnded = true;
-    this.#shared.conversations.delete(this);
+    this.#shared.conversations.delete(this.sessionId);
   }
 }

@@ -1,3 +1,4 @@
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
@@ -44,7 +45,8 @@ export class SharedServer {
   readonly line: ServerLine;
   /** Whether it stands in another process and serves many accounts: it cannot tell them apart (T-158). */
   readonly isForEveryone: boolean;
-  readonly conversations = new Set<Guest>();
+  /** By the ids that the server knows them by. */
+  readonly conversations = new InFlightMap<string, Guest>();
   readonly subscriptions = new Subscriptions<Guest>();
   readonly #logger: Logger;
   readonly #capabilities: InitializeParams['capabilities'];
@@ -110,7 +112,7 @@ export class SharedServer {
 
   /** Closes the server; its conversations hear nothing of it. */
   async close(): Promise<void> {
-    await Promise.all([...this.conversations].map((conversation) => conversation.end()));
+    await Promise.all(this.conversations.values().map((conversation) => conversation.end()));
     try {
       await this.server.close();
     } catch (error) {
@@ -123,12 +125,12 @@ export class SharedServer {
     if (method === 'notifications/resources/updated')
       for (const conversation of this.subscriptions.of(params?.uri)) conversation.hear(notification);
     else
-      for (const conversation of this.conversations)
+      for (const conversation of this.conversations.values())
         if (conversation.wants(notification)) conversation.hear(notification);
   }
 
   #closed(): void {
     if (this.conversations.size > 0) this.#logger.warn('an MCP server that serves all sessions closed');
-    for (const conversation of this.conversations) conversation.serverClosed();
+    for (const conversation of this.conversations.values()) conversation.serverClosed();
   }
 }

@@ -5,6 +5,7 @@ import {
   type RequestId,
   Server,
 } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Message } from '../checks/messages.ts';
@@ -50,7 +51,7 @@ export interface OneServerOptions {
  */
 export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
   const { server, publish, onEnd } = options;
-  const running = new Map<RequestId, Call>();
+  const running = new InFlightMap<RequestId, Call>();
   let lastId = 0;
   /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
   let handingOver: number | undefined;

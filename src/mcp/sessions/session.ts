@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { SessionChange } from '../../storage/mcp-sessions.ts';
 import type { CallLimit } from '../call-limit.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
@@ -61,7 +62,7 @@ export class Session implements Listener {
   readonly #onChange: (change: SessionChange) => Promise<void>;
   readonly #onEnded: () => void;
   readonly #subscriptions: Set<string>;
-  readonly #running = new Map<string, Post>();
+  readonly #running = new InFlightMap<string, Post>();
   #conversation: Conversation | undefined;
   #isInitialized: boolean;
   #isEnded = false;

@@ -1,4 +1,5 @@
 import type { MessageExtraInfo, RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, Messages } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
@@ -41,7 +42,7 @@ export class RestPosts {
   readonly #deadlines: Deadlines;
   readonly #say: (message: Message, extra: MessageExtraInfo) => void;
   /** Our ids -> whose they are. */
-  readonly #waiting = new Map<RequestId, { post: Post; id: RequestId }>();
+  readonly #waiting = new InFlightMap<RequestId, { post: Post; id: RequestId }>();
   #lastId = 0;
 
   /**
@@ -111,7 +112,7 @@ export class RestPosts {
 
   /** Answers all that runs with an error. */
   endAll(): void {
-    for (const { post } of [...this.#waiting.values()]) {
+    for (const { post } of this.#waiting.values()) {
       post.answers.fail(serverClosed);
       post.finish();
     }

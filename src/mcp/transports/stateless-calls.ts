@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -85,9 +86,10 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
   const { calls, access, timeoutMs, stopped } = options;
   const deadlines = new Deadlines(timeoutMs);
   const young = new Deadlines(watchAfterMs);
-  const inFlight = new Set<RunningCall>();
+  const inFlight = new InFlightMap<number, RunningCall>();
+  let lastNumber = 0;
   stopped.addEventListener('abort', () => {
-    for (const running of inFlight) running.stop();
+    for (const running of inFlight.values()) running.stop();
   });
 
   return async (call) => {
@@ -102,11 +104,12 @@ export function createStatelessCalls(options: StatelessCallsOptions): AnswerStat
     const forgetWatch = young.set(() => {
       unwatch = access.watch(call.sender.authInfo, () => running.loseAccess());
     });
-    inFlight.add(running);
+    const number = ++lastNumber;
+    inFlight.set(number, running);
     try {
       return await running.outcome;
     } finally {
-      inFlight.delete(running);
+      inFlight.delete(number);
       forgetDeadline();
       forgetWatch();
       unwatch?.();

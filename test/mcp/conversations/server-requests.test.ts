@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { InFlightMap } from '../../../src/collections/in-flight-map.ts';
 import type { Party } from '../../../src/mcp/conversations/party.ts';
 import { ServerRequests } from '../../../src/mcp/conversations/server-requests.ts';
 
 const party = (sessionId: string): Party => ({
   sessionId,
-  calls: new Set(),
+  calls: new InFlightMap(),
   hear: () => undefined,
   checkRequest: () => undefined,
 });

@@ -1,3 +1,5 @@
+import { InFlightMap } from '../../../collections/in-flight-map.ts';
+
 /** How much may be under way at once. */
 export interface LaneLimits {
   total: number;
@@ -17,7 +19,7 @@ interface AccountLanes {
  */
 export class Lanes {
   readonly #limits: LaneLimits;
-  readonly #accounts = new Map<string, AccountLanes>();
+  readonly #accounts = new InFlightMap<string, AccountLanes>();
   /** Those with something that waits though they may have another lane, in turn. */
   readonly #turns = new Set<string>();
   #taken = 0;

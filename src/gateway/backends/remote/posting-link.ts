@@ -1,5 +1,6 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
+import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import { outerId } from '../../../mcp/checks/outer-id.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
@@ -44,8 +45,9 @@ export abstract class PostingLink implements Link {
   protected ownHeaders: readonly string[];
   /** Members of `_meta.auth`, for Rest. */
   protected auth: Credentials['auth'];
-  readonly #posts = new Set<Post>();
-  readonly #requests = new Map<RequestId, Post>();
+  readonly #requests = new InFlightMap<RequestId, Post>();
+  /** What waits for no answer. */
+  readonly #others = new Set<Post>();
   /** Messages that wait until the server knows that we are initialized. */
   #held: Post[] | undefined;
 
@@ -81,8 +83,8 @@ export abstract class PostingLink implements Link {
       isOver: false,
       stop: undefined,
     };
-    this.#posts.add(post);
-    if (post.id !== undefined) this.#requests.set(post.id, post);
+    if (post.id === undefined) this.#others.add(post);
+    else this.#requests.set(post.id, post);
     if (this.#held) this.#hold(post);
     else this.#begin(post);
     // Servers refuse requests that overtake it.
@@ -99,7 +101,7 @@ export abstract class PostingLink implements Link {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const post of [...this.#posts]) {
+    for (const post of [...this.#others, ...this.#requests.values()]) {
       this.over(post);
       post.stop?.();
     }
@@ -158,7 +160,7 @@ export abstract class PostingLink implements Link {
 
   /** All requests that wait for answers. */
   protected get requests(): Iterable<Post> {
-    return [...this.#requests.values()];
+    return this.#requests.values();
   }
 
   /** Ends waiting for what the server does not answer. */
@@ -174,8 +176,8 @@ export abstract class PostingLink implements Link {
   protected over(post: Post): void {
     if (post.isOver) return;
     post.isOver = true;
-    this.#posts.delete(post);
-    if (post.id !== undefined) this.#requests.delete(post.id);
+    if (post.id === undefined) this.#others.delete(post);
+    else this.#requests.delete(post.id);
     if (post.hasLane) this.#leave(post);
   }
 

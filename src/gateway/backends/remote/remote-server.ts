@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { announceLists } from '../../../client/transports/list-announcements.ts';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
+import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
@@ -52,7 +53,7 @@ export class RemoteServer implements McpLike {
   readonly #memory = new SessionMemory();
   readonly #flood = new Flood(() => performance.now());
   /** Requests of the front without an answer. */
-  readonly #waiting = new Set<RequestId>();
+  readonly #waiting = new InFlightMap<RequestId, true>();
   /** Requests of our own, by their ids. */
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
   /** Messages that a lost session has kept from the server once already. */
@@ -114,7 +115,7 @@ export class RemoteServer implements McpLike {
     const message = withoutCallerAuth(said);
     const { id, method } = message;
     this.#memory.sent(message as JSONRPCMessage);
-    if (method !== undefined && id !== undefined) this.#waiting.add(id);
+    if (method !== undefined && id !== undefined) this.#waiting.set(id, true);
     if (method === 'initialize') void this.#begin(message as RequestMessage);
     else if (method === 'notifications/cancelled') this.#cancel(message);
     else if (!this.#options.credentials) this.#deliver(message);
