@@ -1,6 +1,7 @@
 import { McpServer, Server, type Transport } from '@modelcontextprotocol/server';
 import type { Message } from './checks/messages.ts';
 import type { McpLike } from './mcp-like.ts';
+import { keepRunningRequestsInFlight } from './running-requests.ts';
 
 /** Takes the messages of a transport. */
 export type Take = NonNullable<Transport['onmessage']>;
@@ -28,6 +29,7 @@ export class Reception {
   /** Takes note that a server was connected to the transport. */
   connected(server: McpLike, transport: Transport): void {
     this.#takeRequest = requestTakerOf(server, transport);
+    keepRunningRequestsInFlight(server);
   }
 
   /**
