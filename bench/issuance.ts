@@ -73,6 +73,7 @@ async function runLoad(
     const used = processorMicroseconds(server) - before;
     const sorted = latencies.sort((a, b) => a - b);
     return {
+      seconds,
       perSecond: done / seconds,
       p50: percentile(sorted, 0.5),
       p99: percentile(sorted, 0.99),

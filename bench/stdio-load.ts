@@ -59,6 +59,7 @@ const took = (performance.now() - startedAt) / 1000;
 const used = processorMicroseconds({ child }) - usedBefore;
 const sorted = latencies.sort((a, b) => a - b);
 const measured: Measured = {
+  seconds: took,
   perSecond: sorted.length / took,
   p50: median(sorted),
   p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,

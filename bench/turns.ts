@@ -4,6 +4,8 @@ import type { Row } from './report.ts';
 
 /** What one run of a load saw. */
 export interface Measured {
+  /** How long the server was under load. */
+  seconds: number;
   perSecond: number;
   /** Latencies in milliseconds. */
   p50: number;
@@ -18,7 +20,7 @@ export interface Measured {
 /**
  * Puts servers that run side by side under load, one at a time: first all of them to warm up, then in rounds, so that
  * each sees the same weather. They warm up by whole runs, as connections that end and begin, and the order in which each
- * run of wrk sends its headers, are compiled for as well.
+ * run of wrk sends its headers, are compiled for as well; only what they are under load counts, where a run takes less.
  * @param run one run of a server under load, for so many seconds
  * @returns the runs of each server, without those that warm it up
  */
@@ -28,7 +30,7 @@ export async function takeTurns<Server>(
   run: (server: Server, seconds: number) => Promise<Measured>,
 ): Promise<Measured[][]> {
   for (const server of servers)
-    for (let warm = 0; warm < pace.warmUpSeconds; warm += pace.seconds) await run(server, pace.seconds);
+    for (let warm = 0; warm < pace.warmUpSeconds; ) warm += (await run(server, pace.seconds)).seconds;
   const runs = servers.map((): Measured[] => []);
   for (let round = 0; round < pace.rounds; round++)
     for (const [at, server] of servers.entries()) runs[at]?.push(await run(server, pace.seconds));

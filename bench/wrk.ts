@@ -61,5 +61,11 @@ export async function runWrk(
   if (line === undefined) throw new Error(`wrk reported nothing: ${stdout.slice(0, 400)}`);
   const { requests, micros, ...seen } = JSON.parse(line) as Record<'requests' | 'micros', number> &
     Pick<Measured, 'p50' | 'p99' | 'refused' | 'broken'>;
-  return { perSecond: requests / (micros / 1_000_000), processorMicros: used / requests, ...seen };
+  const tookSeconds = micros / 1_000_000;
+  return {
+    seconds: tookSeconds,
+    perSecond: requests / tookSeconds,
+    processorMicros: used / requests,
+    ...seen,
+  };
 }
