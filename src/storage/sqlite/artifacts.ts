@@ -123,8 +123,10 @@ export function createArtifactStore(
   const consume = db.prepare<[number, number | null, number]>(
     'UPDATE artifacts SET consumed_at = ?, successors_at_ms = ? WHERE rowid = ?',
   );
-  // By itself, as most live longer than that: to set a time to what it is costs as much as to move it in its index.
-  const keepLonger = db.prepare<[number, number]>('UPDATE artifacts SET expires_at = ? WHERE rowid = ?');
+  // Most live longer than that, and to set a time to what it is costs as much as to move it in its index.
+  const consumeAndKeep = db.prepare<[number, number | null, number, number]>(
+    'UPDATE artifacts SET consumed_at = ?, successors_at_ms = ?, expires_at = ? WHERE rowid = ?',
+  );
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
   const passwordHash = db
     .prepare('SELECT password_hash FROM accounts WHERE id = ? AND disabled_at IS NULL')
@@ -159,9 +161,9 @@ export function createArtifactStore(
   function useUp({ kind, id, at, successorsAtMs }: Extract<Change, { type: 'consume' }>): void {
     const used = findFresh.get(kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
-    consume.run(at, successorsAtMs ?? null, used.place);
     const until = at + keptAfterUseSeconds;
-    if (used.expiresAt < until) keepLonger.run(until, used.place);
+    if (used.expiresAt < until) consumeAndKeep.run(at, successorsAtMs ?? null, until, used.place);
+    else consume.run(at, successorsAtMs ?? null, used.place);
     if (used.grantId === null) return;
     const clientId = unnotedUse.get({ grantId: used.grantId, at });
     if (clientId === undefined) return;
