@@ -71,6 +71,15 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
   });
 
+  it('waits for one whole turn: what is left of the one in which a write came is none', async () => {
+    stopClock();
+    const { insert, statements } = startWriter();
+    const first = insert(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, insert(2)]);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  });
+
   it('waits no longer than some milliseconds where writes arrive without an end', async () => {
     stopClock();
     const { insert, numbers } = startWriter();

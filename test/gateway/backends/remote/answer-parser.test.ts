@@ -165,6 +165,35 @@ describe('an answer', () => {
     },
   );
 
+  it('with the very head of the one before is read as if it were the first, and so is one that nearly has it (T-157)', () => {
+    const answers = [
+      `${ok}content-length: 1\r\nx: a\r\n\r\n1`,
+      `${ok}content-length: 1\r\nx: a\r\n\r\n2`,
+      `${ok}content-length: 1\r\nx: b\r\n\r\n3`,
+      `${ok}content-length: 1\r\nx: b\r\ny: c\r\n\r\n4`,
+      `${ok}content-length: 1\r\n\r\n5`,
+      `${chunked}1\r\n6\r\n0\r\n\r\n`,
+      `${chunked}1\r\n7\r\n0\r\n\r\n`,
+      `${ok}content-length: 1\r\nx: a\r\n\r\n8`,
+      `${ok}content-length: 1\r\nx: a\r\nconnection: close\r\n\r\n9`,
+    ];
+    let told: string[] = [];
+    const parser = new AnswerParser(500, {
+      head: ({ status, headers }) =>
+        told.push(`${status} ${[...headers].map((field) => field.join('=')).join('; ')}`),
+      body: (bytes) => told.push(bytes.toString('latin1')),
+      end: (isReusable) => told.push(`${told.pop()}|${isReusable ? 'again' : 'over'}`),
+    });
+    for (const answer of answers) {
+      told = [];
+      parser.push(Buffer.from(answer, 'latin1'));
+      expect(told).toEqual(read(answer));
+    }
+    expect(() => parser.push(Buffer.from(`${ok}content-length: 1\r\nx: a\r\nconnection\r\n\r\n`))).toThrow(
+      AnswerError,
+    );
+  });
+
   it('has a head that is not too large, interim ones counted', () => {
     const large = `x: ${'y'.repeat(600)}`;
     expect(read(`${ok}${large}\r\n\r\n`)).toEqual(['ANSWER_HEAD_TOO_LARGE']);
