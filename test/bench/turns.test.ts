@@ -3,6 +3,7 @@ import { quick } from '../../bench/pace.ts';
 import { type Measured, rowOfRuns, takeTurns } from '../../bench/turns.ts';
 
 const run = (perSecond: number, more: Partial<Measured> = {}): Measured => ({
+  seconds: 2,
   perSecond,
   p50: 1,
   p99: 2,
@@ -25,6 +26,16 @@ describe('turns', () => {
       [5, 7],
       [6, 8],
     ]);
+  });
+
+  it('warm up for as long under load where a run takes less', async () => {
+    const seen: string[] = [];
+    const pace = { ...quick, warmUpSeconds: 3, seconds: 2, rounds: 0 };
+    await takeTurns(['quick', 'slow'], pace, async (server) => {
+      seen.push(server);
+      return run(1, { seconds: server === 'quick' ? 1 : 1.5 });
+    });
+    expect(seen).toEqual(['quick', 'quick', 'quick', 'slow', 'slow']);
   });
 
   it('become a row with the middle of their runs', () => {
