@@ -13,7 +13,7 @@ export interface Pace {
 }
 
 /**
- * For numbers to keep: about an hour and a half. On one core V8 needs ten seconds and more under load until what is called
+ * For numbers to keep: nearly two hours. On one core V8 needs ten seconds and more under load until what is called
  * often is compiled; its own threads take the core from requests until then. A shared machine is faster and slower by half
  * for some seconds at a time, which hardly moves the middle of seven rounds.
  */
@@ -26,7 +26,7 @@ export const steady: Pace = {
   codes: 1600,
 };
 
-/** For a first look: about seven minutes. */
+/** For a first look: about ten minutes. */
 export const quick: Pace = {
   warmUpSeconds: 2,
   seconds: 2,

@@ -80,6 +80,15 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
   });
 
+  it('waits no longer than that where nothing else comes', async () => {
+    stopClock();
+    const { insert, numbers } = startWriter();
+    const write = insert(1);
+    for (let half = 0; half < 2; half++) await new Promise((resolve) => setImmediate(resolve));
+    expect(numbers()).toEqual([1]);
+    await write;
+  });
+
   it('waits no longer than some milliseconds where writes arrive without an end', async () => {
     stopClock();
     const { insert, numbers } = startWriter();

@@ -152,8 +152,11 @@ export class AnswerParser {
     const lines = bytes.toString('latin1', at, end).split('\r\n');
     const [, minor, digits] = statusForm.exec(lines[0] as string) ?? [];
     if (digits === undefined) throw malformed();
+    // By itself, not a piece of a larger buffer that would last as long.
+    const copy = Buffer.allocUnsafeSlow(end - at);
+    bytes.copy(copy, 0, at, end);
     this.#lastHead = {
-      bytes: Buffer.from(bytes.subarray(at, end)),
+      bytes: copy,
       status: Number(digits),
       headers: readFields(lines),
       isNewer: minor === '1',

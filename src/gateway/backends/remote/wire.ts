@@ -18,10 +18,7 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path and query. */
   path: string;
-  /**
-   * Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. A list that was
-   * sent is not changed any more.
-   */
+  /** Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. */
   headers: readonly string[];
   body?: string;
 }
@@ -43,8 +40,6 @@ export class Wire {
   readonly #host: string;
   readonly #connections: Connections;
   readonly #heads: Deadlines;
-  /** Lists of headers as they are written down. */
-  readonly #written = new WeakMap<readonly string[], string>();
   /** See {@link WireOptions.bodyMs}; kept by who reads. */
   readonly bodies: Deadlines;
 
@@ -80,29 +75,19 @@ export class Wire {
    * @see RFC 9112 sections 3, 5 and 6.2
    */
   #write({ method, path, headers, body }: WireRequest): Buffer | undefined {
-    const fields = this.#fieldsOf(headers);
-    if (!pathForm.test(path) || fields === undefined) return undefined;
-    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nconnection: keep-alive\r\n${fields}`;
+    if (!pathForm.test(path)) return undefined;
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nconnection: keep-alive\r\n`;
+    for (let at = 0; at < headers.length; at += 2) {
+      const [name = '', value = ''] = [headers[at], headers[at + 1]];
+      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
+      head += `${name}: ${value}\r\n`;
+    }
     const length = body === undefined ? 0 : Buffer.byteLength(body);
     head += body === undefined ? '\r\n' : `content-length: ${length}\r\n\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
     if (body !== undefined) bytes.write(body, head.length, 'utf8');
     return bytes;
-  }
-
-  /** Writes headers down; those of a session are the same for all that is sent in it, and so is the list of them. */
-  #fieldsOf(headers: readonly string[]): string | undefined {
-    const written = this.#written.get(headers);
-    if (written !== undefined) return written;
-    let fields = '';
-    for (let at = 0; at < headers.length; at += 2) {
-      const [name = '', value = ''] = [headers[at], headers[at + 1]];
-      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
-      fields += `${name}: ${value}\r\n`;
-    }
-    this.#written.set(headers, fields);
-    return fields;
   }
 }
 

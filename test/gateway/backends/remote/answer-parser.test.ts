@@ -172,21 +172,29 @@ describe('an answer', () => {
       `${ok}content-length: 1\r\nx: b\r\n\r\n3`,
       `${ok}content-length: 1\r\nx: b\r\ny: c\r\n\r\n4`,
       `${ok}content-length: 1\r\n\r\n5`,
+      'HTTP/1.1 204 OK\r\ncontent-length: 1\r\n\r\n',
+      'HTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 204 OK\r\ncontent-length: 1\r\n\r\n',
+      'HTTP/1.1 204 OK\r\ncontent-length: 1\r\n\r\n',
       `${chunked}1\r\n6\r\n0\r\n\r\n`,
       `${chunked}1\r\n7\r\n0\r\n\r\n`,
       `${ok}content-length: 1\r\nx: a\r\n\r\n8`,
-      `${ok}content-length: 1\r\nx: a\r\nconnection: close\r\n\r\n9`,
+      'HTTP/1.0 200 OK\r\ncontent-length: 1\r\nx: a\r\n\r\n9',
     ];
-    let told: string[] = [];
+    let [told, body]: [string[], string] = [[], ''];
     const parser = new AnswerParser(500, {
       head: ({ status, headers }) =>
         told.push(`${status} ${[...headers].map((field) => field.join('=')).join('; ')}`),
-      body: (bytes) => told.push(bytes.toString('latin1')),
-      end: (isReusable) => told.push(`${told.pop()}|${isReusable ? 'again' : 'over'}`),
+      body: (bytes) => {
+        body += bytes.toString('latin1');
+      },
+      end: (isReusable) => told.push(`${body}|${isReusable ? 'again' : 'over'}`),
     });
-    for (const answer of answers) {
-      told = [];
-      parser.push(Buffer.from(answer, 'latin1'));
+    for (const [at, answer] of answers.entries()) {
+      [told, body] = [[], ''];
+      const bytes = Buffer.from(answer, 'latin1');
+      const half = at % 2 === 0 ? bytes.length : 20;
+      parser.push(bytes.subarray(0, half));
+      if (half < bytes.length) parser.push(bytes.subarray(half));
       expect(told).toEqual(read(answer));
     }
     expect(() => parser.push(Buffer.from(`${ok}content-length: 1\r\nx: a\r\nconnection\r\n\r\n`))).toThrow(
