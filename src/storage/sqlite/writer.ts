@@ -110,16 +110,12 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     }
   }
 
-  /**
-   * Waits while turns of the event loop bring further writes: to share a commit costs less than to have one. What is left
-   * of the turn in which the first one came is no turn: nothing that came since is read in it.
-   */
+  /** Waits while each turn of the event loop brings further writes: to share a commit costs less than to have one. */
   async function untilArrived(): Promise<void> {
     const deadline = performance.now() + arrivalMs;
-    for (let quietTurns = -1; quietTurns < 1 && performance.now() < deadline; ) {
-      const before = queue.length;
+    for (let seen = 0; queue.length > seen && performance.now() < deadline; ) {
+      seen = queue.length;
       await new Promise((resolve) => setImmediate(resolve));
-      quietTurns = queue.length > before ? 0 : quietTurns + 1;
     }
   }
 

@@ -71,24 +71,6 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
   });
 
-  it('waits for one whole turn: what is left of the one in which a write came is none', async () => {
-    stopClock();
-    const { insert, statements } = startWriter();
-    const first = insert(1);
-    await new Promise((resolve) => setImmediate(resolve));
-    await Promise.all([first, insert(2)]);
-    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
-  });
-
-  it('waits no longer than that where nothing else comes', async () => {
-    stopClock();
-    const { insert, numbers } = startWriter();
-    const write = insert(1);
-    for (let half = 0; half < 2; half++) await new Promise((resolve) => setImmediate(resolve));
-    expect(numbers()).toEqual([1]);
-    await write;
-  });
-
   it('waits no longer than some milliseconds where writes arrive without an end', async () => {
     stopClock();
     const { insert, numbers } = startWriter();
