@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerError, AnswerParser } from '../../../../src/gateway/backends/remote/answer-parser.ts';
 
-/** What a parser handed on: one line for each thing, bodies in one piece. */
-function read(answers: string, { size = 1 << 20, closes = false, maxHeadBytes = 500 } = {}): string[] {
-  const bytes = Buffer.from(answers, 'latin1');
-  const told: string[] = [];
-  let body = '';
+/** A parser that notes what it hands on: one line for each thing, bodies in one piece. */
+function startParser(maxHeadBytes = 500) {
+  let [told, body]: [string[], string] = [[], ''];
   const parser = new AnswerParser(maxHeadBytes, {
     head: ({ status, headers }) =>
       told.push(`${status} ${[...headers].map((field) => field.join('=')).join('; ')}`),
@@ -17,14 +15,26 @@ function read(answers: string, { size = 1 << 20, closes = false, maxHeadBytes = 
       body = '';
     },
   });
+  const takeTold = (): string[] => {
+    const taken = body === '' ? told : [...told, body];
+    [told, body] = [[], ''];
+    return taken;
+  };
+  return { parser, takeTold, note: (line: string) => void told.push(line) };
+}
+
+/** What a new parser hands on. */
+function read(answers: string, { size = 1 << 20, closes = false, maxHeadBytes = 500 } = {}): string[] {
+  const bytes = Buffer.from(answers, 'latin1');
+  const { parser, takeTold, note } = startParser(maxHeadBytes);
   try {
     for (let at = 0; at < bytes.length; at += size) parser.push(bytes.subarray(at, at + size));
     if (closes) parser.close();
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error;
-    told.push(error.code);
+    note(error.code);
   }
-  return body === '' ? told : [...told, body];
+  return takeTold();
 }
 
 const ok = 'HTTP/1.1 200 OK\r\n';
@@ -180,22 +190,13 @@ describe('an answer', () => {
       `${ok}content-length: 1\r\nx: a\r\n\r\n8`,
       'HTTP/1.0 200 OK\r\ncontent-length: 1\r\nx: a\r\n\r\n9',
     ];
-    let [told, body]: [string[], string] = [[], ''];
-    const parser = new AnswerParser(500, {
-      head: ({ status, headers }) =>
-        told.push(`${status} ${[...headers].map((field) => field.join('=')).join('; ')}`),
-      body: (bytes) => {
-        body += bytes.toString('latin1');
-      },
-      end: (isReusable) => told.push(`${body}|${isReusable ? 'again' : 'over'}`),
-    });
+    const { parser, takeTold } = startParser();
     for (const [at, answer] of answers.entries()) {
-      [told, body] = [[], ''];
       const bytes = Buffer.from(answer, 'latin1');
       const half = at % 2 === 0 ? bytes.length : 20;
       parser.push(bytes.subarray(0, half));
       if (half < bytes.length) parser.push(bytes.subarray(half));
-      expect(told).toEqual(read(answer));
+      expect(takeTold()).toEqual(read(answer));
     }
     expect(() => parser.push(Buffer.from(`${ok}content-length: 1\r\nx: a\r\nconnection\r\n\r\n`))).toThrow(
       AnswerError,
