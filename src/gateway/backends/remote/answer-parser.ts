@@ -29,13 +29,6 @@ export class AnswerError extends Error {
   }
 }
 
-/** A head that was read, and what it was read from. */
-interface ReadHead extends AnswerHead {
-  bytes: Buffer;
-  /** Whether it is of HTTP/1.1. */
-  isNewer: boolean;
-}
-
 /** What is read next. */
 type State = 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | 'trailer' | 'until close';
 
@@ -74,7 +67,6 @@ export class AnswerParser {
   #beside = 0;
   #isKept = false;
   #isStopped = false;
-  #lastHead: ReadHead | undefined;
 
   /** @param maxHeadBytes largest head, and most of all that is sent beside a body */
   constructor(maxHeadBytes: number, taker: AnswerTaker) {
@@ -132,36 +124,21 @@ export class AnswerParser {
       if (!beginning.startsWith(bytes.toString('latin1', at, at + beginning.length))) throw malformed();
       return this.#keepLine(bytes, at);
     }
-    const { status, headers, isNewer } = this.#headIn(bytes, at, end);
+    const lines = bytes.toString('latin1', at, end).split('\r\n');
+    const [, minor, digits] = statusForm.exec(lines[0] as string) ?? [];
+    if (digits === undefined) throw malformed();
+    const headers = readFields(lines);
+    const status = Number(digits);
     if (status < 200) {
       if (status === 101) throw malformed();
       this.#beside += next - at;
       return next;
     }
     this.#beside = 0;
-    this.#frame(status, headers, isNewer);
+    this.#frame(status, headers, minor === '1');
     this.#taker.head({ status, headers });
     if (this.#state === 'body' && this.#left === 0) this.#finish(bytes, next);
     return next;
-  }
-
-  /** Reads a head; servers send the same one again and again until their clock goes on by a second. */
-  #headIn(bytes: Buffer, at: number, end: number): ReadHead {
-    const last = this.#lastHead;
-    if (last?.bytes.compare(bytes, at, end) === 0) return last;
-    const lines = bytes.toString('latin1', at, end).split('\r\n');
-    const [, minor, digits] = statusForm.exec(lines[0] as string) ?? [];
-    if (digits === undefined) throw malformed();
-    // By itself, not a piece of a larger buffer that would last as long.
-    const copy = Buffer.allocUnsafeSlow(end - at);
-    bytes.copy(copy, 0, at, end);
-    this.#lastHead = {
-      bytes: copy,
-      status: Number(digits),
-      headers: readFields(lines),
-      isNewer: minor === '1',
-    };
-    return this.#lastHead;
   }
 
   /** Finds out where the body ends (RFC 9112 section 6.3). */
