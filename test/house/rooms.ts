@@ -43,7 +43,11 @@ export const rooms: readonly Room[] = [
     may: ['storage', 'crypto'],
     neverPackages: [...web, engine, 'better-sqlite3', '@node-rs/argon2'],
   },
-  { name: 'client', may: ['oauth'], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
+  {
+    name: 'client',
+    may: ['oauth', 'collections'],
+    neverPackages: ['node:*', ...web, engine, ...nativePackages],
+  },
   { name: 'client/node', may: ['oauth', 'client'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'doctor',
@@ -58,7 +62,15 @@ export const rooms: readonly Room[] = [
   { name: 'upstream/examination', may: ['upstream'], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'authorization-server',
-    may: ['oauth', 'crypto', 'net', 'storage', 'observability', 'authorization-server/administration'],
+    may: [
+      'oauth',
+      'collections',
+      'crypto',
+      'net',
+      'storage',
+      'observability',
+      'authorization-server/administration',
+    ],
     mayTypesOf: ['upstream'],
     neverPackages: nativePackages,
   },

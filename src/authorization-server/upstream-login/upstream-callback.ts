@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
+import { createTurns } from '../../collections/turns.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { IdentityStore } from '../../storage/identities.ts';
@@ -30,7 +31,7 @@ export interface UpstreamCallbackOptions {
   logger: Logger;
 }
 
-/** How often it is tried where another request was quicker: two first logins of one person at once, say. */
+/** How often it is tried where something else was quicker: a login of the person in another process, say. */
 const maxTries = 3;
 
 /** Gives a parameter that is there once. */
@@ -53,6 +54,7 @@ function answerExpired(ctx: Context): void {
  */
 export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
   const { upstreams, states, steps, artifacts, identities, audit, logger } = options;
+  const takeTurn = createTurns();
 
   /**
    * Gives tokens back that are of no use to us, behind the answer; they would live on at the upstream. Not those of
@@ -84,7 +86,21 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
     if (!result.committed) answerExpired(ctx);
   }
 
-  /** @returns whether they were taken in; false where what they came for is gone by now */
+  /**
+   * Takes somebody in after all others who are the same person there: each login is the next generation of their tokens,
+   * and of many at once all but one would be too late each time.
+   * @returns whether they were taken in; false where what they came for is gone by now
+   */
+  function takeInByTurns<P extends UpstreamPurpose>(
+    ctx: Context,
+    purposeSteps: PurposeSteps<P>,
+    purpose: P,
+    arrival: Arrival,
+  ): Promise<boolean> {
+    const { issuer, subject } = arrival.identity;
+    return takeTurn(JSON.stringify([issuer, subject]), () => takeIn(ctx, purposeSteps, purpose, arrival));
+  }
+
   async function takeIn<P extends UpstreamPurpose>(
     ctx: Context,
     { finish }: PurposeSteps<P>,
@@ -119,7 +135,7 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
       return fail(ctx, upstream, purposeSteps, purpose, failureOf(error), error.reason);
     }
     try {
-      if (await takeIn(ctx, purposeSteps, purpose, arrival)) return;
+      if (await takeInByTurns(ctx, purposeSteps, purpose, arrival)) return;
     } catch (error) {
       giveBack(arrival);
       if (!(error instanceof NotAdmitted)) throw error;

@@ -1,10 +1,10 @@
+import { createTurns } from '../../collections/turns.ts';
 import { dropCredential, dropRegistration, emptyBook, findIn, putCredential } from './credential-book.ts';
 import type { CredentialStore } from './credential-store.ts';
 
 /** @returns a store that lives as long as the process, for tests and for hosts that keep nothing */
 export function createMemoryStore(): CredentialStore {
   const book = emptyBook();
-  const running = new Map<string, Promise<unknown>>();
   return {
     findRegistration: async (issuer) => structuredClone(book.registrations[issuer]),
     saveRegistration: async (registration) => {
@@ -15,13 +15,6 @@ export function createMemoryStore(): CredentialStore {
     saveCredential: async (server, credential, renewed) =>
       putCredential(book, server, structuredClone(credential), renewed),
     forgetCredential: async (credential) => dropCredential(book, credential),
-    exclusively: (key, work) => {
-      const before = running.get(key) ?? Promise.resolve();
-      const mine = before.then(work, work);
-      running.set(key, mine);
-      return mine.finally(() => {
-        if (running.get(key) === mine) running.delete(key);
-      });
-    },
+    exclusively: createTurns(),
   };
 }
