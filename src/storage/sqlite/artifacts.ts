@@ -92,7 +92,7 @@ export function createArtifactStore(
     )
     .pluck();
   const useGrant = db.prepare<[number, string]>('UPDATE grants SET used_at = ? WHERE id = ?');
-  const changeClient = createClientChanges(db);
+  const changeClient = createClientChanges(db, writer);
   const changeIdentity = createIdentityChanges(db);
   const changeUpstream = createUpstreamChanges(db);
   // Values by their places: for each one by name the driver asks the object it is given.
@@ -243,7 +243,7 @@ export function createArtifactStore(
     async commit(changes) {
       if (changes.length === 0) return { committed: true };
       try {
-        await writer.write(() => applyAll(changes));
+        await writer.write(() => applyAll(changes), { repeatable: true });
         return { committed: true };
       } catch (error) {
         if (error instanceof ConflictFound) return { committed: false, conflict: error.conflict };

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Conflict } from '../artifacts.ts';
 import type { ClientChange, NewClient } from '../clients.ts';
+import type { Writer } from './writer.ts';
 
 /** How exactly the last use of a client is known. */
 const useResolutionSeconds = 86_400;
@@ -22,43 +23,54 @@ export const keepClientSql = `INSERT INTO clients (id, payload, created_at, stat
 
 const nobodyUsed = `used_at IS NULL AND decided_at IS NULL AND origin = 'registered' AND status <> 'removed'`;
 
+/** A client that was just stored, and how many that nobody used may be kept. */
+interface NewOne {
+  id: string;
+  maxUnused: number;
+}
+
 /**
- * Creates the bound of registrations that nobody used. To count them takes as long as there are many, so it is done once
- * for a hundredth of them, and that many go at once.
- * @returns takes the id of a client that was just stored, which stays, and how many may be kept
+ * Creates the bound of registrations that nobody used, kept at the end of each commit. To count them takes as long as there
+ * are many, so it is done once for a hundredth of them, and that many go at once.
+ * @returns takes a client that was just stored, which stays
  */
-function createRoomForNew(db: Database.Database): (id: string, maxUnused: number) => void {
+function createRoomForNew(db: Database.Database, writer: Pick<Writer, 'gather'>): (client: NewOne) => void {
   const count = db.prepare<[], number>(`SELECT count(*) FROM clients WHERE ${nobodyUsed}`).pluck();
   const removeOldest = db.prepare<[string, number]>(
-    `DELETE FROM clients WHERE id IN (SELECT id FROM clients WHERE ${nobodyUsed} AND id <> ?
+    `DELETE FROM clients WHERE id IN (SELECT id FROM clients
+       WHERE ${nobodyUsed} AND id NOT IN (SELECT value FROM json_each(?))
          AND NOT EXISTS (SELECT 1 FROM artifacts WHERE client_id = clients.id)
        ORDER BY created_at, id
        LIMIT ?)`,
   );
-  let surelyFits = 0;
+  let surelyFit = 0;
   let bound: number | undefined;
-  return (id, maxUnused) => {
-    if (bound === maxUnused && surelyFits > 0) {
-      surelyFits--;
+  return writer.gather<NewOne>((stored) => {
+    const maxUnused = Math.min(...stored.map((client) => client.maxUnused));
+    if (bound === maxUnused && surelyFit >= stored.length) {
+      surelyFit -= stored.length;
       return;
     }
     bound = maxUnused;
     const atOnce = Math.floor(maxUnused / 100);
     const over = (count.get() ?? 0) - maxUnused;
-    // What a job removed is there again where its commit fails, so after a removal the next one counts.
-    surelyFits = Math.max(0, Math.min(atOnce, -over));
-    if (over > 0) removeOldest.run(id, over + atOnce);
-  };
+    // What is removed here is there again where the commit fails, so after a removal the next one counts.
+    surelyFit = Math.max(0, Math.min(atOnce, -over));
+    if (over > 0) removeOldest.run(JSON.stringify(stored.map(({ id }) => id)), over + atOnce);
+  });
 }
 
 /**
  * Creates the carrying out of changes to clients, inside of a transaction.
  * @returns a function that carries one out and gives the conflict where it is refused
  */
-export function createClientChanges(db: Database.Database): (change: ClientChange) => Conflict | undefined {
+export function createClientChanges(
+  db: Database.Database,
+  writer: Pick<Writer, 'gather'>,
+): (change: ClientChange) => Conflict | undefined {
   const isKnown = db.prepare<[string], number>('SELECT 1 FROM clients WHERE id = ?').pluck();
   const put = db.prepare(putClientSql);
-  const makeRoom = createRoomForNew(db);
+  const makeRoom = createRoomForNew(db, writer);
   const keep = db.prepare(keepClientSql);
   const wasRemoved = db
     .prepare<[string], number>(`SELECT 1 FROM clients WHERE id = ? AND status = 'removed'`)
@@ -89,7 +101,7 @@ export function createClientChanges(db: Database.Database): (change: ClientChang
       case 'putClient': {
         const isNew = isKnown.get(change.client.id) === undefined;
         put.run(toClientColumns(change.client));
-        if (isNew) makeRoom(change.client.id, change.maxUnused);
+        if (isNew) makeRoom({ id: change.client.id, maxUnused: change.maxUnused });
         return undefined;
       }
       case 'keepClient':

@@ -7,9 +7,11 @@ export interface Writer {
   /**
    * Runs `work` inside a transaction and resolves with what it gives once the commit is durable. Where `work`
    * throws, its own changes are undone, those that share the commit stand, and the call rejects with the same error.
+   * @param options.repeatable whether `work` changes nothing but the database: it may then run twice, the first time in
+   *   vain, which costs less where that is seldom
    * @throws StorageUnavailable where the database stays locked or cannot be written
    */
-  write<T>(work: () => T): Promise<T>;
+  write<T>(work: () => T, options?: { repeatable?: boolean }): Promise<T>;
   /**
    * Has things that writes leave behind carried out together, once for each commit.
    * @param finish runs inside the transaction when its writes have run, with what those left that stand, in their order;
@@ -23,6 +25,7 @@ export interface Writer {
 
 interface Job {
   run: () => unknown;
+  repeatable: boolean;
   settle: (outcome: { value: unknown } | { error: unknown }) => void;
 }
 
@@ -92,6 +95,28 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     }
   }
 
+  /**
+   * Runs jobs without a savepoint for each, for which SQLite would keep a copy of every page that a job changes.
+   * @returns undefined where one of them threw, and nothing of any stands
+   */
+  function runTogether(jobs: readonly Job[]): (() => void)[] | undefined {
+    try {
+      return jobs.map((job) => {
+        checkInTransaction();
+        const value = job.run();
+        return () => job.settle({ value });
+      });
+    } catch {
+      undoAll();
+      return undefined;
+    }
+  }
+
+  function undoAll(): void {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    for (const { left } of gatherings) left.length = 0;
+  }
+
   function finishGatherings(): void {
     for (const { left, finish } of gatherings) if (left.length > 0) finish(left.splice(0));
   }
@@ -110,35 +135,39 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     }
   }
 
-  /** Waits while each turn of the event loop brings further writes: to share a commit costs less than to have one. */
+  /**
+   * Waits until a whole turn of the event loop brings no further write: to share a commit costs less than to have one. What
+   * is left of the turn in which the first one came is none: nothing is read from a connection in it.
+   */
   async function untilArrived(): Promise<void> {
     const deadline = performance.now() + arrivalMs;
-    for (let seen = 0; queue.length > seen && performance.now() < deadline; ) {
-      seen = queue.length;
+    for (let quietTurns = -1; quietTurns < 1 && performance.now() < deadline; ) {
+      const before = queue.length;
       await new Promise((resolve) => setImmediate(resolve));
+      quietTurns = queue.length > before ? 0 : quietTurns + 1;
     }
   }
 
   async function flush(): Promise<void> {
     while (queue.length > 0) {
       await untilArrived();
+      let jobs: Job[] | undefined;
       try {
         await beginPatiently();
-      } catch (cause) {
-        failAll(queue.splice(0), cause);
-        continue;
-      }
-      const jobs = queue.splice(0);
-      try {
-        const settlements = jobs.map(runJob);
+        jobs = queue.splice(0);
+        let settlements = jobs.every(({ repeatable }) => repeatable) ? runTogether(jobs) : undefined;
+        if (!settlements) {
+          if (!db.inTransaction) await beginPatiently();
+          settlements = jobs.map(runJob);
+        }
+        // Nothing was awaited since the first of them ran: nobody has read what is not durable.
         checkInTransaction();
         finishGatherings();
         commit.run();
         for (const settle of settlements) settle();
       } catch (cause) {
-        if (db.inTransaction) db.exec('ROLLBACK');
-        for (const { left } of gatherings) left.length = 0;
-        failAll(jobs, cause);
+        undoAll();
+        failAll(jobs ?? queue.splice(0), cause);
       }
     }
     // Here, and not in a later turn: whoever writes next in this very turn has to start the flush again.
@@ -151,10 +180,11 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   }
 
   return {
-    write<T>(work: () => T) {
+    write<T>(work: () => T, { repeatable = false } = {}) {
       return new Promise<T>((resolve, reject) => {
         queue.push({
           run: work,
+          repeatable,
           settle: (outcome) => ('error' in outcome ? reject(outcome.error) : resolve(outcome.value as T)),
         });
         flushing ??= flush();

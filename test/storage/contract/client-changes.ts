@@ -52,6 +52,15 @@ export function describeClientChanges(open: OpenStorage): void {
       expect(await ids(storage)).not.toContain('c019');
     });
 
+    it('make room for all that are stored at once, and among none of these (T-061)', async () => {
+      const storage = await openForTest(open);
+      const { artifacts } = storage;
+      for (const id of ['c1', 'c2', 'c3']) await artifacts.commit([put(id, {}, 3)]);
+      const older = { createdAt: startOfTime - 1 };
+      await Promise.all(['d1', 'd2', 'd3'].map((id) => artifacts.commit([put(id, older, 3)])));
+      expect((await ids(storage)).sort()).toEqual(['d1', 'd2', 'd3']);
+    });
+
     it('make room among clients that nobody used, oldest first, and touch no others (T-061)', async () => {
       const storage = await openForTest(open);
       const { accounts, artifacts, clients } = storage;

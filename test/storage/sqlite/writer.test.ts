@@ -71,6 +71,24 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
   });
 
+  it('waits for one whole turn: what is left of the one in which a write came is none', async () => {
+    stopClock();
+    const { insert, statements } = startWriter();
+    const first = insert(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, insert(2)]);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  });
+
+  it('waits no longer than that where nothing else comes', async () => {
+    stopClock();
+    const { insert, numbers } = startWriter();
+    const write = insert(1);
+    for (let half = 0; half < 2; half++) await new Promise((resolve) => setImmediate(resolve));
+    expect(numbers()).toEqual([1]);
+    await write;
+  });
+
   it('waits no longer than some milliseconds where writes arrive without an end', async () => {
     stopClock();
     const { insert, numbers } = startWriter();
@@ -133,6 +151,53 @@ describe('the writer', () => {
     expect(results[1]).toMatchObject({ reason: expect.any(RangeError) });
     expect(numbers()).toEqual([1, 3]);
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(1);
+  });
+
+  it('sets repeatable work apart only where some of it throws, and then runs all of it once more', async () => {
+    const { writer, db, statements, numbers } = startWriter();
+    const handed: (readonly number[])[] = [];
+    const leave = writer.gather<number>((left) => void handed.push(left));
+    const runs: number[] = [];
+    const work = (value: number, throws: boolean) => () => {
+      runs.push(value);
+      db.exec(`INSERT INTO numbers VALUES (${value})`);
+      leave(value);
+      if (throws) throw new RangeError('changed my mind');
+      return value;
+    };
+    const repeatable = (value: number, throws = false) =>
+      writer.write(work(value, throws), { repeatable: true });
+
+    expect(await Promise.all([repeatable(1), repeatable(2)])).toEqual([1, 2]);
+    expect(statements.filter((sql) => sql.includes('SAVEPOINT'))).toEqual([]);
+    expect(runs.splice(0)).toEqual([1, 2]);
+
+    const results = await Promise.allSettled([repeatable(3), repeatable(4, true), repeatable(5)]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: expect.any(RangeError) });
+    expect(runs).toEqual([3, 4, 3, 4, 5]);
+    expect(handed).toEqual([
+      [1, 2],
+      [3, 5],
+    ]);
+    expect(numbers()).toEqual([1, 2, 3, 5]);
+    expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(2);
+  });
+
+  it('runs work once that is not repeatable, whatever shares its commit', async () => {
+    const { writer, insert, numbers } = startWriter();
+    let runs = 0;
+    const counted = writer.write(() => ++runs);
+    const throwing = writer.write(
+      () => {
+        throw new RangeError('changed my mind');
+      },
+      { repeatable: true },
+    );
+    const results = await Promise.allSettled([insert(1), throwing, counted, insert(2)]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(runs).toBe(1);
+    expect(numbers()).toEqual([1, 2]);
   });
 
   it('fails all that share a commit where one of them ends the whole transaction, and commits nothing', async () => {
