@@ -103,7 +103,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       limits: limits.documents,
       now,
     });
-  const adapter = {
+  const adapters = createAdapters({
     artifacts,
     clients,
     sealedIds,
@@ -121,7 +121,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     refreshGraceSeconds,
     userCodeKeys: keys.cookies,
     interactionSeconds: lifetimes.interactionSeconds,
-  };
+  });
   const configure = () =>
     buildConfiguration({
       issuer,
@@ -137,7 +137,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       logout: buildLogout(`${issuer}${logoutPaths.confirm}`, accounts),
       renderError,
       now,
-      adapter,
+      adapters,
+      box,
+      clientDocuments: documents !== undefined,
     });
   const grants = createOwnGrants(options.ownGrants, {
     issuer,
@@ -213,7 +215,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     refreshGraceSeconds,
     plainGrants: createPlainGrants({
       provider: engine.provider,
-      adapters: createAdapters(adapter),
+      adapters,
       accounts,
       clients,
       resources,

@@ -68,6 +68,12 @@ export interface PutArtifact {
   ifPresent?: boolean;
 }
 
+/**
+ * How long a used artifact is remembered at least, in seconds, so that a late replay is noticed. Nearly all codes are used:
+ * theirs are written with that time behind the minute they live, as it costs a second write later.
+ */
+export const keptAfterUseSeconds = 86_400;
+
 /** How an artifact is used up. */
 export interface ArtifactUse {
   /** Epoch seconds. */

@@ -1,6 +1,12 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
-import type { ArtifactRow, ArtifactUse, Change } from '../../storage/artifacts.ts';
+import {
+  type ArtifactRow,
+  type ArtifactUse,
+  type Change,
+  keptAfterUseSeconds,
+} from '../../storage/artifacts.ts';
 import { isExchanged } from '../token-exchange/actor.ts';
 import { upstreamSessionOfAcr } from '../upstream-login/login-acr.ts';
 import {
@@ -10,7 +16,7 @@ import {
   createRegistrationTokenAdapter,
 } from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
-import { createPayloadOpener } from './opened-payloads.ts';
+import { createSealedPayloads, type SealedPayloads } from './sealed-payloads.ts';
 import { grantKey, openPayload, payloadContext } from './stored-names.ts';
 import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
@@ -46,23 +52,54 @@ export interface ArtifactAdapter extends Adapter {
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
  * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
- * @returns a function from model name to adapter, as `oidc-provider` takes it
+ * @returns a function from model name to adapter, as `oidc-provider` takes it; of each name there is one
  */
 export function createAdapters(options: AdapterOptions): (name: string) => ArtifactAdapter {
+  const made = new Map<string, ArtifactAdapter>();
   return (name) => {
-    switch (name) {
-      case 'Client':
-        return describeForRequest(createClientAdapter(options), options.clientSources);
-      case 'RegistrationAccessToken':
-        return createRegistrationTokenAdapter(options);
-      case 'Grant':
-        return grantAdapter(options);
-      // An access token of a client for itself: found, watched and revoked like any other.
-      case 'ClientCredentials':
-        return artifactAdapter('AccessToken', options);
-      default:
-        return artifactAdapter(name, options);
-    }
+    const known = made.get(name);
+    if (known) return known;
+    const adapter = createAdapter(name, options);
+    made.set(name, adapter);
+    return adapter;
+  };
+}
+
+function createAdapter(name: string, options: AdapterOptions): ArtifactAdapter {
+  switch (name) {
+    case 'Client':
+      return describeForRequest(createClientAdapter(options), options.clientSources);
+    case 'RegistrationAccessToken':
+      return createRegistrationTokenAdapter(options);
+    case 'Grant':
+      return grantAdapter(options);
+    // An access token of a client for itself: found, watched and revoked like any other.
+    case 'ClientCredentials':
+      return artifactAdapter('AccessToken', options);
+    default:
+      return artifactAdapter(name, options);
+  }
+}
+
+/** How long the row of an artifact stays after it has expired, which its payload says. */
+function keptBeyond(kind: string, interactionSeconds: number): number {
+  switch (kind) {
+    // Taken for a minute. The row stays as long as its two pages may: the approval uses it up (T-030).
+    case 'PushedAuthorizationRequest':
+      return 2 * interactionSeconds;
+    case 'AuthorizationCode':
+      return keptAfterUseSeconds;
+    default:
+      return 0;
+  }
+}
+
+/** Access tokens are read elsewhere, and too many to be remembered here. */
+function payloadsOf(kind: string, box: SealedBox): SealedPayloads {
+  if (kind !== 'AccessToken') return createSealedPayloads(box, kind);
+  return {
+    seal: (id, content) => box.seal(JSON.stringify(content), payloadContext(kind, id)),
+    open: (row) => openPayload(box, kind, row),
   };
 }
 
@@ -71,12 +108,8 @@ function artifactAdapter(
   { artifacts, box, now, refreshGraceSeconds, userCodeKeys, interactionSeconds }: AdapterOptions,
 ): Adapter {
   const guard = guards[kind] ?? 'none';
-  // A pushed request is taken for a minute. Its row stays as long as its two pages may: the approval uses it up (T-030).
-  const keptSeconds = kind === 'PushedAuthorizationRequest' ? 2 * interactionSeconds : 0;
-
-  function open(id: string, payload: Uint8Array): AdapterPayload {
-    return openPayload<AdapterPayload>(box, kind, { id, payload });
-  }
+  const payloads = payloadsOf(kind, box);
+  const keptSeconds = keptBeyond(kind, interactionSeconds);
 
   /** Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer. */
   function looksConsumed({ consumedAt }: ArtifactRow): boolean {
@@ -103,7 +136,7 @@ function artifactAdapter(
             type: 'put',
             kind,
             id,
-            payload: box.seal(JSON.stringify(contentOf(payload)), payloadContext(kind, id)),
+            payload: payloads.seal(id, contentOf(payload)),
             expiresAt: now() + expiresIn + keptSeconds,
             ...(payload.grantId && kind !== 'Interaction'
               ? { grantId: grantKey(payload.grantId) }
@@ -121,10 +154,10 @@ function artifactAdapter(
     async find(value) {
       const id = hashSecret(kind, value);
       const pending = currentWriteSet()?.pending(kind, id);
-      if (pending) return pending === 'removed' ? undefined : open(id, pending.payload);
+      if (pending) return pending === 'removed' ? undefined : payloads.open<AdapterPayload>(pending);
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
-      const payload = open(id, row.payload);
+      const payload = payloads.open<AdapterPayload>(row);
       // A code of a clock further ahead is not one of ours (T-037).
       if (kind === 'AuthorizationCode' && Number(payload.iat) > now() + maxClockSkewSeconds) return undefined;
       currentWriteSet()?.sawRow(kind, id, row.revision, payload.grantId);
@@ -135,7 +168,7 @@ function artifactAdapter(
       const row = await artifacts.findByUid(kind, uid);
       if (!row) return undefined;
       currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
-      return open(row.id, row.payload);
+      return payloads.open<AdapterPayload>(row);
     },
 
     async findByUserCode(userCode) {
@@ -143,7 +176,7 @@ function artifactAdapter(
         const row = await artifacts.findByUid(kind, userCodeDigest(key, userCode));
         if (!row) continue;
         currentWriteSet()?.sawRow(kind, row.id, row.revision, undefined);
-        const payload = open(row.id, row.payload);
+        const payload = payloads.open<AdapterPayload>(row);
         return looksConsumed(row) ? { ...payload, consumed: row.consumedAt } : payload;
       }
       return undefined;
@@ -184,7 +217,7 @@ function clientOfArtifact(payload: AdapterPayload): string | undefined {
 function grantAdapter(options: AdapterOptions): Adapter {
   const { artifacts, box, now } = options;
   const kind = 'Grant';
-  const open = createPayloadOpener(box, kind);
+  const payloads = createSealedPayloads(box, kind);
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = grantKey(value);
@@ -199,7 +232,7 @@ function grantAdapter(options: AdapterOptions): Adapter {
           at: now(),
           accountId,
           clientId,
-          payload: box.seal(JSON.stringify(payload), payloadContext(kind, id)),
+          payload: payloads.seal(id, payload),
           expiresAt: now() + expiresIn,
         });
       });
@@ -207,7 +240,7 @@ function grantAdapter(options: AdapterOptions): Adapter {
     async find(value) {
       const id = grantKey(value);
       const row = await artifacts.findGrant(id);
-      return row && open<AdapterPayload>(row);
+      return row && payloads.open<AdapterPayload>(row);
     },
     async destroy(value) {
       await record(artifacts, (writes) => writes.add({ type: 'removeGrant', id: grantKey(value) }));

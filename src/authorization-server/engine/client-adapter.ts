@@ -12,7 +12,7 @@ import {
 } from '../../storage/clients.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
-import { createPayloadOpener } from './opened-payloads.ts';
+import { createSealedPayloads } from './sealed-payloads.ts';
 import { openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, record } from './write-set.ts';
 
@@ -56,7 +56,7 @@ export function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterP
  */
 export function createClientAdapter(options: ClientAdapterOptions): Adapter {
   const { artifacts, clients, box, sealedIds, newClientStatus, now } = options;
-  const open = createPayloadOpener(box, 'Client');
+  const payloads = createSealedPayloads(box, 'Client');
 
   function statusOfChanged({ status }: ClientRow): ClientStatus {
     return status === 'approved' ? newClientStatus : status;
@@ -81,7 +81,7 @@ export function createClientAdapter(options: ClientAdapterOptions): Adapter {
     async find(id) {
       const row = await clients.find(id);
       if (row?.status === 'pending' || row?.status === 'denied') throw new ClientNotAdmitted(id, row.status);
-      if (row) return open<AdapterPayload>(row);
+      if (row) return payloads.open<AdapterPayload>(row);
       if (!sealedIds.isSealed(id) || (await clients.wasRemoved(id))) return undefined;
       return sealedIds.open(id) as AdapterPayload | undefined;
     },

@@ -1,5 +1,6 @@
 import type { Account, Client, ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider';
 import type { KeySet } from '../../crypto/keys.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
@@ -15,7 +16,7 @@ import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
-import { type AdapterOptions, createAdapters } from './adapter.ts';
+import type { createAdapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
 import { sessionTtl } from './session-life.ts';
@@ -42,7 +43,10 @@ export interface ConfigurationOptions {
   issuer: string;
   keys: KeySet;
   accounts: AccountStore;
-  adapter: AdapterOptions;
+  adapters: ReturnType<typeof createAdapters>;
+  box: SealedBox;
+  /** Whether a client id may be the address of a document. */
+  clientDocuments: boolean;
   resources: ResourceRegistry;
   lifetimes: Lifetimes;
   /** Proofs of the keys that tokens are bound to (RFC 9449). */
@@ -126,13 +130,13 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     secondsWithin(ctx.oidc.entities.Grant?.exp, seconds, now());
 
   return {
-    adapter: createAdapters(options.adapter),
-    formats: { customizers: { jwt: createJwtRecorder(options.adapter.box) } },
+    adapter: options.adapters,
+    formats: { customizers: { jwt: createJwtRecorder(options.box) } },
     fetch: refuseToFetch,
     discovery: {
       ...options.metadata,
       ui_locales_supported: languages.map(({ texts }) => texts.language),
-      ...(options.adapter.clientSources.findDocument ? { client_id_metadata_document_supported: true } : {}),
+      ...(options.clientDocuments ? { client_id_metadata_document_supported: true } : {}),
     },
     jwks: { keys: keys.signing as JWK[] },
     cookies: {

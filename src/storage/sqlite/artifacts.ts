@@ -1,9 +1,18 @@
 import Database from 'better-sqlite3';
-import type { ArtifactRow, ArtifactStore, Change, Conflict, GrantRow, PutArtifact } from '../artifacts.ts';
+import {
+  type ArtifactRow,
+  type ArtifactStore,
+  type Change,
+  type Conflict,
+  type GrantRow,
+  keptAfterUseSeconds,
+  type PutArtifact,
+} from '../artifacts.ts';
 import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './client-changes.ts';
 import { createIdentityChanges } from './identities.ts';
 import { createLiveGrantList } from './live-grants.ts';
+import type { OthersCommits } from './others-commits.ts';
 import { watchRemovals } from './removals.ts';
 import type { KeepRows } from './steady-rows.ts';
 import { createUpstreamChanges } from './upstream-changes.ts';
@@ -16,9 +25,6 @@ class ConflictFound extends Error {
     this.conflict = conflict;
   }
 }
-
-/** How long a used artifact is remembered at least, so that a late replay is noticed. */
-const keptAfterUseSeconds = 86_400;
 
 /** How exactly the last use of a grant is known: most refreshes of a client need not write it. */
 const useResolutionSeconds = 60;
@@ -44,12 +50,18 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
   };
 }
 
+/** What the artifacts share with other stores of a connection. */
+export interface ArtifactStoreParts {
+  appendAudit: AppendAudit;
+  keepRows: KeepRows;
+  othersCommits: OthersCommits;
+}
+
 /** The artifacts of a SQLite database. */
 export function createArtifactStore(
   db: Database.Database,
   writer: Writer,
-  appendAudit: AppendAudit,
-  keepRows: KeepRows,
+  { appendAudit, keepRows, othersCommits }: ArtifactStoreParts,
 ): ArtifactStore {
   const columns = 'id, payload, revision, consumed_at, successors_at_ms, expires_at';
   const find = db.prepare<[string, string], Row>(
@@ -63,7 +75,7 @@ export function createArtifactStore(
       'SELECT id FROM artifacts WHERE kind = ? AND id IN (SELECT value FROM json_each(?))',
     )
     .pluck();
-  const removalMark = watchRemovals(db);
+  const removalMark = watchRemovals(db, othersCommits);
   const findByUid = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
@@ -85,13 +97,13 @@ export function createArtifactStore(
   );
   const useClient = db.prepare('UPDATE clients SET used_at = ? WHERE id = ?');
   // A use in the future was noted before the clock was set back (T-176).
-  const unnotedUse = db
+  const useGrant = db
     .prepare<{ grantId: string; at: number }, string>(
-      `SELECT client_id FROM grants
-       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds} AND @at`,
+      `UPDATE grants SET used_at = @at
+       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds} AND @at
+       RETURNING client_id`,
     )
     .pluck();
-  const useGrant = db.prepare<[number, string]>('UPDATE grants SET used_at = ? WHERE id = ?');
   const changeClient = createClientChanges(db, writer);
   const changeIdentity = createIdentityChanges(db);
   const changeUpstream = createUpstreamChanges(db);
@@ -165,10 +177,8 @@ export function createArtifactStore(
     if (used.expiresAt < until) consumeAndKeep.run(at, successorsAtMs ?? null, until, used.place);
     else consume.run(at, successorsAtMs ?? null, used.place);
     if (used.grantId === null) return;
-    const clientId = unnotedUse.get({ grantId: used.grantId, at });
-    if (clientId === undefined) return;
-    useGrant.run(at, used.grantId);
-    changeClient({ type: 'useClient', clientId, at });
+    const clientId = useGrant.get({ grantId: used.grantId, at });
+    if (clientId !== undefined) changeClient({ type: 'useClient', clientId, at });
   }
 
   function apply(change: Change): void {

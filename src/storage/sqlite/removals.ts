@@ -1,13 +1,13 @@
 import type Database from 'better-sqlite3';
+import type { OthersCommits } from './others-commits.ts';
 
 /**
  * Watches a connection for artifacts that are removed or get another payload, those that go with their grant or account
  * included.
  * @returns gives a mark for a kind: as long as it stays the same, no artifact of the kind was removed or changed. A
- *   commit of any other connection changes it, because nobody tells us what was in it; it is looked for once a turn of
- *   the event loop, for all who ask in that turn.
+ *   commit of any other connection changes it, because nobody tells us what was in it.
  */
-export function watchRemovals(db: Database.Database): (kind: string) => string {
+export function watchRemovals(db: Database.Database, othersCommits: OthersCommits): (kind: string) => string {
   const changes = new Map<string, number>();
   db.function('note_artifact', (kind: string) => {
     changes.set(kind, (changes.get(kind) ?? 0) + 1);
@@ -20,17 +20,5 @@ export function watchRemovals(db: Database.Database): (kind: string) => string {
      CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
      BEGIN SELECT note_artifact(old.kind); END`,
   );
-  const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
-  let ofTurn: number | undefined;
-  const lookForOthers = (): number => {
-    const seen = othersCommits.get() ?? 0;
-    setImmediate(() => {
-      ofTurn = undefined;
-    });
-    return seen;
-  };
-  return (kind) => {
-    ofTurn ??= lookForOthers();
-    return `${ofTurn} ${changes.get(kind) ?? 0}`;
-  };
+  return (kind) => `${othersCommits()} ${changes.get(kind) ?? 0}`;
 }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { OthersCommits } from './others-commits.ts';
 
 /** How many rows of a table are kept, about 1 KB each. */
 const maxKept = 1_000;
@@ -21,11 +22,10 @@ export type KeepRows = <Row>(
 
 /**
  * Creates the rows that a connection keeps once they were read. A row that changes or goes is forgotten as that happens,
- * also where a foreign key takes it along; a commit of any other connection, which is looked for once a turn of the event
- * loop, has all of them forgotten. What hangs on a row is refused at the commit where the row is gone by then.
+ * also where a foreign key takes it along; a commit of any other connection has all of them forgotten. What hangs on a row is refused at the commit where the row is gone by then.
  * @returns gives finders, for who reads outside of a transaction: within one a row could be undone
  */
-export function createSteadyRows(db: Database.Database): KeepRows {
+export function createSteadyRows(db: Database.Database, othersCommits: OthersCommits): KeepRows {
   const kept: Record<SteadyTable, Map<string, unknown>> = {
     accounts: new Map(),
     clients: new Map(),
@@ -42,18 +42,12 @@ export function createSteadyRows(db: Database.Database): KeepRows {
        CREATE TEMP TRIGGER forget_removed_${table} AFTER DELETE ON main.${table}
        BEGIN SELECT forget_row('${table}', old.id); END`,
     );
-  const othersCommits = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seen: number | undefined;
-  let isLookedFor = false;
 
   function forgetWhereOthersWrote(): void {
-    if (isLookedFor) return;
-    isLookedFor = true;
-    setImmediate(() => {
-      isLookedFor = false;
-    });
-    const commits = othersCommits.get();
-    if (commits !== seen) for (const rows of Object.values(kept)) rows.clear();
+    const commits = othersCommits();
+    if (commits === seen) return;
+    for (const rows of Object.values(kept)) rows.clear();
     seen = commits;
   }
 

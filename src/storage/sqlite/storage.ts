@@ -14,6 +14,7 @@ import { createMcpSessionStore } from './mcp-sessions.ts';
 import { createNoteStore } from './notes.ts';
 import { createOneTimeCodeStore } from './one-time-codes.ts';
 import { openDatabase } from './open.ts';
+import { watchOthersCommits } from './others-commits.ts';
 import { createPasskeyStore } from './passkeys.ts';
 import { createSealedRows } from './sealed-rows.ts';
 import { createSteadyRows } from './steady-rows.ts';
@@ -44,11 +45,12 @@ export function openSqliteStorage(
   const writer = createWriter(db, checkStillThere);
   const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
-  const keepRows = createSteadyRows(db);
+  const othersCommits = watchOthersCommits(db);
+  const keepRows = createSteadyRows(db, othersCommits);
   const probe = db.prepare('SELECT 1 FROM accounts LIMIT 1');
   return {
     accounts: createAccountStore(db, writer, keepRows),
-    artifacts: createArtifactStore(db, writer, audit.appendWithin, keepRows),
+    artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, keepRows, othersCommits }),
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
     clientDocuments: createClientDocumentStore(db, writer),
@@ -61,7 +63,7 @@ export function openSqliteStorage(
     passkeys: createPasskeyStore(db, writer),
     sealedRows: createSealedRows(db, writer),
     toolPins: createToolPinStore(db, writer),
-    upstreams: createUpstreamStore(db, writer),
+    upstreams: createUpstreamStore(db, writer, othersCommits),
     async ping() {
       try {
         checkStillThere();

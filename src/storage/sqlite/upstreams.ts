@@ -1,12 +1,18 @@
 import type Database from 'better-sqlite3';
 import type { UpstreamBond, UpstreamStore } from '../upstreams.ts';
+import type { OthersCommits } from './others-commits.ts';
+import { watchUnused } from './unused-table.ts';
 import { createUpstreamEndings } from './upstream-endings.ts';
 import { createUpstreamRevocations } from './upstream-revocations.ts';
 import { type LinkRow, linkColumns, toLink } from './upstream-rows.ts';
 import type { Writer } from './writer.ts';
 
 /** The upstream links of a SQLite database. */
-export function createUpstreamStore(db: Database.Database, writer: Writer): UpstreamStore {
+export function createUpstreamStore(
+  db: Database.Database,
+  writer: Writer,
+  othersCommits: OthersCommits,
+): UpstreamStore {
   const select = (rest: string): string => `SELECT ${linkColumns} FROM upstream_links ${rest}`;
   const find = db.prepare<[string], LinkRow>(select('WHERE id = ?'));
   const findOfAccount = db.prepare<[string, string], LinkRow>(
@@ -21,7 +27,7 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
      WHERE id = (SELECT upstream_session_id FROM grants WHERE id = ?)`,
   );
-  const anySession = db.prepare<[], number>('SELECT 1 FROM upstream_sessions LIMIT 1').pluck();
+  const isWithoutSessions = watchUnused(db, 'upstream_sessions', othersCommits);
   const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
     `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
      WHERE id = (SELECT upstream_session_id FROM grants
@@ -64,8 +70,7 @@ export function createUpstreamStore(db: Database.Database, writer: Writer): Upst
     listOfAccount: async (accountId) => listOfAccount.all(accountId).map(toLink),
     list: async (upstream, { after = '', limit }) => list.all(upstream, after, limit).map(toLink),
     bondOf: async (grantId) => bondOf.get(grantId),
-    bondOfArtifact: async (kind, id) =>
-      anySession.get() === undefined ? undefined : bondOfArtifact.get(kind, id),
+    bondOfArtifact: async (kind, id) => (isWithoutSessions() ? undefined : bondOfArtifact.get(kind, id)),
     linkOfSession: async (sessionId) => given(linkOfSession.get(sessionId)),
     claimRefresh: (id, generation, now, lease) =>
       writer.write(() => claim.run({ id, generation, now, lease }).changes === 1),

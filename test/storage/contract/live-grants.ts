@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { keptAfterUseSeconds } from '../../../src/storage/artifacts.ts';
 import { account, artifact, grant, type OpenStorage, openForTest, payload, startOfTime } from './subject.ts';
 
 /** What every store tells of the grants under which something can still be used. */
@@ -63,6 +64,17 @@ export function describeLiveGrants(open: OpenStorage): void {
       for (const id of ['used', 'first'])
         await artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id, at: startOfTime }]);
       expect(await idsAt(startOfTime + 5)).toEqual(['live']);
+    });
+
+    it('are not those of a code that is kept for longer than it may be redeemed', async () => {
+      const { artifacts, idsAt } = await openArtifacts();
+      const expiresAt = startOfTime + 60 + keptAfterUseSeconds;
+      await artifacts.commit([
+        grant('g'),
+        artifact('c', { kind: 'AuthorizationCode', grantId: 'g', expiresAt }),
+      ]);
+      expect(await idsAt(startOfTime + 59)).toEqual(['g']);
+      expect(await idsAt(startOfTime + 60)).toEqual([]);
     });
   });
 }

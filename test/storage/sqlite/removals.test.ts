@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { watchOthersCommits } from '../../../src/storage/sqlite/others-commits.ts';
 import { watchRemovals } from '../../../src/storage/sqlite/removals.ts';
 import { testFolderForFile } from '../../support/folder.ts';
 
@@ -13,7 +14,7 @@ function openTwice(name: string) {
     for (const connection of [db, other]) connection.close();
   });
   const put = db.prepare("INSERT INTO artifacts (kind, id, payload, expires_at) VALUES (?, ?, x'', 1)");
-  return { db, other, put, mark: watchRemovals(db) };
+  return { db, other, put, mark: watchRemovals(db, watchOthersCommits(db)) };
 }
 
 describe('the mark of removals', () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { watchOthersCommits } from '../../../src/storage/sqlite/others-commits.ts';
 import { createSteadyRows } from '../../../src/storage/sqlite/steady-rows.ts';
 import { testFolderForFile } from '../../support/folder.ts';
 
@@ -20,7 +21,7 @@ function openTwice(name: string) {
     INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('a', 'a@example.com', 'x', 1);
     INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'a', 'c', x'00', 9), ('h', 'a', 'c', x'00', 9)`);
   const select = db.prepare<[string], GrantRow>('SELECT payload FROM grants WHERE id = ?');
-  const find = createSteadyRows(db)('grants', (id) => select.get(id));
+  const find = createSteadyRows(db, watchOthersCommits(db))('grants', (id) => select.get(id));
   return { db, other, find };
 }
 

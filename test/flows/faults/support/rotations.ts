@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createArtifactStore } from '../../../../src/storage/sqlite/artifacts.ts';
 import { createAuditStore } from '../../../../src/storage/sqlite/audit.ts';
 import { openDatabase } from '../../../../src/storage/sqlite/open.ts';
+import { watchOthersCommits } from '../../../../src/storage/sqlite/others-commits.ts';
 import { createSteadyRows } from '../../../../src/storage/sqlite/steady-rows.ts';
 import { createWriter } from '../../../../src/storage/sqlite/writer.ts';
 
@@ -12,7 +13,12 @@ const db = openDatabase(join(folder, 'gatehouse.db'));
 db.pragma(`synchronous = ${synchronous}`);
 const writer = createWriter(db);
 const { appendWithin } = createAuditStore(db, writer, { audit: 'a key for the chain' });
-const store = createArtifactStore(db, writer, appendWithin, createSteadyRows(db));
+const othersCommits = watchOthersCommits(db);
+const store = createArtifactStore(db, writer, {
+  appendAudit: appendWithin,
+  keepRows: createSteadyRows(db, othersCommits),
+  othersCommits,
+});
 db.exec(
   "INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ann', 'ann@example.com', 'x', 1)",
 );

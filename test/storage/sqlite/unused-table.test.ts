@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../../src/storage/sqlite/open.ts';
+import { watchOthersCommits } from '../../../src/storage/sqlite/others-commits.ts';
+import { watchUnused } from '../../../src/storage/sqlite/unused-table.ts';
+import { testFolderForFile } from '../../support/folder.ts';
+
+const folder = testFolderForFile();
+const add = (id: string) =>
+  `INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('${id}', '${id}@example.com', 'x', 1)`;
+
+/** Two connections on one database, as two processes have them; the first is watched, and counts how often it looks. */
+function openTwice(name: string) {
+  const [db, other] = [openDatabase(join(folder, name)), openDatabase(join(folder, name))];
+  onTestFinished(() => {
+    for (const connection of [db, other]) connection.close();
+  });
+  return { db, other, isUnused: watchUnused(db, 'accounts', watchOthersCommits(db)) };
+}
+
+describe('a table that is watched for its first use', () => {
+  it('is surely empty until this connection writes to it, also where that is undone', () => {
+    const { db, isUnused } = openTwice('a.db');
+    expect([isUnused(), isUnused()]).toEqual([true, true]);
+    db.exec(`BEGIN; ${add('a')}; ROLLBACK`);
+    expect(isUnused()).toBe(false);
+  });
+
+  it('is empty no more in the turn after another connection has written to it', async () => {
+    const { other, isUnused } = openTwice('b.db');
+    expect(isUnused()).toBe(true);
+    other.exec(add('b'));
+    await nextTurn();
+    expect(isUnused()).toBe(false);
+  });
+
+  it('is still empty where another connection wrote something else', async () => {
+    const { other, isUnused } = openTwice('c.db');
+    expect(isUnused()).toBe(true);
+    other.exec("INSERT INTO clients (id, payload, created_at) VALUES (hex(randomblob(8)), x'', 1)");
+    await nextTurn();
+    expect(isUnused()).toBe(true);
+  });
+
+  it('is not empty where something is in it from the start', () => {
+    const { db, other } = openTwice('d.db');
+    other.exec(add('d'));
+    db.exec('DROP TRIGGER watch_use_of_accounts');
+    expect(watchUnused(db, 'accounts', watchOthersCommits(db))()).toBe(false);
+  });
+});
