@@ -18,7 +18,10 @@ export interface ArtifactRow {
   consumedAt?: number;
   /** By which date the tokens that followed are found again, epoch milliseconds; absent where they are not found so. */
   successorsAtMs?: number;
-  /** Epoch seconds. The row may outlive it until the next sweep. */
+  /**
+   * How long the row stays, epoch seconds, and until the next sweep. Of codes and pushed requests it is longer than they are
+   * good for, which their payload says.
+   */
   expiresAt: number;
 }
 

@@ -1,5 +1,4 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import {
   type ArtifactRow,
@@ -16,8 +15,8 @@ import {
   createRegistrationTokenAdapter,
 } from './client-adapter.ts';
 import { type ClientSources, describeForRequest } from './client-for-request.ts';
-import { createSealedPayloads, type SealedPayloads } from './sealed-payloads.ts';
-import { grantKey, openPayload, payloadContext } from './stored-names.ts';
+import { createRememberedPayloads, createSealedPayloads } from './sealed-payloads.ts';
+import { grantKey } from './stored-names.ts';
 import { isInGrace, maxClockSkewSeconds, type WithSuccessor } from './successors.ts';
 import { currentWriteSet, type Guard, record } from './write-set.ts';
 
@@ -49,12 +48,15 @@ export interface ArtifactAdapter extends Adapter {
   consume(value: string, use?: ArtifactUse): ReturnType<Adapter['consume']>;
 }
 
+/** Gives the adapter of a model. */
+export type Adapters = (name: string) => ArtifactAdapter;
+
 /**
  * Creates the engine's adapters over our storage: ids are hashed, payloads sealed, and everything a request writes
  * goes into its write set. `consume` is a compare-and-set that is decided at commit (F1).
  * @returns a function from model name to adapter, as `oidc-provider` takes it; of each name there is one
  */
-export function createAdapters(options: AdapterOptions): (name: string) => ArtifactAdapter {
+export function createAdapters(options: AdapterOptions): Adapters {
   const made = new Map<string, ArtifactAdapter>();
   return (name) => {
     const known = made.get(name);
@@ -87,6 +89,7 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
     // Taken for a minute. The row stays as long as its two pages may: the approval uses it up (T-030).
     case 'PushedAuthorizationRequest':
       return 2 * interactionSeconds;
+    // One that nobody used stays, too: within the minute it lived it could be redeemed after the clock was set back (T-176).
     case 'AuthorizationCode':
       return keptAfterUseSeconds;
     default:
@@ -94,21 +97,15 @@ function keptBeyond(kind: string, interactionSeconds: number): number {
   }
 }
 
-/** Access tokens are read elsewhere, and too many to be remembered here. */
-function payloadsOf(kind: string, box: SealedBox): SealedPayloads {
-  if (kind !== 'AccessToken') return createSealedPayloads(box, kind);
-  return {
-    seal: (id, content) => box.seal(JSON.stringify(content), payloadContext(kind, id)),
-    open: (row) => openPayload(box, kind, row),
-  };
-}
+/** What is read again soon after it was written, and small. */
+const readAgainSoon: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken']);
 
 function artifactAdapter(
   kind: string,
   { artifacts, box, now, refreshGraceSeconds, userCodeKeys, interactionSeconds }: AdapterOptions,
 ): Adapter {
   const guard = guards[kind] ?? 'none';
-  const payloads = payloadsOf(kind, box);
+  const payloads = (readAgainSoon.has(kind) ? createRememberedPayloads : createSealedPayloads)(box, kind);
   const keptSeconds = keptBeyond(kind, interactionSeconds);
 
   /** Within the grace window a used refresh token looks fresh: the commit then finds out and gives the first answer. */
@@ -217,7 +214,7 @@ function clientOfArtifact(payload: AdapterPayload): string | undefined {
 function grantAdapter(options: AdapterOptions): Adapter {
   const { artifacts, box, now } = options;
   const kind = 'Grant';
-  const payloads = createSealedPayloads(box, kind);
+  const payloads = createRememberedPayloads(box, kind);
   return {
     async upsert(value, payload, expiresIn = 0) {
       const id = grantKey(value);

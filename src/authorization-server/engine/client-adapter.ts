@@ -12,7 +12,7 @@ import {
 } from '../../storage/clients.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
-import { createSealedPayloads } from './sealed-payloads.ts';
+import { createRememberedPayloads } from './sealed-payloads.ts';
 import { openPayload, payloadContext } from './stored-names.ts';
 import { currentWriteSet, record } from './write-set.ts';
 
@@ -56,7 +56,7 @@ export function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterP
  */
 export function createClientAdapter(options: ClientAdapterOptions): Adapter {
   const { artifacts, clients, box, sealedIds, newClientStatus, now } = options;
-  const payloads = createSealedPayloads(box, 'Client');
+  const payloads = createRememberedPayloads(box, 'Client');
 
   function statusOfChanged({ status }: ClientRow): ClientStatus {
     return status === 'approved' ? newClientStatus : status;

@@ -16,7 +16,7 @@ import { type ResourceRegistry, toResourceServer } from '../resources.ts';
 import { languages } from '../texts/texts.ts';
 import { actorClaim, isExchanged } from '../token-exchange/actor.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
-import type { createAdapters } from './adapter.ts';
+import type { Adapters } from './adapter.ts';
 import { scopeForItself } from './client-credentials.ts';
 import { buildInteractionPolicy } from './interaction-policy.ts';
 import { sessionTtl } from './session-life.ts';
@@ -43,7 +43,7 @@ export interface ConfigurationOptions {
   issuer: string;
   keys: KeySet;
   accounts: AccountStore;
-  adapters: ReturnType<typeof createAdapters>;
+  adapters: Adapters;
   box: SealedBox;
   /** Whether a client id may be the address of a document. */
   clientDocuments: boolean;

@@ -1,5 +1,5 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { payloadContext, type SealedRow } from './stored-names.ts';
+import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
 
 /** The payloads of stored rows of a kind. */
 export interface SealedPayloads {
@@ -9,22 +9,43 @@ export interface SealedPayloads {
   open<T>(row: SealedRow): T;
 }
 
-/** How many payloads of a kind are remembered, about 1 KB each. */
-const maxRemembered = 1_000;
+/** How much of a kind is remembered: so many payloads, none of which is longer than so many bytes. */
+const bounds = { payloads: 1_000, bytes: 4_096 } as const;
+
+/** For how long: what is in them in the clear, such as the code itself, does not stay in memory. */
+const rememberedMs = 60_000;
+
+/** Creates the payloads of rows of which nothing is remembered. */
+export function createSealedPayloads(box: SealedBox, kind: string): SealedPayloads {
+  return {
+    seal: (id, content) => box.seal(JSON.stringify(content), payloadContext(kind, id)),
+    open: (row) => openPayload(box, kind, row),
+  };
+}
 
 /**
- * Creates the payloads of rows that are read again soon: a code is redeemed seconds after it was made. The row itself comes
- * from the database each time, so one that is gone is never opened; what was sealed here, or opened, is not opened again
- * from the very same bytes. A row that is sealed anew has other bytes.
+ * Creates the payloads of rows that are read again soon: a code is redeemed seconds after it was made, a grant and a client
+ * are looked at with each request, and processes of one client refresh with the same token at the same moment. The row
+ * itself comes from the database each time, so one that is gone is never opened; what was sealed here, or opened, is not
+ * opened again from the very same bytes, for up to a minute. A row that is sealed anew has other bytes.
  */
-export function createSealedPayloads(box: SealedBox, kind: string): SealedPayloads {
+export function createRememberedPayloads(box: SealedBox, kind: string): SealedPayloads {
   const remembered = new Map<string, { payload: Uint8Array; text: string }>();
+  let willForget = false;
+
+  function forgetAll(): void {
+    remembered.clear();
+    willForget = false;
+  }
 
   function remember({ id, payload }: SealedRow, text: string): void {
     remembered.delete(id);
-    const [oldest] = remembered.size >= maxRemembered ? remembered.keys() : [];
+    if (payload.length > bounds.bytes) return;
+    const [oldest] = remembered.size >= bounds.payloads ? remembered.keys() : [];
     if (oldest !== undefined) remembered.delete(oldest);
     remembered.set(id, { payload, text });
+    if (!willForget) setTimeout(forgetAll, rememberedMs).unref();
+    willForget = true;
   }
 
   return {

@@ -7,7 +7,7 @@ import { equalSecrets } from '../../crypto/secret.ts';
 import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { ClientStore } from '../../storage/clients.ts';
-import type { ArtifactAdapter } from '../engine/adapter.ts';
+import type { Adapters } from '../engine/adapter.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { isPlainSource, type PlainCode, type PlainSource } from './plain-source.ts';
@@ -17,7 +17,7 @@ export interface PlainCheckOptions {
   /** Finds clients, as the engine takes them. */
   provider: Pick<Provider, 'Client'>;
   /** The engine's adapters, by the name of the model. */
-  adapters: (name: string) => ArtifactAdapter;
+  adapters: Adapters;
   accounts: Pick<AccountStore, 'find'>;
   clients: Pick<ClientStore, 'find'>;
   resources: ResourceRegistry;

@@ -22,7 +22,8 @@ export type KeepRows = <Row>(
 
 /**
  * Creates the rows that a connection keeps once they were read. A row that changes or goes is forgotten as that happens,
- * also where a foreign key takes it along; a commit of any other connection has all of them forgotten. What hangs on a row is refused at the commit where the row is gone by then.
+ * also where a foreign key takes it along; a commit of any other connection has all of them forgotten. What hangs on a row is
+ * refused at the commit where the row is gone by then.
  * @returns gives finders, for who reads outside of a transaction: within one a row could be undone
  */
 export function createSteadyRows(db: Database.Database, othersCommits: OthersCommits): KeepRows {

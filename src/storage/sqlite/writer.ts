@@ -8,7 +8,7 @@ export interface Writer {
    * Runs `work` inside a transaction and resolves with what it gives once the commit is durable. Where `work`
    * throws, its own changes are undone, those that share the commit stand, and the call rejects with the same error.
    * @param options.repeatable whether `work` changes nothing but the database: it may then run twice, the first time in
-   *   vain, which costs less where that is seldom
+   *   vain. Where none of a commit throws, that costs less; where one does, at most twice as much
    * @throws StorageUnavailable where the database stays locked or cannot be written
    */
   write<T>(work: () => T, options?: { repeatable?: boolean }): Promise<T>;
@@ -121,8 +121,8 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
     for (const { left, finish } of gatherings) if (left.length > 0) finish(left.splice(0));
   }
 
-  async function beginPatiently(): Promise<void> {
-    const deadline = performance.now() + lockPatience.totalMs;
+  /** @param deadline when to give up, by `performance.now()` */
+  async function beginPatiently(deadline: number): Promise<void> {
     for (;;) {
       try {
         checkUsable();
@@ -151,16 +151,17 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   async function flush(): Promise<void> {
     while (queue.length > 0) {
       await untilArrived();
+      const deadline = performance.now() + lockPatience.totalMs;
       let jobs: Job[] | undefined;
       try {
-        await beginPatiently();
+        await beginPatiently(deadline);
         jobs = queue.splice(0);
         let settlements = jobs.every(({ repeatable }) => repeatable) ? runTogether(jobs) : undefined;
         if (!settlements) {
-          if (!db.inTransaction) await beginPatiently();
+          if (!db.inTransaction) await beginPatiently(deadline);
           settlements = jobs.map(runJob);
         }
-        // Nothing was awaited since the first of them ran: nobody has read what is not durable.
+        // Nothing was awaited since the run that counts began: nobody has read what is not durable.
         checkInTransaction();
         finishGatherings();
         commit.run();

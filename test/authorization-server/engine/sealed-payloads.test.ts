@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { expect, it } from 'vitest';
-import { createSealedPayloads } from '../../../src/authorization-server/engine/sealed-payloads.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createRememberedPayloads } from '../../../src/authorization-server/engine/sealed-payloads.ts';
 import { payloadContext } from '../../../src/authorization-server/engine/stored-names.ts';
 import { createSealedBox, SealBroken } from '../../../src/crypto/sealed-box.ts';
 
@@ -18,7 +18,7 @@ function start() {
     id,
     payload: box.seal(JSON.stringify(value), payloadContext('Grant', id)),
   });
-  return { ...createSealedPayloads(counting, 'Grant'), sealElsewhere, opens: () => opens };
+  return { ...createRememberedPayloads(counting, 'Grant'), sealElsewhere, opens: () => opens };
 }
 
 it('the same bytes of a row are opened once, and every reader gets a value of its own', () => {
@@ -76,4 +76,20 @@ it('what is sealed again takes the place of what was sealed before, and is remem
   expect(opens()).toBe(0);
   expect(open({ id: 'g', payload: before })).toBe(1);
   expect(opens()).toBe(1);
+});
+
+it('nothing stays for longer than a minute, and nothing long at all', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { open, seal, opens } = start();
+  const payload = seal('g', 'short');
+  const long = seal('h', 'x'.repeat(4096));
+  expect(open({ id: 'g', payload })).toBe('short');
+  expect(opens()).toBe(0);
+  expect(open({ id: 'h', payload: long })).toBe('x'.repeat(4096));
+  expect(open({ id: 'h', payload: long })).toBe('x'.repeat(4096));
+  expect(opens()).toBe(2);
+  vi.advanceTimersByTime(60_000);
+  expect(open({ id: 'g', payload })).toBe('short');
+  expect(opens()).toBe(3);
 });

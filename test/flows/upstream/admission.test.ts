@@ -200,20 +200,20 @@ describe('the account of somebody who comes in', () => {
     expect((await audited(scene, 'upstream.refused')).at(-1)).toMatchObject({ reason: 'account_disabled' });
   });
 
-  it('is made once where two browsers come with it for the first time at once', async () => {
+  it('is made once where ten browsers come with it for the first time at once, and all are let in', async () => {
     const scene = await startScene();
-    const two = [person(), person()];
-    const callbacks = await Promise.all(two.map(async (who) => goThere(await begin(scene), who)));
-    // Both are let go on at the same moment.
+    const ten = Array.from({ length: 10 }, () => person());
+    const callbacks = await Promise.all(ten.map(async (who) => goThere(await begin(scene), who)));
+    // All are let go on at the same moment.
     let waiting = 0;
-    const both = Promise.withResolvers<void>();
+    const all = Promise.withResolvers<void>();
     scene.work.alter('/me', async (body) => {
       waiting += 1;
-      if (waiting === two.length) both.resolve();
-      await both.promise;
+      if (waiting === ten.length) all.resolve();
+      await all.promise;
       return body;
     });
-    const seen = await Promise.all(two.map((who, index) => comeBack(callbacks[index] as URL, who)));
+    const seen = await Promise.all(ten.map((who, index) => comeBack(callbacks[index] as URL, who)));
     for (const { response } of seen)
       expect(new URL(response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
     const accounts = await scene.gatehouse.storage.accounts.list();

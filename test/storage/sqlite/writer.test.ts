@@ -184,6 +184,39 @@ describe('the writer', () => {
     expect(statements.filter((sql) => sql === 'COMMIT')).toHaveLength(2);
   });
 
+  it('fails all that share a commit where repeatable work ends the whole transaction, and commits nothing', async () => {
+    const { writer, insert, db, numbers } = startWriter();
+    await insert(1);
+    const repeatable = (sql: string) => writer.write(() => void db.exec(sql), { repeatable: true });
+    const ending = 'INSERT OR ROLLBACK INTO numbers VALUES (1)';
+    for (const order of [
+      [ending, 'INSERT INTO numbers VALUES (2)'],
+      ['INSERT INTO numbers VALUES (2)', ending],
+    ]) {
+      const results = await Promise.allSettled(order.map(repeatable));
+      expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+      expect(numbers()).toEqual([1]);
+    }
+    await repeatable('INSERT INTO numbers VALUES (3)');
+    expect(numbers()).toEqual([1, 3]);
+  });
+
+  it('says that the storage is unavailable to all that share a commit for which the disk is full, and goes on afterwards (T-169)', async () => {
+    const { writer, db, numbers } = startWriter();
+    db.exec('CREATE TABLE texts (value TEXT) STRICT');
+    db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
+    const repeatable = (sql: string) => writer.write(() => void db.exec(sql), { repeatable: true });
+    const results = await Promise.allSettled([
+      repeatable('INSERT INTO numbers VALUES (1)'),
+      repeatable(`INSERT INTO texts VALUES ('${'x'.repeat(100_000)}')`),
+    ]);
+    for (const result of results) expect(result).toMatchObject({ reason: expect.any(StorageUnavailable) });
+    expect(numbers()).toEqual([]);
+    db.pragma('max_page_count = 100000');
+    await repeatable('INSERT INTO numbers VALUES (2)');
+    expect(numbers()).toEqual([2]);
+  });
+
   it('runs work once that is not repeatable, whatever shares its commit', async () => {
     const { writer, insert, numbers } = startWriter();
     let runs = 0;

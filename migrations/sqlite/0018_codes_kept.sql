@@ -1,0 +1,1 @@
+-- Rows of codes stay for a day beyond the minute a code is good for. A version from before would take that for its life.
