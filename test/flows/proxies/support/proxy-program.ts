@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -33,14 +34,22 @@ export function isProxyInstalled(program: ProxyProgram): boolean {
   return spawnSync('which', [program], { env: { PATH: path } }).status === 0;
 }
 
-/** @returns a port of 127.0.0.1 that nobody listens on */
+/**
+ * Gives a port nobody listens on, below those that systems give out by themselves: until the proxy has it, no other test
+ * that listens on any port gets the same.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no port');
-  return address.port;
+  for (let tries = 0; tries < 50; tries++) {
+    const port = randomInt(20_000, 30_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+  throw new Error('no port');
 }
 
 function readLog(folder: string): string {
