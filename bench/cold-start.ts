@@ -3,12 +3,13 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePort } from '../test/support/free-port.ts';
 import { obtainAccessToken } from './gatehouse-token.ts';
 import { median } from './median.ts';
 import { person } from './person.ts';
 import type { Row } from './report.ts';
 import { headersFor, initializeBody } from './requests.ts';
-import { freePort, type ServerProcess, startServer, waitUntil } from './server-process.ts';
+import { type ServerProcess, startServer, waitUntil } from './server-process.ts';
 import { peerProgram, peerToken } from './subjects.ts';
 
 const project = fileURLToPath(new URL('../', import.meta.url));

@@ -2,9 +2,10 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addPeople, tokensOf } from '../test/flows/gateway/support/people.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { processTree } from './process-tree.ts';
 import { headersFor, initializeBody } from './requests.ts';
-import { freePort, type ServerProcess, startServer, waitUntil } from './server-process.ts';
+import { type ServerProcess, startServer, waitUntil } from './server-process.ts';
 import { peerProgram, peerToken } from './subjects.ts';
 
 /** A gateway that is measured, ready for people. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../test/support/free-port.ts';
 
 /** The core of the server under test, and the core of the load. */
 export const cores = { server: '0', load: '1' } as const;
@@ -17,17 +17,6 @@ export interface ServerProcess {
   /** The end of what it wrote. */
   output(): string;
   stop(): Promise<void>;
-}
-
-/** Gives a port nobody listens on. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
 }
 
 /**

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../client/support/folder.ts';
-import { freePort } from '../flows/proxies/support/proxy-program.ts';
+import { freePort } from '../support/free-port.ts';
 import { repository, runExecutable } from '../support/program.ts';
 
 const run = promisify(execFile);

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { createBrowserStub } from '../../support/browser-stub.ts';
 import { testFolderForFile } from '../../support/folder.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { decide } from '../../support/person.ts';
 import { processesWith } from '../../support/processes.ts';
@@ -17,7 +18,6 @@ import { bringAnswer, startBridge } from '../clients/support/bridge.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
 import { installPackages } from '../peers/support/installation.ts';
-import { freePort } from '../proxies/support/proxy-program.ts';
 import {
   type Caller,
   realHttpServers,

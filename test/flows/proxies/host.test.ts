@@ -2,9 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { proxyChecks } from '../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../doctor/support/examine.ts';
 import { routeNames, startServer } from '../../doctor/support/server.ts';
+import { freePort } from '../../support/free-port.ts';
 import { hintOf } from './support/behind.ts';
 import { configuration } from './support/configurations.ts';
-import { freePort, isProxyInstalled, type ProxyProgram, startProxy } from './support/proxy-program.ts';
+import { isProxyInstalled, type ProxyProgram, startProxy } from './support/proxy-program.ts';
 
 /** A server that believes what `Host` says, as many do. */
 async function startTrusting(): Promise<number> {

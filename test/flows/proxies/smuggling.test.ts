@@ -1,11 +1,12 @@
 // Requests that two servers in a row might read in two ways, through a real HAProxy and a real nginx to routes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 import { configuration } from './support/configurations.ts';
 import { exchangeRaw } from './support/exchange-raw.ts';
 import { stdioRoutes } from './support/fronted.ts';
-import { freePort, isProxyInstalled, startProxy } from './support/proxy-program.ts';
+import { isProxyInstalled, startProxy } from './support/proxy-program.ts';
 
 const installed = isProxyInstalled('haproxy') && isProxyInstalled('nginx');
 const path = '/team/files/mcp';

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
+import { freePort } from '../../support/free-port.ts';
 import { ada, startGatehouse } from '../../support/gatehouse.ts';
 import { redeem, type Tokens } from '../../support/oauth.ts';
 import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
@@ -14,7 +15,6 @@ import {
   begin,
   choose,
   comeBack,
-  freePort,
   goThere,
   logIn,
   person,

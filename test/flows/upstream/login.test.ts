@@ -5,22 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { authorization, openConsent, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import {
-  approve,
-  audited,
-  begin,
-  choose,
-  comeBack,
-  freePort,
-  goThere,
-  logIn,
-  person,
-  startScene,
-} from './subject.ts';
+import { approve, audited, begin, choose, comeBack, goThere, logIn, person, startScene } from './subject.ts';
 
 const noted = async (
   scene: Awaited<ReturnType<typeof startScene>>,

@@ -1,5 +1,3 @@
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
@@ -116,13 +114,4 @@ export async function audited({ gatehouse }: Scene, event: string): Promise<Reco
   await new Promise((resolve) => setTimeout(resolve, 200));
   const rows = await gatehouse.storage.audit.read({ event, limit: 1000 });
   return rows.map(({ details }) => JSON.parse(details) as Record<string, string>);
-}
-
-/** A port nobody listens on, for a gatehouse whose settings name its own URL. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../free-port.ts';
 import { register } from '../oauth.ts';
 import { decide } from '../person.ts';
 import { type Program, runProgram } from '../program.ts';
@@ -17,15 +17,6 @@ export const authorizationScenarios = [
   'authorization-server-metadata-endpoint',
   'authorization-code-grant',
 ] as const;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
-}
 
 /**
  * The suite uses `none` wherever the metadata lists it. So that it authenticates, a relay in front of the server

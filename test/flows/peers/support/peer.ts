@@ -1,5 +1,5 @@
+import { freePort } from '../../../support/free-port.ts';
 import { runProgram } from '../../../support/program.ts';
-import { freePort } from '../../proxies/support/proxy-program.ts';
 
 /** The authorization servers of others in `test/peers`. */
 export const peerNames = ['sdk-v1', 'oidc-provider', 'better-auth', 'workers-oauth-provider'] as const;

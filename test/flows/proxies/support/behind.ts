@@ -2,10 +2,11 @@ import type { Report } from '../../../../src/doctor/examine.ts';
 import type { Finding, ProxyProduct } from '../../../../src/doctor/finding.ts';
 import { proxyChecks } from '../../../../src/doctor/proxy/proxy-checks.ts';
 import { examined } from '../../../doctor/support/examine.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { type RunningGatehouse, startGatehouse } from '../../../support/gatehouse.ts';
 import { approve, authorization, redeem, register } from '../../../support/oauth.ts';
 import { configuration } from './configurations.ts';
-import { type Configuration, freePort, type ProxyProgram, startProxy } from './proxy-program.ts';
+import { type Configuration, type ProxyProgram, startProxy } from './proxy-program.ts';
 
 /** A gatehouse whose public URL is that of a proxy, and a login to it. */
 export interface Behind {

@@ -4,10 +4,11 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { GatehouseOptions } from '../../../../src/index.ts';
 import type { SettingsInput } from '../../../../src/options.ts';
 import { createCertificate } from '../../../support/certificate.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { type RunningGatehouse, startGatehouse } from '../../../support/gatehouse.ts';
 import { nodeProgram } from '../../../support/node-program.ts';
 import { exampleConfiguration, type Form } from './example-files.ts';
-import { freePort, type ProxyProgram, startProxy } from './proxy-program.ts';
+import { type ProxyProgram, startProxy } from './proxy-program.ts';
 
 /** A gatehouse with two routes behind an example of config/proxies, over TLS, and another site where the form has one. */
 export interface Fronted {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,24 +31,6 @@ const path = `${process.env.PATH ?? ''}:/usr/sbin:/usr/local/sbin`;
 /** @returns whether a proxy is installed; without it its tests are skipped. Continuous integration installs all, see .ci/run */
 export function isProxyInstalled(program: ProxyProgram): boolean {
   return spawnSync('which', [program], { env: { PATH: path } }).status === 0;
-}
-
-/**
- * Gives a port nobody listens on, below those that systems give out by themselves: until the proxy has it, no other test
- * that listens on any port gets the same.
- */
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 50; tries++) {
-    const port = randomInt(20_000, 30_000);
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-  throw new Error('no port');
 }
 
 function readLog(folder: string): string {
