@@ -98,9 +98,9 @@ export function createArtifactStore(
   const useClient = db.prepare('UPDATE clients SET used_at = ? WHERE id = ?');
   // A use in the future was noted before the clock was set back (T-176).
   const useGrant = db
-    .prepare<{ grantId: string; at: number }, string>(
+    .prepare<{ grant: number; at: number }, string>(
       `UPDATE grants SET used_at = @at
-       WHERE id = @grantId AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds} AND @at
+       WHERE number = @grant AND coalesce(used_at, 0) NOT BETWEEN @at - ${useResolutionSeconds} AND @at
        RETURNING client_id`,
     )
     .pluck();
@@ -108,13 +108,13 @@ export function createArtifactStore(
   const changeIdentity = createIdentityChanges(db);
   const changeUpstream = createUpstreamChanges(db);
   // Values by their places: for each one by name the driver asks the object it is given.
-  const insert = `INSERT INTO artifacts (kind, id, grant_id, account_id, upstream_session_id, client_id, uid, payload, expires_at)
+  const insert = `INSERT INTO artifacts (kind, id, grant_number, account_id, upstream_session_id, client_id, uid, payload, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const put = db.prepare(
     `${insert}
      ON CONFLICT (id, kind) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at,
        account_id = excluded.account_id, upstream_session_id = excluded.upstream_session_id, uid = excluded.uid,
-       grant_id = coalesce(excluded.grant_id, grant_id), revision = revision + 1`,
+       grant_number = coalesce(excluded.grant_number, grant_number), revision = revision + 1`,
   );
   const putNew = db.prepare(
     `${insert}
@@ -122,14 +122,15 @@ export function createArtifactStore(
   );
   const replace = db.prepare(
     `UPDATE artifacts SET payload = @payload, expires_at = @expiresAt, account_id = @accountId,
-       upstream_session_id = @upstreamSessionId, uid = @uid, grant_id = coalesce(@grantId, grant_id), revision = revision + 1
+       upstream_session_id = @upstreamSessionId, uid = @uid, grant_number = coalesce(@grant, grant_number),
+       revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const findFresh = db.prepare<
     [string, string],
-    { place: number; grantId: string | null; expiresAt: number }
+    { place: number; grant: number | null; expiresAt: number }
   >(
-    `SELECT rowid AS place, grant_id AS grantId, expires_at AS expiresAt FROM artifacts
+    `SELECT rowid AS place, grant_number AS "grant", expires_at AS expiresAt FROM artifacts
      WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
   );
   const consume = db.prepare<[number, number | null, number]>(
@@ -143,6 +144,7 @@ export function createArtifactStore(
   const passwordHash = db
     .prepare('SELECT password_hash FROM accounts WHERE id = ? AND disabled_at IS NULL')
     .pluck();
+  const grantNumber = db.prepare<[string], number>('SELECT number FROM grants WHERE id = ?').pluck();
   const removeGrant = db.prepare('DELETE FROM grants WHERE id = ?');
   const fail = db
     .prepare(
@@ -152,19 +154,15 @@ export function createArtifactStore(
 
   function putArtifact(change: PutArtifact): void {
     const { kind, id, payload, expiresAt, ifRevision = null } = change;
-    const {
-      grantId = null,
-      accountId = null,
-      upstreamSessionId = null,
-      clientId = null,
-      uid = null,
-    } = change;
-    const values = [kind, id, grantId, accountId, upstreamSessionId, clientId, uid, payload, expiresAt];
+    const { accountId = null, upstreamSessionId = null, clientId = null, uid = null } = change;
+    const grant = change.grantId === undefined ? null : grantNumber.get(change.grantId);
+    if (grant === undefined) throw new ConflictFound({ reason: 'orphan', kind });
+    const values = [kind, id, grant, accountId, upstreamSessionId, clientId, uid, payload, expiresAt];
     if (change.ifAbsent === true) {
       if (putNew.run(values).changes === 0) throw new ConflictFound({ reason: 'present', kind, id });
     } else if (ifRevision === null && change.ifPresent !== true) put.run(values);
     else {
-      const row = { kind, id, grantId, accountId, upstreamSessionId, uid, payload, expiresAt, ifRevision };
+      const row = { kind, id, grant, accountId, upstreamSessionId, uid, payload, expiresAt, ifRevision };
       if (replace.run(row).changes === 0) throw new ConflictFound({ reason: 'changed', kind, id });
     }
   }
@@ -176,8 +174,8 @@ export function createArtifactStore(
     const until = at + keptAfterUseSeconds;
     if (used.expiresAt < until) consumeAndKeep.run(at, successorsAtMs ?? null, until, used.place);
     else consume.run(at, successorsAtMs ?? null, used.place);
-    if (used.grantId === null) return;
-    const clientId = useGrant.get({ grantId: used.grantId, at });
+    if (used.grant === null) return;
+    const clientId = useGrant.get({ grant: used.grant, at });
     if (clientId !== undefined) changeClient({ type: 'useClient', clientId, at });
   }
 

@@ -10,7 +10,7 @@ export function createLiveGrantList(db: Database.Database): ArtifactStore['listL
   const list = db.prepare<{ accountId: string; clientId: string; at: number }, Row>(
     `SELECT id, client_id AS clientId, payload, used_at AS usedAt, expires_at AS expiresAt FROM grants
      WHERE account_id = @accountId AND client_id = @clientId AND expires_at > @at AND EXISTS (SELECT 1 FROM artifacts
-       WHERE grant_id = grants.id AND consumed_at IS NULL
+       WHERE grant_number = grants.number AND consumed_at IS NULL
          AND artifacts.expires_at - iif(kind = 'AuthorizationCode', ${keptAfterUseSeconds}, 0) > @at)
      ORDER BY expires_at DESC, id`,
   );

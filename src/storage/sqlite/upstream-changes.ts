@@ -43,7 +43,8 @@ export function createUpstreamChanges(
   );
   // Whoever keeps an opened token looks at its row again, and finds what its grant hangs on now.
   const touchTokens = db.prepare(
-    `UPDATE artifacts SET revision = revision + 1, payload = payload WHERE grant_id = ? AND kind = 'AccessToken'`,
+    `UPDATE artifacts SET revision = revision + 1, payload = payload
+     WHERE grant_number = (SELECT number FROM grants WHERE id = ?) AND kind = 'AccessToken'`,
   );
 
   function putLink(change: PutUpstreamLink): Conflict | undefined {

@@ -31,7 +31,7 @@ export function createUpstreamStore(
   const bondOfArtifact = db.prepare<[string, string], UpstreamBond>(
     `SELECT id AS sessionId, link_id AS linkId FROM upstream_sessions
      WHERE id = (SELECT upstream_session_id FROM grants
-       WHERE id = (SELECT grant_id FROM artifacts WHERE kind = ? AND id = ?))`,
+       WHERE number = (SELECT grant_number FROM artifacts WHERE kind = ? AND id = ?))`,
   );
   const linkOfSession = db.prepare<[string], LinkRow>(
     select('JOIN upstream_sessions ON link_id = upstream_links.id WHERE upstream_sessions.id = ?'),

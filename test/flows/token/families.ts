@@ -14,7 +14,7 @@ export function openFamilies(folder: string): { of(clientId: string): Families; 
   const grants = database.prepare('SELECT count(*) FROM grants WHERE client_id = ?').pluck();
   const heads = database
     .prepare(
-      `SELECT count(*) FROM artifacts JOIN grants ON grants.id = artifacts.grant_id
+      `SELECT count(*) FROM artifacts JOIN grants ON grants.number = artifacts.grant_number
        WHERE grants.client_id = ? AND artifacts.kind = 'RefreshToken' AND artifacts.consumed_at IS NULL`,
     )
     .pluck();

@@ -48,8 +48,8 @@ describe('the mark of removals', () => {
       INSERT INTO upstream_sessions (id, link_id, at) VALUES ('s', 'l', 1), ('t', 'l', 1);
       INSERT INTO grants (id, account_id, client_id, payload, expires_at, upstream_session_id)
         VALUES ('g', 'a', 'c', x'00', 9, 's'), ('h', 'a', 'c', x'00', 9, 't');
-      INSERT INTO artifacts (id, kind, grant_id, payload, expires_at)
-        VALUES ('of g', 'AccessToken', 'g', x'00', 9), ('of h', 'AccessToken', 'h', x'00', 9);
+      INSERT INTO artifacts (id, kind, grant_number, payload, expires_at)
+        SELECT 'of ' || id, 'AccessToken', number, x'00', 9 FROM grants;
       INSERT INTO artifacts (id, kind, upstream_session_id, payload, expires_at) VALUES ('b', 'Session', 's', x'00', 9);
     `);
     const before = [mark('AccessToken'), mark('Session')];

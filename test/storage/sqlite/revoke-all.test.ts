@@ -11,7 +11,7 @@ it('ends what was issued and leaves accounts, clients, notes, credentials and wh
     INSERT INTO clients (id, payload, created_at) VALUES ('c', x'00', 1);
     INSERT INTO notes (id, subject, text, created_at) VALUES ('n', 'ann', 'text', 1);
     INSERT INTO grants (id, account_id, client_id, payload, expires_at) VALUES ('g', 'ann', 'c', x'00', 9);
-    INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('t', 'AccessToken', 'g', x'00', 9);
+    INSERT INTO artifacts (id, kind, grant_number, payload, expires_at) SELECT 't', 'AccessToken', number, x'00', 9 FROM grants;
     INSERT INTO artifacts (id, kind, payload, expires_at) VALUES ('s', 'Session', x'00', 9);
     INSERT INTO mcp_sessions (key, principal, initialize, protocol_version, is_initialized, subscriptions, created_at, used_at)
       VALUES ('k', 'p', 'x', '2025-11-25', 1, '[]', 1, 1);

@@ -27,7 +27,7 @@ function findBroken(file: string, said: string): string[] {
          (SELECT count(*) FROM artifacts WHERE kind = 'Session' AND account_id = accounts.id
             AND upstream_session_id IS NOT NULL) AS login,
          (SELECT count(*) FROM grants WHERE account_id = accounts.id AND upstream_session_id IS NOT NULL) AS bound,
-         (SELECT count(*) FROM artifacts JOIN grants ON grants.id = grant_id WHERE grants.account_id = accounts.id) AS token,
+         (SELECT count(*) FROM artifacts JOIN grants ON grants.number = grant_number WHERE grants.account_id = accounts.id) AS token,
          (SELECT count(*) FROM upstream_revocations WHERE account_id = accounts.id) AS queued
        FROM accounts`,
     )
