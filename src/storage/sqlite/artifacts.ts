@@ -29,6 +29,9 @@ class ConflictFound extends Error {
 /** How exactly the last use of a grant is known: most refreshes of a client need not write it. */
 const useResolutionSeconds = 60;
 
+/** The number of no grant: its foreign key refuses what would hang on it. */
+const noGrant = 0;
+
 interface Row {
   id: string;
   payload: Buffer;
@@ -126,10 +129,7 @@ export function createArtifactStore(
        revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const findFresh = db.prepare<
-    [string, string],
-    { place: number; grant: number | null; expiresAt: number }
-  >(
+  const findFresh = db.prepare<[string, string], { place: number; grant: number | null; expiresAt: number }>(
     `SELECT rowid AS place, grant_number AS "grant", expires_at AS expiresAt FROM artifacts
      WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
   );
@@ -155,8 +155,7 @@ export function createArtifactStore(
   function putArtifact(change: PutArtifact): void {
     const { kind, id, payload, expiresAt, ifRevision = null } = change;
     const { accountId = null, upstreamSessionId = null, clientId = null, uid = null } = change;
-    const grant = change.grantId === undefined ? null : grantNumber.get(change.grantId);
-    if (grant === undefined) throw new ConflictFound({ reason: 'orphan', kind });
+    const grant = change.grantId === undefined ? null : (grantNumber.get(change.grantId) ?? noGrant);
     const values = [kind, id, grant, accountId, upstreamSessionId, clientId, uid, payload, expiresAt];
     if (change.ifAbsent === true) {
       if (putNew.run(values).changes === 0) throw new ConflictFound({ reason: 'present', kind, id });

@@ -94,7 +94,16 @@ const plainly = {
 };
 
 /** What differs from one login to the next. */
-const varying = ['id', 'jti', 'grantId', 'grant_number', 'sessionUid', 'codeChallenge', 'requestId', 'successor'];
+const varying = [
+  'id',
+  'jti',
+  'grantId',
+  'grant_number',
+  'sessionUid',
+  'codeChallenge',
+  'requestId',
+  'successor',
+];
 
 const steady = (record: object): object =>
   Object.fromEntries(
