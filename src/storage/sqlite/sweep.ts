@@ -32,7 +32,7 @@ export function createSweeper(
       `DELETE FROM artifacts WHERE rowid IN (SELECT rowid FROM artifacts WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
     db.prepare(
-      `DELETE FROM grants WHERE id IN (SELECT id FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,
+      `DELETE FROM grants WHERE number IN (SELECT number FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
     prepareClientSweep(
       db,

@@ -72,6 +72,15 @@ export function describeCommits(open: OpenStorage): void {
       });
     });
 
+    it('that would hang a row on a grant that is gone is refused, and says of one that went with it that it changed', async () => {
+      const { artifacts } = await openForTest(open);
+      await artifacts.commit([artifact('t')]);
+      const put = (id: string) => artifacts.commit([artifact(id, { grantId: 'gone', ifPresent: true })]);
+      const conflict = { kind: 'RefreshToken' };
+      expect(await put('t')).toEqual({ committed: false, conflict: { ...conflict, reason: 'orphan' } });
+      expect(await put('u')).toEqual({ committed: false, conflict: { ...conflict, reason: 'changed', id: 'u' } });
+    });
+
     it('that conflicts leaves alone those that arrive with it', async () => {
       const { accounts, artifacts } = await openForTest(open);
       await accounts.add(account('ada'));

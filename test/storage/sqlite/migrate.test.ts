@@ -118,6 +118,39 @@ describe('migration', () => {
     expect(await storage.upstreams.releaseUnheld(1)).toBe(0);
   });
 
+  it('of grants from before they had numbers leaves each with what hangs on it and what it hangs on (T-174)', async () => {
+    const rows = `
+      INSERT INTO accounts (id, email, password_hash, created_at) VALUES ('ada', 'a@b', 'h', 1), ('ben', 'b@b', 'h', 1);
+      INSERT INTO upstream_links (id, account_id, upstream, issuer, subject, profile, tokens, proved_at, linked_at)
+        VALUES ('l', 'ada', 'idp', 'https://idp.example', '1', x'00', x'06', 1, 1);
+      INSERT INTO upstream_sessions (id, link_id, at) VALUES ('u', 'l', 1);
+      INSERT INTO grants (id, account_id, client_id, payload, expires_at, used_at, upstream_session_id)
+        VALUES ('z', 'ada', 'c', x'01', 9, 8, 'u'), ('a', 'ben', 'd', x'02', 7, NULL, NULL);
+      INSERT INTO artifacts (id, kind, grant_id, account_id, client_id, payload, revision, failures, consumed_at, expires_at,
+          successors_at_ms)
+        VALUES ('of z', 'RefreshToken', 'z', NULL, NULL, x'03', 2, 1, 4, 9, 5),
+          ('of a', 'RefreshToken', 'a', NULL, NULL, x'04', 0, 0, NULL, 9, NULL),
+          ('of none', 'Session', NULL, 'ben', 'd', x'05', 0, 0, NULL, 9, NULL);
+    `;
+    const storage = openSqliteStorage(databaseOf(18, rows));
+    onTestFinished(() => storage.close());
+    const find = (id: string) => storage.artifacts.find('RefreshToken', id);
+    const ofZ = { id: 'z', clientId: 'c', payload: Buffer.of(1), expiresAt: 9, usedAt: 8 };
+    expect(await storage.artifacts.listGrants('ada')).toEqual([ofZ]);
+    const ofA = { id: 'a', clientId: 'd', payload: Buffer.of(2), expiresAt: 7 };
+    expect(await storage.artifacts.listGrants('ben')).toEqual([ofA]);
+    expect(await storage.upstreams.bondOfArtifact('RefreshToken', 'of z')).toEqual({ sessionId: 'u', linkId: 'l' });
+    expect(await storage.upstreams.bondOfArtifact('RefreshToken', 'of a')).toBeUndefined();
+    const used = { id: 'of z', payload: Buffer.of(3), revision: 2, consumedAt: 4, successorsAtMs: 5, expiresAt: 9 };
+    expect(await find('of z')).toEqual(used);
+    expect(await storage.artifacts.listOf('Session', 'ben')).toMatchObject([{ id: 'of none' }]);
+
+    await storage.artifacts.revokeGrant('z');
+    expect(await find('of z')).toBeUndefined();
+    expect(await find('of a')).toMatchObject({ payload: Buffer.of(4) });
+    expect(await storage.upstreams.releaseUnheld(1)).toBe(1);
+  });
+
   it('by several processes at once is done by one of them (T-174)', async () => {
     const file = join(testFolder(), 'gatehouse.db');
     openDatabase(file).close();
