@@ -12,6 +12,7 @@ import type { AppendAudit } from './audit.ts';
 import { createClientChanges } from './client-changes.ts';
 import { createIdentityChanges } from './identities.ts';
 import { createLiveGrantList } from './live-grants.ts';
+import { createNewArtifacts } from './new-artifacts.ts';
 import type { OthersCommits } from './others-commits.ts';
 import { watchRemovals } from './removals.ts';
 import type { KeepRows } from './steady-rows.ts';
@@ -79,6 +80,7 @@ export function createArtifactStore(
     )
     .pluck();
   const removalMark = watchRemovals(db, othersCommits);
+  const newArtifacts = createNewArtifacts(removalMark);
   const findByUid = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND uid = ?`,
   );
@@ -168,6 +170,7 @@ export function createArtifactStore(
 
   /** Uses an artifact up, and notes that its grant and client were used. */
   function useUp({ kind, id, at, successorsAtMs }: Extract<Change, { type: 'consume' }>): void {
+    newArtifacts.forget(kind, id);
     const used = findFresh.get(kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     const until = at + keptAfterUseSeconds;
@@ -237,7 +240,7 @@ export function createArtifactStore(
   }
 
   return {
-    find: async (kind, id) => toArtifact(find.get(kind, id)),
+    find: async (kind, id) => newArtifacts.find(kind, id) ?? toArtifact(find.get(kind, id)),
     findRevision: async (kind, id) => findRevision.get(kind, id),
     filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
     removalMark: async (kind) => removalMark(kind),
@@ -249,8 +252,10 @@ export function createArtifactStore(
     findGrant: async (id) => toArtifact(findKeptGrant(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };
+      const keepNew = newArtifacts.expect(changes);
       try {
         await writer.write(() => applyAll(changes), { repeatable: true });
+        keepNew();
         return { committed: true };
       } catch (error) {
         if (error instanceof ConflictFound) return { committed: false, conflict: error.conflict };

@@ -57,6 +57,25 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(new Set(marks).size).toBe(5);
     });
 
+    it('that are new are found as they are after each change: written again, used up, gone with their grant (T-043, T-103)', async () => {
+      const artifacts = await openArtifacts(open);
+      const kind = 'RefreshToken';
+      await artifacts.commit([grant('g'), artifact('t', { grantId: 'g' }), artifact('u', { grantId: 'g' })]);
+      expect(await artifacts.find(kind, 't')).toMatchObject({ revision: 0 });
+      await artifacts.commit([artifact('t', { grantId: 'g', payload: payload('another') })]);
+      expect(await artifacts.find(kind, 't')).toMatchObject({ revision: 1, payload: payload('another') });
+      const use = { type: 'consume', kind, id: 'u', at: startOfTime } as const;
+      expect(await artifacts.commit([use, artifact('v', { grantId: 'g' })])).toEqual(committed);
+      expect(await artifacts.find(kind, 'u')).toMatchObject({ consumedAt: startOfTime });
+      expect(await artifacts.commit([use, artifact('w')])).toMatchObject({
+        conflict: { reason: 'consumed' },
+      });
+      expect(await artifacts.find(kind, 'w')).toBeUndefined();
+      expect(await artifacts.find(kind, 'v')).toMatchObject({ revision: 0, payload: payload('v') });
+      await artifacts.revokeGrant('g');
+      for (const id of ['t', 'u', 'v']) expect(await artifacts.find(kind, id)).toBeUndefined();
+    });
+
     it('of two kinds may have the same id and are two rows (T-031)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('x'), artifact('x', { kind: 'AccessToken', expiresAt: 7 })]);

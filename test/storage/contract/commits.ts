@@ -78,7 +78,10 @@ export function describeCommits(open: OpenStorage): void {
       const put = (id: string) => artifacts.commit([artifact(id, { grantId: 'gone', ifPresent: true })]);
       const conflict = { kind: 'RefreshToken' };
       expect(await put('t')).toEqual({ committed: false, conflict: { ...conflict, reason: 'orphan' } });
-      expect(await put('u')).toEqual({ committed: false, conflict: { ...conflict, reason: 'changed', id: 'u' } });
+      expect(await put('u')).toEqual({
+        committed: false,
+        conflict: { ...conflict, reason: 'changed', id: 'u' },
+      });
     });
 
     it('that conflicts leaves alone those that arrive with it', async () => {

@@ -139,9 +139,19 @@ describe('migration', () => {
     expect(await storage.artifacts.listGrants('ada')).toEqual([ofZ]);
     const ofA = { id: 'a', clientId: 'd', payload: Buffer.of(2), expiresAt: 7 };
     expect(await storage.artifacts.listGrants('ben')).toEqual([ofA]);
-    expect(await storage.upstreams.bondOfArtifact('RefreshToken', 'of z')).toEqual({ sessionId: 'u', linkId: 'l' });
+    expect(await storage.upstreams.bondOfArtifact('RefreshToken', 'of z')).toEqual({
+      sessionId: 'u',
+      linkId: 'l',
+    });
     expect(await storage.upstreams.bondOfArtifact('RefreshToken', 'of a')).toBeUndefined();
-    const used = { id: 'of z', payload: Buffer.of(3), revision: 2, consumedAt: 4, successorsAtMs: 5, expiresAt: 9 };
+    const used = {
+      id: 'of z',
+      payload: Buffer.of(3),
+      revision: 2,
+      consumedAt: 4,
+      successorsAtMs: 5,
+      expiresAt: 9,
+    };
     expect(await find('of z')).toEqual(used);
     expect(await storage.artifacts.listOf('Session', 'ben')).toMatchObject([{ id: 'of none' }]);
 
