@@ -34,7 +34,8 @@ INSERT INTO artifacts_of_numbers (id, kind, grant_number, account_id, upstream_s
     failures, consumed_at, expires_at, successors_at_ms)
   SELECT id, kind, (SELECT number FROM numbered_grants WHERE numbered_grants.id = grant_id), account_id,
     upstream_session_id, client_id, uid, payload, revision, failures, consumed_at, expires_at, successors_at_ms
-    FROM artifacts ORDER BY rowid;
+    FROM artifacts WHERE grant_id IS NULL OR EXISTS (SELECT 1 FROM numbered_grants WHERE numbered_grants.id = grant_id)
+    ORDER BY rowid;
 
 -- What hangs on grants first: with it they would take it along.
 DROP TABLE artifacts;

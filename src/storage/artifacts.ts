@@ -117,7 +117,10 @@ export type CommitResult = { committed: true } | { committed: false; conflict: C
 
 /** Reads and atomic writes of artifacts. Every write resolves once it is durable, not before. */
 export interface ArtifactStore {
-  /** Gives an artifact by kind and hashed id, expired or not; undefined where it is gone. */
+  /**
+   * Gives an artifact by kind and hashed id, expired or not; undefined where it is gone. What another process did to it
+   * shows in the next turn of the event loop.
+   */
   find(kind: string, id: string): Promise<ArtifactRow | undefined>;
   /** Gives the revision of an artifact, expired or not; undefined where it is gone. For who has read the rest before. */
   findRevision(kind: string, id: string): Promise<number | undefined>;

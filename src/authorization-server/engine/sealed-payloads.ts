@@ -26,7 +26,7 @@ export function createSealedPayloads(box: SealedBox, kind: string): SealedPayloa
 /**
  * Creates the payloads of rows that are read again soon: a code is redeemed seconds after it was made, a grant and a client
  * are looked at with each request, and processes of one client refresh with the same token at the same moment. The row
- * itself comes from the database each time, so one that is gone is never opened; what was sealed here, or opened, is not
+ * itself comes from the storage each time, so one that is gone is never opened; what was sealed here, or opened, is not
  * opened again from the very same bytes, for up to a minute. A row that is sealed anew has other bytes.
  */
 export function createRememberedPayloads(box: SealedBox, kind: string): SealedPayloads {

@@ -132,7 +132,7 @@ export function createArtifactStore(
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const findFresh = db.prepare<[string, string], { place: number; grant: number | null; expiresAt: number }>(
-    `SELECT rowid AS place, grant_number AS "grant", expires_at AS expiresAt FROM artifacts
+    `SELECT rowid AS place, grant_number AS grant, expires_at AS expiresAt FROM artifacts
      WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
   );
   const consume = db.prepare<[number, number | null, number]>(
@@ -252,14 +252,17 @@ export function createArtifactStore(
     findGrant: async (id) => toArtifact(findKeptGrant(id)),
     async commit(changes) {
       if (changes.length === 0) return { committed: true };
-      const keepNew = newArtifacts.expect(changes);
+      const noteOutcome = newArtifacts.expect(changes);
+      let isDurable = false;
       try {
         await writer.write(() => applyAll(changes), { repeatable: true });
-        keepNew();
+        isDurable = true;
         return { committed: true };
       } catch (error) {
         if (error instanceof ConflictFound) return { committed: false, conflict: error.conflict };
         throw error;
+      } finally {
+        noteOutcome(isDurable);
       }
     },
     revokeGrant: (id) => writer.write(() => void removeGrant.run(id)),

@@ -1,4 +1,4 @@
-import type { ArtifactRow, Change, PutArtifact } from '../artifacts.ts';
+import type { ArtifactRow, Change } from '../artifacts.ts';
 
 /** Artifacts that were written a moment ago, as they are in the database. */
 export interface NewArtifacts {
@@ -6,64 +6,67 @@ export interface NewArtifacts {
   find(kind: string, id: string): ArtifactRow | undefined;
   /**
    * To be called before a commit of changes.
-   * @returns keeps the artifacts among them; to be called as soon as the commit is durable, in the same turn
+   * @returns is to be told whether they are durable, and then keeps the artifacts among them that were not forgotten since
    */
-  expect(changes: readonly Change[]): () => void;
-  /** Forgets one: it is about to be used up, or turned out to be another by now. */
+  expect(changes: readonly Change[]): (areDurable: boolean) => void;
+  /** Forgets one that is about to be used up. */
   forget(kind: string, id: string): void;
 }
 
 /** What is presented soon after it was issued, and once. */
 const kinds: ReadonlySet<string> = new Set(['AuthorizationCode', 'RefreshToken']);
 
-/** How many of a kind are kept, about 1 KB each, and the length above which one is not. */
-const bounds = { rows: 1_000, bytes: 4_096 } as const;
+/** How many are kept, about 1 KB each, and the length above which one is not. */
+const bounds = { rows: 2_000, bytes: 4_096 } as const;
 
 interface Kept {
-  /** What was true of the kind when its rows were kept. */
+  row: ArtifactRow;
+  /** The mark of its kind from before it was written. */
   mark: string;
-  rows: Map<string, ArtifactRow>;
 }
 
 /**
  * Creates the memory of new artifacts, so that to redeem a code or refresh token that was just issued reads nothing. It may
  * say of one that it is unused although another process used it up this very moment: whoever uses it up finds out, as of
  * two who read it in the database at once.
- * @param removalMark gives a mark for a kind that stays the same as long as no artifact of it was removed or changed otherwise
+ * @param removalMark gives a mark for a kind that stays the same as long as no artifact of it was removed, or changed otherwise
  *   than by its use in this process
  */
 export function createNewArtifacts(removalMark: (kind: string) => string): NewArtifacts {
   const kept = new Map<string, Kept>();
+  const expected = new Set<string>();
+  const nameOf = (kind: string, id: string): string => `${kind} ${id}`;
 
-  /** The rows of a kind that are still as they were kept. */
-  function rowsOf(kind: string, mark: string): Map<string, ArtifactRow> {
-    const known = kept.get(kind);
-    if (known?.mark === mark) return known.rows;
-    const rows = new Map<string, ArtifactRow>();
-    kept.set(kind, { mark, rows });
-    return rows;
-  }
-
-  function keep({ kind, id, payload, expiresAt }: PutArtifact, mark: string): void {
-    const rows = rowsOf(kind, mark);
-    const [oldest] = rows.size >= bounds.rows ? rows.keys() : [];
-    if (oldest !== undefined) rows.delete(oldest);
-    rows.set(id, { id, payload, revision: 0, expiresAt });
+  function keep(name: string, row: Kept): void {
+    const [oldest] = kept.size >= bounds.rows ? kept.keys() : [];
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(name, row);
   }
 
   return {
-    find: (kind, id) => (kinds.has(kind) ? rowsOf(kind, removalMark(kind)).get(id) : undefined),
+    find(kind, id) {
+      const known = kept.get(nameOf(kind, id));
+      return known && known.mark === removalMark(kind) ? known.row : undefined;
+    },
     expect(changes) {
-      const expected = changes.flatMap((change) =>
-        change.type === 'put' && kinds.has(change.kind) && change.payload.length <= bounds.bytes
-          ? [{ put: change, mark: removalMark(change.kind) }]
-          : [],
-      );
-      return () => {
-        // Where the mark is another, one of them may have been there before, or be gone by now.
-        for (const { put, mark } of expected) if (removalMark(put.kind) === mark) keep(put, mark);
+      const rows: [string, Kept][] = [];
+      for (const change of changes) {
+        if (change.type !== 'put' || !kinds.has(change.kind) || change.payload.length > bounds.bytes)
+          continue;
+        const { kind, id, payload, expiresAt } = change;
+        const name = nameOf(kind, id);
+        expected.add(name);
+        // Where it was there before, to write it again changes the mark: what is kept is new, of revision 0.
+        rows.push([name, { row: { id, payload, revision: 0, expiresAt }, mark: removalMark(kind) }]);
+      }
+      return (areDurable) => {
+        for (const [name, row] of rows) if (expected.delete(name) && areDurable) keep(name, row);
       };
     },
-    forget: (kind, id) => void kept.get(kind)?.rows.delete(id),
+    forget(kind, id) {
+      const name = nameOf(kind, id);
+      expected.delete(name);
+      kept.delete(name);
+    },
   };
 }

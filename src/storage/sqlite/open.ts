@@ -7,7 +7,7 @@ import { findUpgrade, migrate } from './migrate.ts';
 import { upgradeAlone } from './upgrade-alone.ts';
 
 /**
- * Pages of 4 KB the log holds before they are carried into the database. A refresh alone writes ten, many of them again and
+ * Pages of 4 KB the log holds before they are carried into the database. A refresh alone writes several, many of them again and
  * again: four times SQLite's own number has most of them carried over once.
  */
 const logPages = 4_000;

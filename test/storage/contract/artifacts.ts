@@ -76,6 +76,13 @@ export function describeArtifacts(open: OpenStorage): void {
       for (const id of ['t', 'u', 'v']) expect(await artifacts.find(kind, id)).toBeUndefined();
     });
 
+    it('that are written and used up at once are found used up', async () => {
+      const artifacts = await openArtifacts(open);
+      const use = { type: 'consume', kind: 'RefreshToken', id: 't', at: startOfTime } as const;
+      await Promise.all([artifacts.commit([artifact('t')]), artifacts.commit([use])]);
+      expect(await artifacts.find('RefreshToken', 't')).toMatchObject({ consumedAt: startOfTime });
+    });
+
     it('of two kinds may have the same id and are two rows (T-031)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('x'), artifact('x', { kind: 'AccessToken', expiresAt: 7 })]);

@@ -1,12 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSqliteStorage } from '../../../src/storage/sqlite/index.ts';
 import { openDatabase } from '../../../src/storage/sqlite/open.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { describeArtifacts } from '../contract/artifacts.ts';
+import { account, artifact, grant, startOfTime } from '../contract/subject.ts';
 import { openNewDatabase } from './subject.ts';
 
 describe('SQLite', () => describeArtifacts(openNewDatabase));
+
+it('artifacts that one process just wrote are found in the next turn as another one left them (T-036, T-103)', async () => {
+  const folder = testFolder();
+  const [here, there] = [join(folder, 'a.db'), join(folder, 'a.db')].map((file) => openSqliteStorage(file));
+  onTestFinished(async () => void (await Promise.all([here?.close(), there?.close()])));
+  const found = async (id: string) => {
+    await new Promise(setImmediate);
+    return here?.artifacts.find('RefreshToken', id);
+  };
+  await here?.accounts.add(account('ada'));
+  await here?.artifacts.commit([grant('g'), artifact('t'), artifact('u', { grantId: 'g' })]);
+  expect([await found('t'), await found('u')]).toMatchObject([{ id: 't' }, { id: 'u' }]);
+  await there?.artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 't', at: startOfTime }]);
+  expect(await found('t')).toMatchObject({ consumedAt: startOfTime });
+  await there?.artifacts.revokeGrant('g');
+  expect(await found('u')).toBeUndefined();
+});
 
 it('artifacts that arrive together stand together, and few pages lead to one of thousands', () => {
   const db = openDatabase(join(testFolder(), 'gatehouse.db'));

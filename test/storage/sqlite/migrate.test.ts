@@ -131,6 +131,8 @@ describe('migration', () => {
         VALUES ('of z', 'RefreshToken', 'z', NULL, NULL, x'03', 2, 1, 4, 9, 5),
           ('of a', 'RefreshToken', 'a', NULL, NULL, x'04', 0, 0, NULL, 9, NULL),
           ('of none', 'Session', NULL, 'ben', 'd', x'05', 0, 0, NULL, 9, NULL);
+      PRAGMA foreign_keys = OFF;
+      INSERT INTO artifacts (id, kind, grant_id, payload, expires_at) VALUES ('lost', 'RefreshToken', 'gone', x'06', 9);
     `;
     const storage = openSqliteStorage(databaseOf(18, rows));
     onTestFinished(() => storage.close());
@@ -153,6 +155,7 @@ describe('migration', () => {
       expiresAt: 9,
     };
     expect(await find('of z')).toEqual(used);
+    expect(await find('lost')).toBeUndefined();
     expect(await storage.artifacts.listOf('Session', 'ben')).toMatchObject([{ id: 'of none' }]);
 
     await storage.artifacts.revokeGrant('z');

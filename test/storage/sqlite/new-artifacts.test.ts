@@ -15,7 +15,7 @@ const put = (id: string, more: Partial<PutArtifact> = {}): PutArtifact => ({
 function subject() {
   let mark = 0;
   const memory = createNewArtifacts((kind) => `${kind} ${mark}`);
-  const keep = (...changes: PutArtifact[]): void => memory.expect(changes)();
+  const keep = (...changes: PutArtifact[]): void => memory.expect(changes)(true);
   return { memory, keep, changeMark: () => void mark++ };
 }
 
@@ -29,13 +29,20 @@ describe('new artifacts', () => {
     expect(memory.find('AuthorizationCode', 't')).toBeUndefined();
   });
 
-  it('are not kept before their commit, nor where one of the kind changed while it ran (T-036)', () => {
+  it('are not kept before their commit, nor after one that failed, nor where they were used up or one of the kind changed while it ran (T-036)', () => {
     const { memory, changeMark } = subject();
-    const keepNew = memory.expect([put('t')]);
-    expect(memory.find('RefreshToken', 't')).toBeUndefined();
+    const commits = ['whole', 'failed', 'used', 'changed'].map((id) => memory.expect([put(id)]));
+    expect(memory.find('RefreshToken', 'whole')).toBeUndefined();
+    memory.forget('RefreshToken', 'used');
+    const [whole, failed, used, changed] = commits;
+    whole?.(true);
+    failed?.(false);
+    used?.(true);
+    const found = (id: string) => memory.find('RefreshToken', id) !== undefined;
+    expect(['whole', 'failed', 'used'].map(found)).toEqual([true, false, false]);
     changeMark();
-    keepNew();
-    expect(memory.find('RefreshToken', 't')).toBeUndefined();
+    changed?.(true);
+    expect(found('changed')).toBe(false);
   });
 
   it('are forgotten one by one as they are used up, and all at once where any was removed or changed (T-043)', () => {
@@ -48,9 +55,9 @@ describe('new artifacts', () => {
     expect(memory.find('RefreshToken', 'u')).toBeUndefined();
   });
 
-  it('are a thousand of a kind at most, the newest, and none of other kinds or above 4 KB', () => {
+  it('are two thousand at most, the newest, and none of other kinds or above 4 KB', () => {
     const { memory, keep } = subject();
-    for (let index = 0; index <= 1000; index++) keep(put(`t${index}`));
+    for (let index = 0; index <= 2000; index++) keep(put(`t${index}`));
     expect(memory.find('RefreshToken', 't0')).toBeUndefined();
     expect(memory.find('RefreshToken', 't1')).toBeDefined();
     keep(put('a', { kind: 'AccessToken' }), put('long', { payload: Buffer.alloc(4097) }));
