@@ -32,10 +32,11 @@ CREATE TABLE artifacts_of_numbers (
 ) STRICT;
 INSERT INTO artifacts_of_numbers (id, kind, grant_number, account_id, upstream_session_id, client_id, uid, payload, revision,
     failures, consumed_at, expires_at, successors_at_ms)
-  SELECT id, kind, (SELECT number FROM numbered_grants WHERE numbered_grants.id = grant_id), account_id,
-    upstream_session_id, client_id, uid, payload, revision, failures, consumed_at, expires_at, successors_at_ms
-    FROM artifacts WHERE grant_id IS NULL OR EXISTS (SELECT 1 FROM numbered_grants WHERE numbered_grants.id = grant_id)
-    ORDER BY rowid;
+  SELECT artifacts.id, kind, number, artifacts.account_id, artifacts.upstream_session_id, artifacts.client_id, uid,
+    artifacts.payload, revision, failures, consumed_at, artifacts.expires_at, successors_at_ms
+    FROM artifacts LEFT JOIN numbered_grants ON numbered_grants.id = grant_id
+    WHERE grant_id IS NULL OR number IS NOT NULL
+    ORDER BY artifacts.rowid;
 
 -- What hangs on grants first: with it they would take it along.
 DROP TABLE artifacts;

@@ -1,3 +1,4 @@
+import { keepNewest } from '../collections/keep-newest.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
 import { parseScope } from '../oauth/scope.ts';
@@ -98,12 +99,6 @@ export function createAccessTokenSource(
     };
   }
 
-  function keep(id: string, token: OpenedToken): void {
-    const [oldest] = opened.size >= maxOpened ? opened.keys() : [];
-    if (oldest !== undefined) opened.delete(oldest);
-    opened.set(id, token);
-  }
-
   return {
     async find(token) {
       const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
@@ -120,7 +115,7 @@ export function createAccessTokenSource(
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const found = await open(row);
-      keep(id, { mark, revision: row.revision, token: found });
+      keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
       return found;
     },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),

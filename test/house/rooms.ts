@@ -35,7 +35,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'storage/sqlite',
-    may: ['storage', 'crypto'],
+    may: ['storage', 'crypto', 'collections'],
     neverPackages: [...web, engine, 'pg', '@node-rs/argon2'],
   },
   {
@@ -81,7 +81,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'resource-server',
-    may: ['oauth', 'net', 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'net', 'net/coalescer.ts', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
     except: [
       { file: 'resource-server/local-verifier.ts', may: ['storage'], reason: 'it looks tokens up' },

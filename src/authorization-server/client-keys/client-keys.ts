@@ -1,3 +1,4 @@
+import { keepNewest } from '../../collections/keep-newest.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { GuardedFetch } from '../../net/guarded-fetch.ts';
 import { createBudgets, type DocumentLimits } from '../client-documents/budgets.ts';
@@ -62,13 +63,6 @@ export function createClientKeys({ fetch, limits, now }: ClientKeysOptions): Cli
   const refuse = (url: string, reason: string, mayPass: boolean, cause?: unknown): ClientKeysRefused =>
     new ClientKeysRefused(url, reason, { retryAfterSeconds: bounds.coolDown, mayPass, cause });
 
-  function keep(url: string, entry: Kept): void {
-    kept.delete(url);
-    const [oldest] = kept.size >= bounds.sets ? kept.keys() : [];
-    if (oldest !== undefined) kept.delete(oldest);
-    kept.set(url, entry);
-  }
-
   async function download(url: string, isKnown: boolean, address: string | undefined) {
     if (!fetch) throw refuse(url, 'keys are not fetched here; register them as jwks', false);
     try {
@@ -102,13 +96,13 @@ export function createClientKeys({ fetch, limits, now }: ClientKeysOptions): Cli
   async function renew(url: string, former: Kept | undefined, address: string | undefined) {
     try {
       const entry = await fetchAnew(url, former?.keys !== undefined, address);
-      keep(url, entry);
+      keepNewest(kept, url, entry, bounds.sets);
       return (entry.keys as NonNullable<Kept['keys']>).set;
     } catch (refusal) {
       if (!(refusal instanceof ClientKeysRefused)) throw refusal;
       const keys = former?.keys;
       const goesOn = refusal.mayPass && keys && now() < keys.freshUntil + bounds.usedInTrouble;
-      keep(url, { triedAt: now(), refusal, ...(goesOn ? { keys } : undefined) });
+      keepNewest(kept, url, { triedAt: now(), refusal, ...(goesOn ? { keys } : undefined) }, bounds.sets);
       if (goesOn) return keys.set;
       throw refusal;
     }

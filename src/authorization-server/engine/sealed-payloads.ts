@@ -1,3 +1,4 @@
+import { keepNewest } from '../../collections/keep-newest.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { openPayload, payloadContext, type SealedRow } from './stored-names.ts';
 
@@ -41,9 +42,7 @@ export function createRememberedPayloads(box: SealedBox, kind: string): SealedPa
   function remember({ id, payload }: SealedRow, text: string): void {
     remembered.delete(id);
     if (payload.length > bounds.bytes) return;
-    const [oldest] = remembered.size >= bounds.payloads ? remembered.keys() : [];
-    if (oldest !== undefined) remembered.delete(oldest);
-    remembered.set(id, { payload, text });
+    keepNewest(remembered, id, { payload, text }, bounds.payloads);
     if (!willForget) setTimeout(forgetAll, rememberedMs).unref();
     willForget = true;
   }

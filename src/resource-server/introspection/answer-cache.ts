@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { keepNewest } from '../../collections/keep-newest.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 
 /** What was learned of a token: who calls with it, or that it is not good. */
@@ -33,10 +34,8 @@ export function createAnswerCache({ keepSeconds, now }: AnswerCacheOptions): Ans
   const keep = (name: string, learned: Learned): void => {
     const kept = learned ? good : bad;
     const until = Math.min(now() + keepSeconds, learned?.expiresAt ?? Number.POSITIVE_INFINITY);
-    kept.delete(name);
-    const [oldest] = kept.size >= maxKept ? kept.keys() : [];
-    if (oldest !== undefined) kept.delete(oldest);
-    if (until > now()) kept.set(name, { learned, until });
+    if (until > now()) keepNewest(kept, name, { learned, until }, maxKept);
+    else kept.delete(name);
   };
 
   return {

@@ -1,3 +1,4 @@
+import { keepNewest } from '../../collections/keep-newest.ts';
 import type { ArtifactRow, Change } from '../artifacts.ts';
 
 /** Artifacts that were written a moment ago, as they are in the database. */
@@ -37,12 +38,6 @@ export function createNewArtifacts(removalMark: (kind: string) => string): NewAr
   const expected = new Set<string>();
   const nameOf = (kind: string, id: string): string => `${kind} ${id}`;
 
-  function keep(name: string, row: Kept): void {
-    const [oldest] = kept.size >= bounds.rows ? kept.keys() : [];
-    if (oldest !== undefined) kept.delete(oldest);
-    kept.set(name, row);
-  }
-
   return {
     find(kind, id) {
       const known = kept.get(nameOf(kind, id));
@@ -60,7 +55,8 @@ export function createNewArtifacts(removalMark: (kind: string) => string): NewAr
         rows.push([name, { row: { id, payload, revision: 0, expiresAt }, mark: removalMark(kind) }]);
       }
       return (areDurable) => {
-        for (const [name, row] of rows) if (expected.delete(name) && areDurable) keep(name, row);
+        for (const [name, row] of rows)
+          if (expected.delete(name) && areDurable) keepNewest(kept, name, row, bounds.rows);
       };
     },
     forget(kind, id) {

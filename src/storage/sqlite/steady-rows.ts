@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { keepNewest } from '../../collections/keep-newest.ts';
 import type { OthersCommits } from './others-commits.ts';
 
 /** How many rows of a table are kept, about 1 KB each. */
@@ -61,9 +62,7 @@ export function createSteadyRows(db: Database.Database, othersCommits: OthersCom
       if (known) return known;
       const row = find(id);
       if (row === undefined) return undefined;
-      const [oldest] = rows.size >= maxKept ? rows.keys() : [];
-      if (oldest !== undefined) rows.delete(oldest);
-      rows.set(id, row);
+      keepNewest(rows, id, row, maxKept);
       return row;
     };
   };

@@ -7,8 +7,9 @@ export interface Writer {
   /**
    * Runs `work` inside a transaction and resolves with what it gives once the commit is durable. Where `work`
    * throws, its own changes are undone, those that share the commit stand, and the call rejects with the same error.
-   * @param options.repeatable whether `work` changes nothing but the database, but for what is forgotten: it may then run twice, the first time in
-   *   vain. Where none of a commit throws, that costs less; where one does, at most twice as much
+   * @param options.repeatable whether `work` changes nothing but the database and what may be forgotten at any time: it may
+   *   then run twice, the first time in vain. Where none of a commit throws, that costs less; where one does, at most
+   *   twice as much
    * @throws StorageUnavailable where the database stays locked or cannot be written
    */
   write<T>(work: () => T, options?: { repeatable?: boolean }): Promise<T>;
