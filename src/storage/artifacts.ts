@@ -139,10 +139,11 @@ export interface ArtifactStore {
   /** Gives the grants of an account, expired or not. */
   listGrants(accountId: string): Promise<GrantRow[]>;
   /**
-   * Gives the grants of an account to a client under which a code or token can be used at a time (epoch seconds), those
-   * that last longest first. Where all was used up, revoked or expired, a grant does nothing any more.
+   * Gives the grants of an account to a client under which a code or token can be used at a time (epoch seconds), the
+   * newest first, and no more than so many where there is a limit. Where all was used up, revoked or expired, a grant does
+   * nothing any more.
    */
-  listLiveGrants(accountId: string, clientId: string, at: number): Promise<GrantRow[]>;
+  listLiveGrants(accountId: string, clientId: string, at: number, limit?: number): Promise<GrantRow[]>;
   /** Gives a grant; undefined where it was revoked. */
   findGrant(id: string): Promise<ArtifactRow | undefined>;
   /** Carries out all changes in their order, or none of them. */

@@ -11,7 +11,7 @@ export interface SealedPayloads {
 }
 
 /** How much of a kind is remembered: so many payloads, none of which is longer than so many bytes. */
-const bounds = { payloads: 1_000, bytes: 4_096 } as const;
+const bounds = { payloads: 2_000, bytes: 4_096 } as const;
 
 /** For how long: what is in them in the clear, such as the code itself, does not stay in memory. */
 const rememberedMs = 60_000;

@@ -11,11 +11,15 @@ export interface EarlierConsent {
   scopes: ReadonlySet<string>;
 }
 
-/** Looks up what an account has allowed a client at a resource. */
+/**
+ * Looks up what an account has allowed a client at a resource.
+ * @param newest how many of its grants are looked at, from the newest on; all where it is left out
+ */
 export type AllowedBefore = (
   accountId: string,
   clientId: string,
   resource: string,
+  newest?: number,
 ) => Promise<EarlierConsent>;
 
 /**
@@ -28,8 +32,8 @@ export function createAllowedBefore(
   box: SealedBox,
   now: () => number,
 ): AllowedBefore {
-  return async (accountId, clientId, resource) => {
-    const grants = await artifacts.listLiveGrants(accountId, clientId, now());
+  return async (accountId, clientId, resource, newest) => {
+    const grants = await artifacts.listLiveGrants(accountId, clientId, now(), newest);
     const given = grants
       .map(({ id, payload }) => {
         const opened = openPayload<AdapterPayload>(box, 'Grant', { id, payload });

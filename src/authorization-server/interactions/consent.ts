@@ -27,6 +27,12 @@ export interface ConsentStepOptions extends UpstreamPagesOptions {
   consentThrough: FindConsentThrough;
 }
 
+/**
+ * How many grants of the same app the page looks through for what was allowed before. A person has one for each install of
+ * it; where a client has made thousands, the page takes no longer, and what is in none of these shows as new.
+ */
+const earlierShown = 20;
+
 function accountOf(interaction: Interaction): string {
   const accountId = interaction.session?.accountId;
   if (!accountId) throw new errors.SessionNotFound('nobody is logged in');
@@ -51,7 +57,7 @@ export async function showConsent(
   const about = { accountId: account.id, clientId, resource: resource.resource };
   const [standing, earlier, tools] = await Promise.all([
     options.standingOf(asked.client),
-    options.allowedBefore(about.accountId, about.clientId, about.resource),
+    options.allowedBefore(about.accountId, about.clientId, about.resource, earlierShown),
     options.toolsOf({ ...about, scopes }),
   ]);
   showPage(

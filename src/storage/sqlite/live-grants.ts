@@ -5,17 +5,23 @@ interface Row extends Omit<GrantRow, 'usedAt'> {
   usedAt: number | null;
 }
 
+/** What SQLite takes for no limit. */
+const all = -1;
+
 /** Creates the list of the grants of an account to one client under which something can still be used. */
 export function createLiveGrantList(db: Database.Database): ArtifactStore['listLiveGrants'] {
-  const list = db.prepare<{ accountId: string; clientId: string; at: number }, Row>(
-    `SELECT id, client_id AS clientId, payload, used_at AS usedAt, expires_at AS expiresAt FROM grants
+  // Numbers go up with time, and the entries of an account in its index are in their order: nothing is sorted, and no more
+  // is read than is asked for. That of clients would go through the grants of everybody.
+  const list = db.prepare<{ accountId: string; clientId: string; at: number; limit: number }, Row>(
+    `SELECT id, client_id AS clientId, payload, used_at AS usedAt, expires_at AS expiresAt
+     FROM grants INDEXED BY grants_account
      WHERE account_id = @accountId AND client_id = @clientId AND expires_at > @at AND EXISTS (SELECT 1 FROM artifacts
        WHERE grant_number = grants.number AND consumed_at IS NULL
          AND artifacts.expires_at - iif(kind = 'AuthorizationCode', ${keptAfterUseSeconds}, 0) > @at)
-     ORDER BY expires_at DESC, id`,
+     ORDER BY number DESC LIMIT @limit`,
   );
-  return async (accountId, clientId, at) =>
+  return async (accountId, clientId, at, limit = all) =>
     list
-      .all({ accountId, clientId, at })
+      .all({ accountId, clientId, at, limit })
       .map(({ usedAt, ...row }) => (usedAt === null ? row : { ...row, usedAt }));
 }

@@ -29,9 +29,9 @@ it('names every grant that gives something at the resource, and all the scopes t
     box,
     () => 1_000,
   );
-  expect(await allowedBefore('ada', 'client', mcp)).toEqual({
+  expect(await allowedBefore('ada', 'client', mcp, 20)).toEqual({
     grantIds: ['g1', 'g2'],
     scopes: new Set(['notes:read', 'notes:write']),
   });
-  expect(asked).toEqual([['ada', 'client', 1_000]]);
+  expect(asked).toEqual([['ada', 'client', 1_000, 20]]);
 });

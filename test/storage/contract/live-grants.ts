@@ -13,12 +13,12 @@ export function describeLiveGrants(open: OpenStorage): void {
   }
 
   describe('the live grants of an account to a client', () => {
-    it('are told, those that last longest first, and none of another account or client (T-103)', async () => {
+    it('are told, the newest first, and none of another account or client (T-103)', async () => {
       const { artifacts } = await openArtifacts();
       const ids = ['short', 'long', 'of another client', 'of another account'];
       await artifacts.commit([
-        grant('short'),
         { ...grant('long'), expiresAt: startOfTime + 500 },
+        grant('short'),
         grant('of another client', 'ada', 'another'),
         grant('of another account', 'grace'),
         ...ids.map((id) => artifact(`token ${id}`, { grantId: id })),
@@ -30,10 +30,20 @@ export function describeLiveGrants(open: OpenStorage): void {
         expiresAt,
       });
       expect(await artifacts.listLiveGrants('ada', 'client', startOfTime)).toEqual([
-        row('long', startOfTime + 500),
         row('short', startOfTime + 100),
+        row('long', startOfTime + 500),
       ]);
       expect(await artifacts.listLiveGrants('nobody', 'client', startOfTime)).toEqual([]);
+    });
+
+    it('are told up to a limit, which counts none under which nothing can be used', async () => {
+      const { artifacts } = await openArtifacts();
+      await artifacts.commit([
+        ...['first', 'second', 'third', 'used'].map((id) => grant(id)),
+        ...['first', 'second', 'third'].map((id) => artifact(`token ${id}`, { grantId: id })),
+      ]);
+      const newest = await artifacts.listLiveGrants('ada', 'client', startOfTime, 2);
+      expect(newest.map(({ id }) => id)).toEqual(['third', 'second']);
     });
 
     it('are those that have not expired and were not revoked', async () => {
