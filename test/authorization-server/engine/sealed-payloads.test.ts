@@ -49,12 +49,12 @@ it('what was changed in the database, or moved to another row, is refused howeve
 
 it('a bounded number of rows is remembered, the newest', () => {
   const { open, sealElsewhere, opens } = start();
-  const rows = Array.from({ length: 1001 }, (_, n) => sealElsewhere(`g${n}`, n));
+  const rows = Array.from({ length: 2001 }, (_, n) => sealElsewhere(`g${n}`, n));
   for (const row of rows) open(row);
   for (const row of rows.slice(1)) open(row);
-  expect(opens()).toBe(1001);
+  expect(opens()).toBe(2001);
   expect(open(rows[0] as (typeof rows)[number])).toBe(0);
-  expect(opens()).toBe(1002);
+  expect(opens()).toBe(2002);
 });
 
 it('what was sealed here is not opened again, and is bound to its row', () => {
@@ -69,7 +69,7 @@ it('what was sealed here is not opened again, and is bound to its row', () => {
 it('what is sealed again takes the place of what was sealed before, and is remembered as the newest', () => {
   const { open, seal, opens } = start();
   const before = seal('g', 1);
-  for (let n = 0; n < 999; n++) seal(`g${n}`, n);
+  for (let n = 0; n < 1999; n++) seal(`g${n}`, n);
   const payload = seal('g', 2);
   seal('one more', 0);
   expect(open({ id: 'g', payload })).toBe(2);
