@@ -126,6 +126,24 @@ describe('a client that asks for more', () => {
     expect(lines.map((line) => JSON.parse(line).clientId)).toEqual([clientId]);
   });
 
+  it('shows as new what none of its newest twenty grants gives, and loses the older ones as well where the person says so', async () => {
+    const visitor = createVisitor();
+    const oldest = await obtainTokens(gatehouse, { visitor });
+    const { clientId } = oldest;
+    const scopes = ['notes:read'];
+    for (let newer = 0; newer < 19; newer++) await obtainTokens(gatehouse, { clientId, scopes, visitor });
+    expect(await groupsFor(clientId, { visitor })).toEqual({
+      [allowedLegend]: ['notes:read', 'notes:write'],
+    });
+    await obtainTokens(gatehouse, { clientId, scopes, visitor });
+    expect(await groupsFor(clientId, { visitor })).toEqual({
+      [newLegend]: ['notes:write'],
+      [allowedLegend]: ['notes:read'],
+    });
+    await obtainTokens(gatehouse, { clientId, scopes, visitor, fields: [['end_earlier', 'yes']] });
+    expect(await tryAccess(gatehouse.mcpUrl, oldest.tokens.access_token)).toBe(401);
+  });
+
   it('loses nothing where the person denies, whatever else is ticked', async () => {
     const { clientId, tokens } = await obtainTokens(gatehouse);
     const visitor = createVisitor();
