@@ -140,8 +140,8 @@ export interface ArtifactStore {
   listGrants(accountId: string): Promise<GrantRow[]>;
   /**
    * Gives the grants of an account to a client under which a code or token can be used at a time (epoch seconds), the
-   * newest first, and no more than so many where there is a limit. Where all was used up, revoked or expired, a grant does
-   * nothing any more.
+   * newest first (those of a database from before schema 19 in any order), and no more than so many where there is a
+   * limit. Where all was used up, revoked or expired, a grant does nothing any more.
    */
   listLiveGrants(accountId: string, clientId: string, at: number, limit?: number): Promise<GrantRow[]>;
   /** Gives a grant; undefined where it was revoked. */

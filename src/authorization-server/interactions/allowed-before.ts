@@ -9,11 +9,13 @@ export interface EarlierConsent {
   /** Names of the grants, as {@link ArtifactStore.revokeGrant} takes them. */
   grantIds: readonly string[];
   scopes: ReadonlySet<string>;
+  /** Whether older grants of the client, at whatever resource, may not have been looked at. */
+  mayHaveMore: boolean;
 }
 
 /**
  * Looks up what an account has allowed a client at a resource.
- * @param newest how many of its grants are looked at, from the newest on; all where it is left out
+ * @param newest how many of its grants at any resource are looked at, from the newest on; all where it is left out
  */
 export type AllowedBefore = (
   accountId: string,
@@ -44,6 +46,7 @@ export function createAllowedBefore(
     return {
       grantIds: given.map(({ id }) => id),
       scopes: new Set(given.flatMap(({ scopes }) => scopes)),
+      mayHaveMore: grants.length === newest,
     };
   };
 }

@@ -28,8 +28,8 @@ export interface ConsentStepOptions extends UpstreamPagesOptions {
 }
 
 /**
- * How many grants of the same app the page looks through for what was allowed before. A person has one for each install of
- * it; where a client has made thousands, the page takes no longer, and what is in none of these shows as new.
+ * How many grants of the same app the page opens to see what was allowed before: a person has one for each time an install
+ * of it logged in, and clients can get thousands. What only an older one gives shows as new, and can be ended all the same.
  */
 const earlierShown = 20;
 
@@ -85,7 +85,7 @@ export async function showConsent(
         ...(tools ? { tools: tools.byScope[scope] ?? [] } : undefined),
       })),
       freeTools: tools?.free ?? [],
-      hasEarlier: earlier.grantIds.length > 0,
+      hasEarlier: earlier.grantIds.length > 0 || earlier.mayHaveMore,
       time: asked.refreshes
         ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }
         : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },

@@ -46,7 +46,7 @@ ${scopes.map((scope) => renderScope(texts, scope))}</fieldset>
  * app may use that is allowed at all.
  * @param scopes all that can be given, in the order of the request
  * @param freeTools tools that need no scope
- * @param hasEarlier whether the app has access by an earlier consent, which can then be ended
+ * @param hasEarlier whether the app has, or may have, access by an earlier consent, which can then be ended
  */
 export function renderScopes(
   texts: Texts,

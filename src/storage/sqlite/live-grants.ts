@@ -10,8 +10,9 @@ const all = -1;
 
 /** Creates the list of the grants of an account to one client under which something can still be used. */
 export function createLiveGrantList(db: Database.Database): ArtifactStore['listLiveGrants'] {
-  // Numbers go up with time, and the entries of an account in its index are in their order: nothing is sorted, and no more
-  // is read than is asked for. That of clients would go through the grants of everybody.
+  // Numbers go up with time, but among grants from before there were numbers, and the entries of an account in its index are
+  // in their order: nothing is sorted, and reading ends with the last that is asked for. The index of clients would go
+  // through the grants of everybody.
   const list = db.prepare<{ accountId: string; clientId: string; at: number; limit: number }, Row>(
     `SELECT id, client_id AS clientId, payload, used_at AS usedAt, expires_at AS expiresAt
      FROM grants INDEXED BY grants_account

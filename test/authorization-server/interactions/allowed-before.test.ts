@@ -32,6 +32,16 @@ it('names every grant that gives something at the resource, and all the scopes t
   expect(await allowedBefore('ada', 'client', mcp, 20)).toEqual({
     grantIds: ['g1', 'g2'],
     scopes: new Set(['notes:read', 'notes:write']),
+    mayHaveMore: false,
   });
   expect(asked).toEqual([['ada', 'client', 1_000, 20]]);
+});
+
+it('says where there may be more than was looked at, whatever resource that was of', async () => {
+  const rows = [row('g1', { 'https://mcp.example.com/sse': 'admin' }), row('g2', undefined)];
+  const allowedBefore = createAllowedBefore({ listLiveGrants: async () => rows }, box, () => 1_000);
+  const nothing = { grantIds: [], scopes: new Set() };
+  expect(await allowedBefore('ada', 'client', mcp, 2)).toEqual({ ...nothing, mayHaveMore: true });
+  expect(await allowedBefore('ada', 'client', mcp, 3)).toEqual({ ...nothing, mayHaveMore: false });
+  expect(await allowedBefore('ada', 'client', mcp)).toEqual({ ...nothing, mayHaveMore: false });
 });

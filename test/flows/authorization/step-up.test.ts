@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
+  approve,
   authorization,
   obtainTokens,
   openConsent,
@@ -142,6 +143,18 @@ describe('a client that asks for more', () => {
     });
     await obtainTokens(gatehouse, { clientId, scopes, visitor, fields: [['end_earlier', 'yes']] });
     expect(await tryAccess(gatehouse.mcpUrl, oldest.tokens.access_token)).toBe(401);
+  });
+
+  it('can be ended here also where its newest twenty grants are of another resource (T-103)', async () => {
+    const visitor = createVisitor();
+    const { clientId, tokens } = await obtainTokens(gatehouse, { visitor });
+    const elsewhere = { resource: `${gatehouse.url}/sse` };
+    for (let newer = 0; newer < 20; newer++)
+      await approve(authorization(gatehouse, clientId, elsewhere), { visitor });
+    const { html } = await openConsent(authorization(gatehouse, clientId), visitor);
+    expect(html).toContain('name="end_earlier"');
+    await obtainTokens(gatehouse, { clientId, visitor, fields: [['end_earlier', 'yes']] });
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
   });
 
   it('loses nothing where the person denies, whatever else is ticked', async () => {

@@ -39,11 +39,14 @@ export function describeLiveGrants(open: OpenStorage): void {
     it('are told up to a limit, which counts none under which nothing can be used', async () => {
       const { artifacts } = await openArtifacts();
       await artifacts.commit([
-        ...['first', 'second', 'third', 'used'].map((id) => grant(id)),
-        ...['first', 'second', 'third'].map((id) => artifact(`token ${id}`, { grantId: id })),
+        grant('z'),
+        { ...grant('m'), expiresAt: startOfTime + 500 },
+        ...['a', 'used', 'none'].map((id) => grant(id)),
+        ...['z', 'm', 'a', 'used'].map((id) => artifact(`token ${id}`, { grantId: id })),
       ]);
+      await artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 'token used', at: startOfTime }]);
       const newest = await artifacts.listLiveGrants('ada', 'client', startOfTime, 2);
-      expect(newest.map(({ id }) => id)).toEqual(['third', 'second']);
+      expect(newest.map(({ id }) => id)).toEqual(['a', 'm']);
     });
 
     it('are those that have not expired and were not revoked', async () => {
