@@ -1,4 +1,6 @@
-// Gets codes, says so, and redeems or refreshes when it is told to: a child of the bench, on the core of the load.
+// Turn after turn gets codes, says so, and redeems or refreshes when it is told to: a child of the bench, on the core of the
+// load. One for all turns of a server: a new process takes twice as long for each request in its first half second, in which
+// the server waits for it and shares fewer commits, and in which the fastest server has redeemed all codes of a turn.
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
@@ -8,16 +10,20 @@ import { createVisitor } from '../test/support/visitor.ts';
 import type { Issuer } from './issuers.ts';
 import { person } from './person.ts';
 
-/** What the bench asks for. */
-export interface IssuanceTask extends Pick<Issuer, 'origin' | 'ways'> {
+/** Whom it asks. */
+export interface IssuanceTarget extends Pick<Issuer, 'origin' | 'ways'> {
+  connections: number;
+}
+
+/** What it is asked to do in a turn. */
+export interface IssuanceTask {
   /** Each code is redeemed once, all of them; or each grant is refreshed again and again for some seconds. */
   work: { kind: 'exchange' } | { kind: 'refresh'; seconds: number };
   /** Codes that are got before. */
   codes: number;
-  connections: number;
 }
 
-/** What it saw. */
+/** What it saw in a turn. */
 export interface IssuanceReport {
   done: number;
   seconds: number;
@@ -36,7 +42,7 @@ interface Refreshable {
   refreshToken: string;
 }
 
-const { origin, ways, work, codes: wanted, connections } = JSON.parse(process.argv[2] ?? '') as IssuanceTask;
+const { origin, ways, connections } = JSON.parse(process.argv[2] ?? '') as IssuanceTarget;
 const agent = new Agent({ keepAlive: true, maxSockets: connections });
 const resource = ways.resource === undefined ? undefined : new URL(ways.resource, origin).href;
 
@@ -113,7 +119,7 @@ async function openBrowsers(): Promise<{ clientId: string; browse: Browser }[]> 
   return browsers;
 }
 
-async function getCodes(): Promise<Code[]> {
+async function getCodes(wanted: number): Promise<Code[]> {
   const browsers = await openBrowsers();
   const got: Code[] = [];
   let left = wanted;
@@ -197,17 +203,19 @@ function refreshFor(seconds: number, grants: readonly Refreshable[]): Promise<Is
   );
 }
 
-async function prepare(): Promise<() => Promise<IssuanceReport>> {
-  const codes = await getCodes();
+async function prepare({ work, codes: wanted }: IssuanceTask): Promise<() => Promise<IssuanceReport>> {
+  const codes = await getCodes(wanted);
   if (work.kind === 'exchange') return () => exchangeAll(codes);
   const grants: Refreshable[] = [];
   for (const code of codes) grants.push({ clientId: code.clientId, refreshToken: await redeem(code) });
   return () => refreshFor(work.seconds, grants);
 }
 
-const run = await prepare();
-process.send?.('ready');
-await once(process, 'message');
-process.send?.(await run());
-await once(process, 'message');
-process.exit(0);
+process.on('disconnect', () => process.exit());
+for (;;) {
+  const [task] = (await once(process, 'message')) as [IssuanceTask];
+  const run = await prepare(task);
+  process.send?.('ready');
+  await once(process, 'message');
+  process.send?.(await run());
+}

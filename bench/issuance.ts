@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { IssuanceReport, IssuanceTask } from './issuance-load.ts';
+import type { IssuanceReport, IssuanceTarget, IssuanceTask } from './issuance-load.ts';
 import { type Issuer, type IssuerName, startIssuer } from './issuers.ts';
 import type { Pace } from './pace.ts';
 import type { Row } from './report.ts';
@@ -36,7 +36,18 @@ const subjects: readonly IssuerName[] = [
   'better-auth NORMAL',
 ];
 
-/** The next message of the load. @throws Error where it ends or takes too long */
+/** The load of an issuer: one process for all turns, which is warm when they count. */
+interface Load {
+  /** @throws Error where one answer is not the right one, or the turn takes too long */
+  run(task: IssuanceTask): Promise<Measured>;
+  stop(): Promise<void>;
+}
+
+function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** The next message of a load. @throws Error where it ends or takes too long */
 async function nextMessage(load: ChildProcess): Promise<unknown> {
   const waiting = new AbortController();
   const { signal } = waiting;
@@ -52,39 +63,36 @@ async function nextMessage(load: ChildProcess): Promise<unknown> {
   }
 }
 
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-async function runLoad(
-  { server, origin, ways }: Issuer,
-  task: Pick<IssuanceTask, 'work' | 'codes'>,
-): Promise<Measured> {
+function startLoad({ server, origin, ways }: Issuer): Load {
   const program = fileURLToPath(new URL('issuance-load.ts', import.meta.url));
-  const whole: IssuanceTask = { origin, ways, connections, ...task };
-  const load = spawn('taskset', ['-c', cores.load, process.execPath, program, JSON.stringify(whole)], {
+  const target: IssuanceTarget = { origin, ways, connections };
+  const load = spawn('taskset', ['-c', cores.load, process.execPath, program, JSON.stringify(target)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  try {
-    await nextMessage(load);
-    const before = processorMicroseconds(server);
-    load.send('go on');
-    const { done, seconds, latencies } = (await nextMessage(load)) as IssuanceReport;
-    const used = processorMicroseconds(server) - before;
-    const sorted = latencies.sort((a, b) => a - b);
-    return {
-      seconds,
-      perSecond: done / seconds,
-      p50: percentile(sorted, 0.5),
-      p99: percentile(sorted, 0.99),
-      refused: 0,
-      broken: 0,
-      processorMicros: used / done,
-    };
-  } finally {
-    load.kill('SIGKILL');
-    if (load.exitCode === null && load.signalCode === null) await once(load, 'exit');
-  }
+  return {
+    async run(task) {
+      load.send(task);
+      await nextMessage(load);
+      const before = processorMicroseconds(server);
+      load.send('go on');
+      const { done, seconds, latencies } = (await nextMessage(load)) as IssuanceReport;
+      const used = processorMicroseconds(server) - before;
+      const sorted = latencies.sort((a, b) => a - b);
+      return {
+        seconds,
+        perSecond: done / seconds,
+        p50: percentile(sorted, 0.5),
+        p99: percentile(sorted, 0.99),
+        refused: 0,
+        broken: 0,
+        processorMicros: used / done,
+      };
+    },
+    async stop() {
+      load.kill('SIGKILL');
+      if (load.exitCode === null && load.signalCode === null) await once(load, 'exit');
+    },
+  };
 }
 
 /**
@@ -97,16 +105,20 @@ export async function measureIssuance(
   pace: Pace,
   folder: string,
 ): Promise<Row[]> {
-  const started: { name: IssuerName; issuer: Issuer }[] = [];
+  const started: { name: IssuerName; issuer: Issuer; load: Load }[] = [];
   try {
-    for (const name of subjects) started.push({ name, issuer: await startIssuer(name, folder) });
-    const runs = await takeTurns(started, pace, ({ issuer }, seconds) =>
+    for (const name of subjects) {
+      const issuer = await startIssuer(name, folder);
+      started.push({ name, issuer, load: startLoad(issuer) });
+    }
+    const runs = await takeTurns(started, pace, ({ load }, seconds) =>
       kind === 'refresh'
-        ? runLoad(issuer, { work: { kind, seconds }, codes: loadGrants })
-        : runLoad(issuer, { work: { kind }, codes: pace.codes }),
+        ? load.run({ work: { kind, seconds }, codes: loadGrants })
+        : load.run({ work: { kind }, codes: pace.codes }),
     );
     return started.map(({ name }, at) => rowOfRuns(work, name, runs[at] ?? []));
   } finally {
+    await Promise.all(started.map(({ load }) => load.stop()));
     await Promise.all(started.map(({ issuer }) => issuer.server.stop()));
   }
 }

@@ -4,11 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { IssuanceReport, IssuanceTask } from '../../bench/issuance-load.ts';
+import type { IssuanceReport, IssuanceTarget, IssuanceTask } from '../../bench/issuance-load.ts';
 import { person } from '../../bench/person.ts';
 import { startGatehouse } from '../support/gatehouse.ts';
 
-const ways: IssuanceTask['ways'] = {
+const ways: IssuanceTarget['ways'] = {
   authorize: '/authorize',
   token: '/token',
   register: '/register',
@@ -16,19 +16,20 @@ const ways: IssuanceTask['ways'] = {
   redirectUri: 'http://127.0.0.1:53682/callback',
 };
 
-/** Starts the load, tells it to go on when it is ready; gives what it reports, or what it died of. */
-async function runLoad(task: Omit<IssuanceTask, 'connections'>): Promise<IssuanceReport | string> {
-  const args = [JSON.stringify({ ...task, connections: 2 } satisfies IssuanceTask)];
+/** Starts a load. Its turns give what it reports, having told it to go on when it was ready, or what it died of. */
+function startLoad(
+  target: Omit<IssuanceTarget, 'connections'>,
+): (task: IssuanceTask) => Promise<IssuanceReport | string> {
+  const args = [JSON.stringify({ ...target, connections: 2 } satisfies IssuanceTarget)];
   const load = fork('bench/issuance-load.ts', args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   onTestFinished(() => void load.kill('SIGKILL'));
   const died = load.stderr ? text(load.stderr) : Promise.resolve('');
-  const report = new Promise<IssuanceReport>((resolve) => {
-    load.on('message', (message) => {
-      if (message === 'ready') load.send('go on');
-      else resolve(message as IssuanceReport);
-    });
-  });
-  return Promise.race([report, died]);
+  return async (task) => {
+    load.send(task);
+    if ((await Promise.race([once(load, 'message'), died]))[0] !== 'ready') return died;
+    load.send('go on');
+    return Promise.race([once(load, 'message').then(([report]) => report as IssuanceReport), died]);
+  };
 }
 
 async function startPerson(): Promise<string> {
@@ -54,18 +55,21 @@ async function startWithoutRotation(): Promise<string> {
 }
 
 describe('the load of the token endpoint', () => {
-  it('redeems each code of a person who logs in and consents, once', async () => {
+  it('redeems each code of a person who logs in and consents, once, turn after turn', async () => {
     const origin = await startPerson();
-    const own = { ...ways, consent: ['notes:read'], resource: '/mcp' };
-    const report = await runLoad({ origin, ways: own, work: { kind: 'exchange' }, codes: 5 });
-    expect(report).toMatchObject({ done: 5, latencies: { length: 5 } });
+    const run = startLoad({ origin, ways: { ...ways, consent: ['notes:read'], resource: '/mcp' } });
+    for (const codes of [5, 3])
+      expect(await run({ work: { kind: 'exchange' }, codes })).toMatchObject({
+        done: codes,
+        latencies: { length: codes },
+      });
   });
 
   it('refreshes each grant in turn, always with the newest token', async () => {
     const origin = await startPerson();
-    const own = { ...ways, consent: ['notes:read'], resource: '/mcp' };
+    const run = startLoad({ origin, ways: { ...ways, consent: ['notes:read'], resource: '/mcp' } });
     const work = { kind: 'refresh', seconds: 0.2 } as const;
-    const report = (await runLoad({ origin, ways: own, work, codes: 4 })) as IssuanceReport;
+    const report = (await run({ work, codes: 4 })) as IssuanceReport;
     expect(report.done).toBeGreaterThanOrEqual(8);
     expect(report.latencies).toHaveLength(report.done);
   });
@@ -73,6 +77,6 @@ describe('the load of the token endpoint', () => {
   it('dies where an answer brings no new refresh token', async () => {
     const origin = await startWithoutRotation();
     const work = { kind: 'refresh', seconds: 0.2 } as const;
-    expect(await runLoad({ origin, ways, work, codes: 2 })).toContain('an answer without new tokens');
+    expect(await startLoad({ origin, ways })({ work, codes: 2 })).toContain('an answer without new tokens');
   });
 });
