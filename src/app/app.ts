@@ -1,4 +1,5 @@
 import Koa, { type Context, type Middleware, type Next } from 'koa';
+import { sequence } from '../collections/sequence.ts';
 import type { ProtectedResourceMetadata } from '../oauth/metadata.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -18,7 +19,6 @@ import { pinPublicOrigin } from './public-origin.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
 import { createRouteNames } from './route-name.ts';
-import { sequence } from './sequence.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
 
 /** What the app puts in order. */

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import compose, { type ComposedMiddleware } from 'koa-compose';
+import { sequence } from '../collections/sequence.ts';
 import { pathOf } from '../oauth/well-known.ts';
 import { exposeWait } from './endpoint-limits/answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limits/endpoint-limit.ts';
@@ -39,9 +39,12 @@ export interface Dispatch {
 /** The way of requests through an endpoint. */
 interface Way {
   methods: readonly string[];
-  preflight: ComposedMiddleware<Context>;
-  pass: ComposedMiddleware<Context>;
+  preflight: Step;
+  pass: Step;
 }
+
+/** What stands behind the last step of a way. */
+const end = async (): Promise<void> => undefined;
 
 /**
  * Creates the way of a request to its endpoint: its path, then its method, then its limits, then its steps.
@@ -52,11 +55,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   const wayTo = (path: string, endpoint: Endpoint): Way => ({
     methods: endpoint.methods,
-    preflight: compose([...preflightSteps(endpoint), at(path)]),
-    pass: compose([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps]),
+    preflight: sequence([...preflightSteps(endpoint), at(path)]),
+    pass: sequence([exposeWait, ...stepsOf(endpoint.limits), ...endpoint.steps]),
   });
   const ways = new Map(Object.entries(endpoints).map(([path, endpoint]) => [path, wayTo(path, endpoint)]));
-  const pages = folders.map((folder) => ({ ...folder, pass: compose(stepsOf(folder.limits)) }));
+  const pages = folders.map((folder) => ({ ...folder, pass: sequence(stepsOf(folder.limits)) }));
 
   const findWay = (path: string): Way | undefined => {
     const way = ways.get(path);
@@ -79,9 +82,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (page) return page.pass(ctx, () => page.serve(ctx, path.slice(page.path.length + 1)));
       const way = findWay(path);
       if (!way) return next();
-      if (ctx.method === 'OPTIONS') return way.preflight(ctx);
+      if (ctx.method === 'OPTIONS') return way.preflight(ctx, end);
       if (way.methods.includes(ctx.method === 'HEAD' ? 'GET' : ctx.method))
-        return noteTolerated(ctx, tolerances, () => way.pass(ctx));
+        return noteTolerated(ctx, tolerances, () => way.pass(ctx, end));
       ctx.set('Allow', [...way.methods, 'OPTIONS'].join(', '));
       answerWithOAuthError(ctx, 405, 'invalid_request', `use ${way.methods.join(' or ')} here`);
     },

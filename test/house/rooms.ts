@@ -103,7 +103,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'app',
-    may: ['oauth', 'storage', ...doors, 'net/coalescer.ts', 'observability'],
+    may: ['oauth', 'collections', 'storage', ...doors, 'net/coalescer.ts', 'observability'],
     neverPackages: [engine, ...nativePackages],
   },
   {

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import compose from 'koa-compose';
+import { sequence } from '../../collections/sequence.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
@@ -70,7 +70,7 @@ export const withdrawDeviceFlow: Step = async (ctx, next) => {
 
 /** Goes on with the steps of a method; a HEAD is a GET. */
 function byMethod({ GET, POST }: Record<'GET' | 'POST', readonly Step[]>): Step {
-  const [get, post] = [compose([...GET]), compose([...POST])];
+  const [get, post] = [sequence(GET), sequence(POST)];
   return (ctx, next) => (ctx.method === 'POST' ? post : get)(ctx, next);
 }
 
