@@ -14,6 +14,8 @@ export interface Limiter {
   take(key: string): Promise<number>;
   /** Gives the seconds until there is room again without counting; 0 where there is room. */
   wait(key: string): Promise<number>;
+  /** Whether nobody took any for a whole window, of any key: then nobody has to wait. */
+  isIdle(): boolean;
   /** Takes one count off again: it turned out to be harmless. A key without counts is forgotten. */
   giveBack(key: string): Promise<void>;
   /** Forgets the key. */
@@ -27,8 +29,10 @@ export interface Limiter {
 export function createLimiter({ times, windowSeconds }: Limit): Limiter {
   const limiter = new RateLimiterMemory({ points: times, duration: windowSeconds });
   const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
+  let idleFrom = Number.NEGATIVE_INFINITY;
   return {
     async take(key) {
+      idleFrom = performance.now() + windowSeconds * 1000;
       try {
         await limiter.consume(key);
         return 0;
@@ -42,6 +46,7 @@ export function createLimiter({ times, windowSeconds }: Limit): Limiter {
       const state = await limiter.get(key);
       return state && state.consumedPoints >= times ? seconds(state.msBeforeNext) : 0;
     },
+    isIdle: () => performance.now() > idleFrom,
     async giveBack(key) {
       const state = await limiter.get(key);
       if (!state) return;

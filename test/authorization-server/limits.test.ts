@@ -34,6 +34,18 @@ describe('a limiter', () => {
     expect(await limiter.take('a')).toBeGreaterThan(0);
   });
 
+  it('is idle until it counts, and again a whole window after it counted last, whatever of', async () => {
+    const limiter = create();
+    expect([limiter.isIdle(), await limiter.wait('a')]).toEqual([true, 0]);
+    await limiter.take('a');
+    await vi.advanceTimersByTimeAsync(6000);
+    await limiter.take('b');
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(limiter.isIdle()).toBe(false);
+    await vi.advanceTimersByTimeAsync(4001);
+    expect(limiter.isIdle()).toBe(true);
+  });
+
   it('keeps no trace of a key whose counts were all given back, or that was reset, nor after the window', async () => {
     const limiter = create();
     for (const key of ['a', 'b', 'c']) await limiter.take(key);

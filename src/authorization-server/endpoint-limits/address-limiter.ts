@@ -17,6 +17,7 @@ export function createAddressLimiter(
   return {
     take: (key) => of(key).take(key),
     wait: (key) => of(key).wait(key),
+    isIdle: () => usual.isIdle() && shared.isIdle(),
     giveBack: (key) => of(key).giveBack(key),
     reset: (key) => of(key).reset(key),
   };

@@ -44,6 +44,10 @@ async function refuseClient(
   limit.answer(ctx, waitSeconds, `too many ${limit.what} of this client from this address`);
 }
 
+/** Where nothing was refused for a whole window, of anybody, no key is made and none looked up. */
+const waitOf = async (limiter: Limiter, key: () => string): Promise<number> =>
+  limiter.isIdle() ? 0 : limiter.wait(key());
+
 /** Counts every request of an address (T-061). */
 export function limitAddress(limit: RequestLimit): Step {
   return async (ctx, next) => {
@@ -79,11 +83,11 @@ export function limitClient(limit: ClientLimit): Step {
  */
 export function limitFailures(limit: ClientLimit): Step {
   return async (ctx, next) => {
-    const addressWait = await limit.byAddress.wait(addressOf(ctx));
+    const addressWait = await waitOf(limit.byAddress, () => addressOf(ctx));
     if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
     const clientId = await readClaimedClient(ctx);
     if (clientId !== undefined) {
-      const clientWait = await limit.byClient.wait(keyOf(ctx, clientId));
+      const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
       if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
       await next();
     }

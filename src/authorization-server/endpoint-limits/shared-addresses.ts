@@ -1,5 +1,6 @@
 // ipaddr.js, as src/net/address.ts has it.
 import ipaddr from 'ipaddr.js';
+import { rememberLast } from '../../collections/remember-last.ts';
 
 /** How many times as much is allowed to an address behind which many people stand. */
 export const sharedFactor = 20;
@@ -32,10 +33,5 @@ export function createSharedAddresses(ranges: readonly string[]): (address: stri
       ([range, bits]) => range.kind() === address.kind() && address.match(range as ipaddr.IPv4, bits),
     );
   };
-  /** The last address: one request asks several times. */
-  let last: { counted: string; isShared: boolean } | undefined;
-  return (counted) => {
-    if (last?.counted !== counted) last = { counted, isShared: isInRange(counted) };
-    return last.isShared;
-  };
+  return rememberLast(isInRange);
 }

@@ -53,6 +53,7 @@ function splitJoined(value: string, resources: ResourceRegistry): string[] {
  */
 export function canonicalizeResources(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const asked = parameters.getAll('resource');
+  if (asked.every((value) => resources.find(value)?.resource === value)) return false;
   const meant = asked
     .flatMap((value) => splitJoined(value, resources))
     .map((value) => resources.find(value)?.resource ?? value);

@@ -1,12 +1,23 @@
 import type { Context } from 'koa';
+import { replayBody } from '../engine/replayed-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
-import { BodyRefused, readBody, replayBody } from './request-body.ts';
+import { BodyRefused, readBody } from './request-body.ts';
 
 /** The engine's own limit for form bodies. */
 const maxFormBytes = 56 * 1024;
 
 /** More parameters than any request has. The engine's parser looks at the first thousand only (T-054). */
 const maxFormParameters = 100;
+
+const usualMediaType = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i;
+
+/**
+ * Whether a request has a form, said and sent as nearly every client does: told without taking its headers apart. One without
+ * a length has no body, or one in chunks, and is none of these.
+ */
+export function isUsualForm({ req: { headers } }: Context): boolean {
+  return headers['content-length'] !== undefined && usualMediaType.test(headers['content-type'] ?? '');
+}
 
 /**
  * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
@@ -17,7 +28,7 @@ const maxFormParameters = 100;
 export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
   const known: URLSearchParams | undefined = ctx.state.form;
   if (known) return known;
-  if (!ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
+  if (!isUsualForm(ctx) && !ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
   try {
     const body = await readBody(ctx, maxFormBytes);
     // Its first question mark is cut off, as that of a URL; one of the form itself stays, as it does in the engine.

@@ -7,11 +7,12 @@ import {
   type MetadataRefusal,
   normalizeRegistration,
 } from '../client-metadata.ts';
+import { replayBody } from '../engine/replayed-body.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import type { Step } from './endpoint-guards.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
-import { BodyRefused, readBody, replayBody } from './request-body.ts';
+import { BodyRefused, readBody } from './request-body.ts';
 
 /** Limits of a registration (T-060, T-062). */
 const limits = { bytes: 56 * 1024, levels: 8 } as const;

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 
@@ -26,30 +25,4 @@ export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
       throw new BodyRefused(413, `The request body may have at most ${limit} bytes.`);
     throw new BodyRefused(400, 'The request body could not be read.');
   }
-}
-
-/**
- * Hands the engine, which reads the stream itself, a body that was read and perhaps rewritten.
- * @param body what the engine is to read
- */
-export function replayBody(ctx: Context, body: Buffer): void {
-  // What the engine looks at: no stream, whose every step would cost the request a turn.
-  const stream: Record<string | symbol, unknown> = {
-    readable: true,
-    readableEncoding: null,
-    async *iterator() {
-      yield body;
-    },
-  };
-  ctx.req.headers['content-length'] = String(body.length);
-  delete ctx.req.headers['transfer-encoding'];
-  const replayed = new Proxy(ctx.req, {
-    get(request, property) {
-      const source = Object.hasOwn(stream, property) ? stream : request;
-      const value: unknown = Reflect.get(source, property);
-      return typeof value === 'function' ? value.bind(source) : value;
-    },
-  }) as IncomingMessage;
-  ctx.req = replayed;
-  ctx.request.req = replayed;
 }

@@ -10,6 +10,7 @@ import { compareLocalhostPorts } from '../tolerances/localhost-port.ts';
 import { compareSecretsAsRegistered } from './client-secrets.ts';
 import { addGrant, type OwnGrant } from './grant-parts.ts';
 import { knowScopes } from './live-scopes.ts';
+import { putBodyBack } from './replayed-body.ts';
 import { keepBrowserOfLogin } from './session-browser.ts';
 
 /** The engine, ready to be handed requests. */
@@ -91,6 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
     async serve(ctx, path) {
       if (current.copied !== copiedKeys()) current = build();
       ctx.path = `${base}${path}`;
+      putBodyBack(ctx);
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
       if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;

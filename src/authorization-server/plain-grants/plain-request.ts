@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { isUsualForm } from '../endpoints/form-body.ts';
 
 /** By each of these a request is more than a plain one: it authenticates, proves a key, or comes from a page. */
 const furtherHeaders = [
@@ -31,7 +32,7 @@ export function readPlainRequest(
   required: readonly string[],
 ): PlainRequest | undefined {
   if (furtherHeaders.some((name) => ctx.req.headers[name] !== undefined)) return undefined;
-  if (!['', 'utf-8'].includes(ctx.request.charset.toLowerCase())) return undefined;
+  if (!isUsualForm(ctx)) return undefined;
   const names = ['grant_type', 'client_id', ...required];
   const resource = form.get('resource') ?? undefined;
   if (form.size !== names.length + (resource === undefined ? 0 : 1)) return undefined;

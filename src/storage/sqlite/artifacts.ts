@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { rememberLast } from '../../collections/remember-last.ts';
 import {
   type ArtifactRow,
   type ArtifactStore,
@@ -131,22 +132,20 @@ export function createArtifactStore(
        revision = revision + 1
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
-  const findFresh = db.prepare<[string, string], { place: number; grant: number | null; expiresAt: number }>(
-    `SELECT rowid AS place, grant_number AS grant, expires_at AS expiresAt FROM artifacts
-     WHERE kind = ? AND id = ? AND consumed_at IS NULL`,
+  const useFresh = db.prepare<
+    [number, number | null, string, string],
+    { place: number; grant: number | null; expiresAt: number }
+  >(
+    `UPDATE artifacts SET consumed_at = ?, successors_at_ms = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL
+     RETURNING rowid AS place, grant_number AS grant, expires_at AS expiresAt`,
   );
-  const consume = db.prepare<[number, number | null, number]>(
-    'UPDATE artifacts SET consumed_at = ?, successors_at_ms = ? WHERE rowid = ?',
-  );
-  // Most live longer than that, and to set a time to what it is costs as much as to move it in its index.
-  const consumeAndKeep = db.prepare<[number, number | null, number, number]>(
-    'UPDATE artifacts SET consumed_at = ?, successors_at_ms = ?, expires_at = ? WHERE rowid = ?',
-  );
+  // Apart, as most live longer: to set a time to what it is costs as much as to move it in its index.
+  const keepUntil = db.prepare<[number, number]>('UPDATE artifacts SET expires_at = ? WHERE rowid = ?');
   const remove = db.prepare('DELETE FROM artifacts WHERE kind = ? AND id = ?');
   const passwordHash = db
     .prepare('SELECT password_hash FROM accounts WHERE id = ? AND disabled_at IS NULL')
     .pluck();
-  const grantNumber = db.prepare<[string], number>('SELECT number FROM grants WHERE id = ?').pluck();
+  const findGrantNumber = db.prepare<[string], number>('SELECT number FROM grants WHERE id = ?').pluck();
   const removeGrant = db.prepare('DELETE FROM grants WHERE id = ?');
   const fail = db
     .prepare(
@@ -154,10 +153,12 @@ export function createArtifactStore(
     )
     .pluck();
 
-  function putArtifact(change: PutArtifact): void {
+  const findNumber = (grantId: string): number => findGrantNumber.get(grantId) ?? noGrant;
+
+  function putArtifact(change: PutArtifact, numberOf: (grantId: string) => number): void {
     const { kind, id, payload, expiresAt, ifRevision = null } = change;
     const { accountId = null, upstreamSessionId = null, clientId = null, uid = null } = change;
-    const grant = change.grantId === undefined ? null : (grantNumber.get(change.grantId) ?? noGrant);
+    const grant = change.grantId === undefined ? null : numberOf(change.grantId);
     const values = [kind, id, grant, accountId, upstreamSessionId, clientId, uid, payload, expiresAt];
     if (change.ifAbsent === true) {
       if (putNew.run(values).changes === 0) throw new ConflictFound({ reason: 'present', kind, id });
@@ -171,24 +172,23 @@ export function createArtifactStore(
   /** Uses an artifact up, and notes that its grant and client were used. */
   function useUp({ kind, id, at, successorsAtMs }: Extract<Change, { type: 'consume' }>): void {
     newArtifacts.forget(kind, id);
-    const used = findFresh.get(kind, id);
+    const used = useFresh.get(at, successorsAtMs ?? null, kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     const until = at + keptAfterUseSeconds;
-    if (used.expiresAt < until) consumeAndKeep.run(at, successorsAtMs ?? null, until, used.place);
-    else consume.run(at, successorsAtMs ?? null, used.place);
+    if (used.expiresAt < until) keepUntil.run(until, used.place);
     if (used.grant === null) return;
     const clientId = useGrant.get({ grant: used.grant, at });
     if (clientId !== undefined) changeClient({ type: 'useClient', clientId, at });
   }
 
-  function apply(change: Change): void {
+  function apply(change: Change, numberOf: (grantId: string) => number): void {
     switch (change.type) {
       case 'putGrant':
         putGrant.run(change);
         useClient.run(change.at, change.clientId);
         return;
       case 'put':
-        putArtifact(change);
+        putArtifact(change, numberOf);
         return;
       case 'consume':
         useUp(change);
@@ -228,9 +228,12 @@ export function createArtifactStore(
   }
 
   function applyAll(changes: readonly Change[]): void {
+    let numberOf = rememberLast(findNumber);
     for (const change of changes) {
+      // Any other change may take a grant away, or give its number to the next one.
+      if (change.type !== 'put') numberOf = rememberLast(findNumber);
       try {
-        apply(change);
+        apply(change, numberOf);
       } catch (error) {
         if (error instanceof Database.SqliteError && error.code === 'SQLITE_CONSTRAINT_FOREIGNKEY')
           throw new ConflictFound({ reason: 'orphan', kind: 'kind' in change ? change.kind : 'Grant' });

@@ -25,7 +25,7 @@ export type KeepRows = <Row>(
  * Creates the rows that a connection keeps once they were read. A row that changes or goes is forgotten as that happens,
  * also where a foreign key takes it along; a commit of any other connection has all of them forgotten. What hangs on a row is
  * refused at the commit where the row is gone by then.
- * @returns gives finders, for who reads outside of a transaction: within one a row could be undone
+ * @returns gives finders. No write may decide by what they find, which may be as old as this turn of the event loop
  */
 export function createSteadyRows(db: Database.Database, othersCommits: OthersCommits): KeepRows {
   const kept: Record<SteadyTable, Map<string, unknown>> = {
@@ -56,12 +56,12 @@ export function createSteadyRows(db: Database.Database, othersCommits: OthersCom
   return <Row>(table: SteadyTable, find: (id: string) => Row | undefined) => {
     const rows = kept[table] as Map<string, Row>;
     return (id) => {
-      if (db.inTransaction) return find(id);
       forgetWhereOthersWrote();
       const known = rows.get(id);
       if (known) return known;
       const row = find(id);
-      if (row === undefined) return undefined;
+      // What is read within a transaction could be undone.
+      if (row === undefined || db.inTransaction) return row;
       keepNewest(rows, id, row, maxKept);
       return row;
     };

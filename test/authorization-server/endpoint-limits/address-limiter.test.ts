@@ -26,6 +26,13 @@ describe('a limiter of addresses', () => {
     expect(await countRoom(limiter, '192.0.2.2 192.0.2.1')).toBe(2);
   });
 
+  it.each(['192.0.2.1', '192.0.2.2'])('is not idle when it has counted %s', async (address) => {
+    const limiter = create();
+    expect(limiter.isIdle()).toBe(true);
+    await limiter.take(address);
+    expect(limiter.isIdle()).toBe(false);
+  });
+
   it('gives back and forgets where it counted', async () => {
     const limiter = create();
     await countRoom(limiter, '192.0.2.1');

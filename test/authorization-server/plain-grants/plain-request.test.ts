@@ -4,9 +4,12 @@ import { readPlainRequest } from '../../../src/authorization-server/plain-grants
 
 const plain = 'grant_type=refresh_token&client_id=c&refresh_token=r';
 
-function read(form: string, headers: Record<string, string> = {}) {
-  const contentType = { 'content-type': 'application/x-www-form-urlencoded' };
-  const request = { method: 'POST', url: '/token', headers: { ...contentType, ...headers } };
+function read(form: string, headers: Record<string, string | undefined> = {}) {
+  const usual = {
+    'content-type': 'application/x-www-form-urlencoded',
+    'content-length': String(form.length),
+  };
+  const request = { method: 'POST', url: '/token', headers: { ...usual, ...headers } };
   const ctx = new Koa().createContext(request as never, {} as never) as unknown as Context;
   return readPlainRequest(ctx, new URLSearchParams(form), ['refresh_token']);
 }
@@ -45,6 +48,9 @@ describe('a plain request', () => {
     ['oauth-client-attestation', 'jwt'],
     ['oauth-client-attestation-pop', 'jwt'],
     ['content-type', 'application/x-www-form-urlencoded; charset=iso-8859-1'],
+    ['content-type', 'application/x-www-form-urlencoded; charset=utf-8; x=y'],
+    ['content-type', 'multipart/form-data; boundary=application/x-www-form-urlencoded'],
+    ['content-length', undefined],
   ])('is none with the header %s: %s', (name, value) => {
     expect(read(plain, { [name]: value })).toBeUndefined();
   });

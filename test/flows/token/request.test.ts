@@ -1,5 +1,9 @@
 // Flows of src/authorization-server/endpoints/token-endpoint.ts, src/authorization-server/endpoints/request-body.ts,
-// src/authorization-server/endpoints/form-body.ts and src/authorization-server/endpoints/oauth-answer.ts.
+// src/authorization-server/endpoints/form-body.ts, src/authorization-server/engine/replayed-body.ts and
+// src/authorization-server/endpoints/oauth-answer.ts.
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
@@ -73,6 +77,20 @@ describe('a token request', () => {
       'invalid_request',
     );
     await expectTokens(await redeem(gatehouse.url, flow, code));
+  });
+
+  it.each([
+    ['a quoted charset', { 'content-type': 'application/x-www-form-urlencoded; charset="UTF-8"' }],
+    ['a media type in capitals', { 'content-type': 'Application/X-WWW-Form-URLencoded;charset=UTF-8' }],
+    ['its body in chunks', { ...form, 'transfer-encoding': 'chunked' }],
+    ['a page beside it', { ...form, origin: 'https://inspector.example' }],
+  ])('with %s is answered like any other', async (_what, headers) => {
+    const { tokens, clientId: owner } = await obtainTokens(gatehouse);
+    const fields = { grant_type: 'refresh_token', client_id: owner, refresh_token: tokens.refresh_token };
+    const outgoing = request(token, { method: 'POST', headers });
+    outgoing.end(new URLSearchParams(fields).toString());
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await json(answer)]).toMatchObject([200, { token_type: 'Bearer' }]);
   });
 
   it('with everything in the URL is invalid, and what stands in the URL besides is ignored (T-038)', async () => {

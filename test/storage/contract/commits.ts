@@ -48,6 +48,19 @@ export function describeCommits(open: OpenStorage): void {
       expect(await artifacts.findGrant('g')).toBeDefined();
     });
 
+    it('hangs nothing on the grant that takes the place of one it ended', async () => {
+      const { accounts, artifacts } = await openForTest(open);
+      await accounts.add(account('ada'));
+      const result = await artifacts.commit([
+        grant('g'),
+        artifact('t', { grantId: 'g' }),
+        { type: 'removeGrant', id: 'g' },
+        grant('h'),
+        artifact('u', { grantId: 'g' }),
+      ]);
+      expect(result).toMatchObject({ committed: false, conflict: { reason: 'orphan' } });
+    });
+
     it('for somebody whose password is another by now changes nothing (T-103, T-166)', async () => {
       const { accounts, artifacts } = await openForTest(open);
       await accounts.add(account('ada'));

@@ -58,10 +58,14 @@ describe('a row that is kept', () => {
 
   it('is not one that was read within a transaction, which may be undone', () => {
     const { db, find } = openTwice('d.db');
-    db.exec("BEGIN; UPDATE grants SET payload = x'03' WHERE id = 'g'");
+    const [row, untouched] = [find('g'), find('h')];
+    db.exec('BEGIN');
+    expect(find('g')).toBe(row);
+    db.exec("UPDATE grants SET payload = x'03' WHERE id = 'g'");
     expect(find('g')?.payload).toEqual(Buffer.from([3]));
     db.exec('ROLLBACK');
     expect(find('g')?.payload).toEqual(Buffer.from([0]));
+    expect(find('h')).toBe(untouched);
   });
 
   it('makes room for another when there are too many', () => {
