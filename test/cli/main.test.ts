@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testFolder } from '../client/support/folder.ts';
-import { runProgram } from '../support/program.ts';
+import { repository, runProgram } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';
 
 async function gatehouse(args: string[], input = '') {
@@ -42,6 +42,18 @@ describe('the command line', () => {
     const { stdout } = await gatehouse([command, '--help']);
     expect(stdout).toMatch(/\nExamples?:\n {2}scripts\/gatehouse /);
     expect(stdout).toContain(part);
+  });
+
+  it('prints JSON for whatever the client does, but where the README says otherwise', async () => {
+    const readme = readFileSync(join(repository, 'README.md'), 'utf8');
+    const [, section = ''] = readme.split('\n## Use it as a client\n');
+    const table = section.match(/^\| `gatehouse .*?(?= \| )/gm)?.join('\n');
+    const named = table?.replaceAll('`gatehouse ', '`').match(/(?<=`)[a-z]+/g);
+    const [, exceptions] = /^All but (.*) take `--json`;/m.exec(section) ?? [];
+    const { stdout } = await gatehouse(['completion', 'fish']);
+    const without = named?.filter((command) => !stdout.includes(`from ${command}' -l 'json'`));
+    expect(named).toContain('login');
+    expect(exceptions?.match(/\w+/g)?.filter((word) => word !== 'and')).toEqual(without);
   });
 
   it.each([
