@@ -29,7 +29,7 @@ export function registerKeys(program: Command, io: CommandIo = processIo()): voi
         isoTime(key.retiredAt),
         key.sealedRows === undefined ? '-' : String(key.sealedRows),
       ]);
-      const heading = ['KIND', 'STATE', 'ID', 'MADE', 'IN USE FROM', 'UNTIL', 'SEALED ROWS'];
+      const heading = ['KIND', 'STATE', 'ID', 'MADE', 'IN USE FROM', 'REPLACED', 'SEALED ROWS'];
       io.stdout.write(options.json ? formatJson(list) : formatTable([heading, ...rows]));
     },
   );

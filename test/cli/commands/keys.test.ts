@@ -1,8 +1,9 @@
 // Also the operator's side of it: src/authorization-server/administration/keys.ts.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { registerKeys } from '../../../src/cli/commands/keys.ts';
+import { isoTime } from '../../../src/cli/operator-command.ts';
 import type { KeySchedule } from '../../../src/crypto/key-schedule.ts';
 import { newInstallation, withInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
@@ -40,6 +41,20 @@ describe('gatehouse keys', () => {
         { event: 'key.rotated', details: { kind: 'signing', keyId: first.id, operator: expect.any(String) } },
       ]);
     });
+  });
+
+  it('list tells when a retiring key was replaced', async () => {
+    const data = await newInstallation();
+    const file = join(data, 'gatehouse.keys.json');
+    const schedule = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
+    const [current] = schedule.cookies as [KeySchedule['cookies'][number]];
+    schedule.cookies.push({ ...current, id: 'earlier', activeAt: current.activeAt - 86_400 });
+    writeFileSync(file, JSON.stringify(schedule));
+    const { stdout } = await runCommand(registerKeys, ['keys', 'list', '--data', data]);
+    const [heading = '', ...rows] = stdout.split('\n');
+    const row = rows.find((line) => line.includes(' earlier ')) ?? '';
+    expect(row).toMatch(/^cookies +retiring /);
+    expect(row.slice(heading.indexOf('REPLACED'))).toMatch(new RegExp(`^${isoTime(current.activeAt)} `));
   });
 
   it('rotate without a kind makes all', async () => {
