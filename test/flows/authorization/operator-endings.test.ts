@@ -132,6 +132,18 @@ describe('an operator, beside a running server', () => {
     expect((await visitor.open(authorization(served, clientId).url)).html).toContain('name="password"');
   });
 
+  it('is told where a session that was ended has an app, which may go on; a login in a browser has none', async () => {
+    const { tokens } = await obtainTokens(served);
+    await openStream(tokens);
+    const listed = await operate<Listed[]>('session', 'list', '--account', ada.email);
+    const end = async (wanted: string) => {
+      const { id = '' } = listed.find(({ kind }) => kind === wanted) ?? {};
+      return (await runGatehouse(['session', 'end', id, '--data', served.folder])).stdout;
+    };
+    expect(await end('mcp')).toBe('Ended. To end what its app may do as well: gatehouse grant revoke.\n');
+    expect(await end('browser')).toBe('Ended.\n');
+  });
+
   it('sees tables of the same, for a terminal', async () => {
     for (const command of ['grant', 'session'])
       expect((await runGatehouse([command, 'list', '--data', served.folder])).stdout).toMatch(/^(ID|KIND) +/);
