@@ -23,7 +23,7 @@ export interface ChainEnd {
   mac: string;
 }
 
-/** What is wrong at a place of the log. */
+/** What is wrong at a place of the log; with `ends_before_head`, the place of its last row. */
 export interface ChainFault {
   seq: number;
   fault:
@@ -34,7 +34,8 @@ export interface ChainFault {
     | 'start_forged'
     | 'head_forged'
     | 'tampering_noticed'
-    | 'other_head';
+    | 'other_head'
+    | 'ends_before_head';
 }
 
 /** The event with which the log says of itself that its end was not as it had been left. */
@@ -94,7 +95,8 @@ export function checkChain(
       if (end > last.seq) faults.push({ seq: last.seq + 1, fault: 'cut_off' });
       else if (end < last.seq && last.seq !== start?.seq) faults.push({ seq: end + 1, fault: 'added' });
       else if (head && head.hash !== last.hash) faults.push({ seq: last.seq, fault: 'changed' });
-      if (!isKnownMet) faults.push({ seq: known?.seq ?? 0, fault: 'other_head' });
+      if (known && known.seq > last.seq) faults.push({ seq: last.seq, fault: 'ends_before_head' });
+      else if (known && !isKnownMet) faults.push({ seq: known.seq, fault: 'other_head' });
       return faults;
     },
   };

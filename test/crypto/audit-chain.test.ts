@@ -125,7 +125,8 @@ describe('the chain of the audit log', () => {
     const earlier = rows.slice(0, 3);
     const known = { seq: 5, hash: rows[4]?.hash ?? '' };
     expect(check(earlier)).toEqual([]);
-    expect(check(earlier, { known })).toEqual(['5 other_head']);
+    expect(check(earlier, { known })).toEqual(['3 ends_before_head']);
+    expect(check([], { known })).toEqual(['0 ends_before_head']);
     expect(check(rows, { known })).toEqual([]);
     expect(check(rows, { known: { seq: 3, hash: known.hash } })).toEqual(['3 other_head']);
   });

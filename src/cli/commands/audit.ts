@@ -18,6 +18,8 @@ interface Filter extends InstallationOptions {
   until?: number;
 }
 
+type Fault = Awaited<ReturnType<Administration['audit']['verify']>>['faults'][number];
+
 interface Known {
   seq: number;
   hash: string;
@@ -37,6 +39,12 @@ function parseHead(text: string): Known {
       'A head is what gatehouse audit verify printed: a number, a colon and a hash.',
     );
   return { seq: Number(seq), hash };
+}
+
+function faultLine({ seq, fault }: Fault): string {
+  if (fault !== 'ends_before_head') return `event ${seq}: ${fault.replaceAll('_', ' ')}`;
+  const where = seq === 0 ? 'The log is empty, without' : `The log ends at event ${seq}, before`;
+  return `${where} the head that was noted: it was cut off, or put back from a backup that is older than the note.`;
 }
 
 function withFilter(command: Command): Command {
@@ -119,14 +127,16 @@ export function registerAudit(program: Command, io: CommandIo = processIo()): vo
         administration.audit.verify(options.head),
       );
       const head = verdict.head ? `${verdict.head.seq}:${verdict.head.hash}` : 'none';
-      const faults = verdict.faults.map(({ seq, fault }) => `event ${seq}: ${fault.replaceAll('_', ' ')}`);
+      const isShort = verdict.faults.every(({ fault }) => fault === 'ends_before_head');
       const text = verdict.isWhole
         ? `Whole: ${verdict.rows} event${verdict.rows === 1 ? '' : 's'}.\nHead: ${head}\nKeep the head elsewhere, and check against it later with --head.`
-        : `Not whole:\n${faults.join('\n')}`;
+        : `Not whole:\n${verdict.faults.map(faultLine).join('\n')}`;
       io.stdout.write(options.json ? formatJson({ ...verdict, head }) : `${text}\n`);
       if (!verdict.isWhole)
         throw new CliError(
-          'The audit log was changed by somebody who could write the database.',
+          isShort
+            ? 'The audit log does not reach the head that was noted.'
+            : 'The audit log was changed by somebody who could write the database.',
           exitCodes.faultsFound,
           'Compare it with the server’s log and with backups; gatehouse audit export prints what is there.',
         );

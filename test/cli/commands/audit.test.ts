@@ -90,10 +90,36 @@ describe('gatehouse audit', () => {
     expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
   });
 
-  it('verify of a database that was put back is shown by a head that was kept', async () => {
+  it('verify with a head beyond the end says where the log ends, and what that means (T-197)', async () => {
+    const head = `9:${'x'.repeat(43)}`;
     const data = await withEvents();
-    const { error } = await run(data, 'verify', '--head', `9:${'x'.repeat(43)}`);
-    expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
+    const { stdout, error } = await run(data, 'verify', '--head', head);
+    const why = 'it was cut off, or put back from a backup that is older than the note.';
+    expect(stdout).toBe(`Not whole:\nThe log ends at event 3, before the head that was noted: ${why}\n`);
+    expect(error).toMatchObject({
+      exitCode: exitCodes.faultsFound,
+      message: 'The audit log does not reach the head that was noted.',
+    });
+    expect(JSON.parse((await run(data, 'verify', '--json', '--head', head)).stdout)).toMatchObject({
+      isWhole: false,
+      faults: [{ seq: 3, fault: 'ends_before_head' }],
+    });
+    const db = new Database(join(data, 'gatehouse.db'));
+    db.exec('DELETE FROM audit');
+    db.close();
+    const emptied = await run(data, 'verify', '--head', head);
+    expect(emptied.stdout).toBe(
+      `Not whole:\nevent 1: cut off\nThe log is empty, without the head that was noted: ${why}\n`,
+    );
+    expect(emptied.error).toMatchObject({
+      message: 'The audit log was changed by somebody who could write the database.',
+    });
+  });
+
+  it('verify with another head of an event that is there says which', async () => {
+    const { stdout, error } = await run(await withEvents(), 'verify', '--head', `2:${'x'.repeat(43)}`);
+    expect(stdout).toBe('Not whole:\nevent 2: other head\n');
+    expect(error).toMatchObject({ exitCode: exitCodes.faultsFound });
   });
 
   it.each([
