@@ -92,10 +92,12 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
 
 // Standard output is for results and protocols alone: libraries write to the console when it suits them (B1-03).
 globalThis.console = new Console(process.stderr);
-// Who reads our output may stop reading: `gatehouse account list | head -1`.
 for (const output of [process.stdout, process.stderr])
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(exitCodes.ok);
+    // Who reads our output may stop reading: `gatehouse account list | head -1`.
+    if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+    if (output === process.stdout)
+      process.stderr.write(`Standard output cannot be written to the end (${error.message}).\n`);
+    process.exit(exitCodes.unexpected);
   });
 process.exitCode = await run(process.argv);

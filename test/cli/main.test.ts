@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { testFolder } from '../client/support/folder.ts';
-import { repository, runProgram } from '../support/program.ts';
+import { repository, runExecutable, runProgram } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';
 
 async function gatehouse(args: string[], input = '') {
@@ -103,6 +104,21 @@ describe('the command line', () => {
     expect(await program.ended).toBe(0);
     expect(program.written.stdout).not.toContain('a library');
     expect(program.written.stderr).toBe('a library\n');
+  });
+
+  it.each([
+    [
+      'standard output is full',
+      '>/dev/full',
+      /^Standard output cannot be written to the end \(ENOSPC: .*\)\.\n$/,
+    ],
+    ['standard output is open for reading only', '1</dev/null', /^Standard output .* \(EBADF: .*\)\.\n$/],
+    ['standard error is full as well', '>/dev/full 2>/dev/full', /^$/],
+  ])('ends with 1 where %s, and says no more than that', async (_what, redirection, said) => {
+    const shell = ['-c', `exec "$0" "$1" completion fish ${redirection}`, process.execPath, commandLine];
+    const program = runExecutable('sh', shell);
+    expect(await program.ended).toBe(exitCodes.unexpected);
+    expect(program.written.stderr).toMatch(said);
   });
 
   it('shows its version', async () => {
