@@ -96,9 +96,29 @@ export async function showConsent(
   );
 }
 
+/** Whether a person left none of the scopes that they were shown. */
+function hasNothing(left: readonly string[], { scopes, resource }: AskedFor): boolean {
+  const shown = scopes.filter((scope) => resource.scopes[scope] !== undefined);
+  return shown.length > 0 && !shown.some((scope) => left.includes(scope));
+}
+
+/** Hands the client `access_denied` (RFC 6749 section 4.1.2.1). */
+function denyAccess(
+  ctx: Context,
+  { audit }: ConsentStepOptions,
+  interaction: Interaction,
+  { clientId }: AskedFor,
+): Promise<void> {
+  audit('consent.denied', ctx, { accountId: interaction.session?.accountId, clientId });
+  return finishInteraction(ctx, interaction, {
+    error: 'access_denied',
+    error_description: 'the person did not give access',
+  });
+}
+
 /**
  * Carries out a posted consent form: makes the grant with what the person left ticked, for as long as they chose, and
- * records what they did not tick; or hands the client `access_denied`.
+ * records what they did not tick; or, also where they left nothing ticked, denies access.
  */
 export async function submitConsent(
   ctx: Context,
@@ -108,13 +128,7 @@ export async function submitConsent(
   form: URLSearchParams,
 ): Promise<void> {
   const { provider, audit } = options;
-  if (form.get('decision') !== 'allow') {
-    audit('consent.denied', ctx, { accountId: interaction.session?.accountId, clientId: asked.clientId });
-    return finishInteraction(ctx, interaction, {
-      error: 'access_denied',
-      error_description: 'the person did not give access',
-    });
-  }
+  if (form.get('decision') !== 'allow') return denyAccess(ctx, options, interaction, asked);
   const accountId = accountOf(interaction);
   const { clientId } = asked;
   const upstream = await options.consentThrough(interaction, asked);
@@ -122,6 +136,10 @@ export async function submitConsent(
   if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
   const scopes = upstream.limit(form.getAll('scope').filter((scope) => asked.scopes.includes(scope)));
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
+  if (hasNothing(scopes, asked)) {
+    if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
+    return denyAccess(ctx, options, interaction, asked);
+  }
   if (upstream.next) {
     const approved = { scopes, expiresIn, accountId, endEarlier: form.has('end_earlier') };
     const wishes = { scopes: upstream.wanted, holdsRefreshToken: upstream.holdsRefreshToken };

@@ -179,11 +179,21 @@ describe('scope', () => {
     await expectErrorPage(await createVisitor().request(`${url}&scope=admin`), 'invalid_request');
   });
 
-  it('of which nothing was ticked gives no code (T-024)', async () => {
-    const callback = await approve(authorization(gatehouse, client), { scopes: [] });
-    expect(callback.searchParams.get('error')).toBe('access_denied');
-    expect(callback.searchParams.has('code')).toBe(false);
-  });
+  it.each([undefined, 'openid notes:read'])(
+    'of which nothing was ticked gives no code, and leaves no grant (%s; T-024)',
+    async (scope) => {
+      const { client_id: own } = await register(gatehouse.url);
+      const callback = await approve(authorization(gatehouse, own, scope === undefined ? {} : { scope }), {
+        scopes: [],
+      });
+      expect(callback.searchParams.get('error')).toBe('access_denied');
+      expect(callback.searchParams.get('error_description')).toBe('the person did not give access');
+      expect(callback.searchParams.has('code')).toBe(false);
+      const events = await gatehouse.storage.audit.read({ event: 'consent.', clientId: own, limit: 9 });
+      expect(events.map(({ event }) => event)).toEqual(['consent.denied']);
+      expect(await gatehouse.administration.grants.list({ clientId: own })).toEqual([]);
+    },
+  );
 });
 
 describe('the authorization endpoint', () => {
