@@ -55,6 +55,7 @@ function inOneCommit(artifacts: ArtifactStore, now: () => number): Step {
 
 const auditedChanges = { PUT: 'client.updated', DELETE: 'client.deleted' } as const;
 
+/** Stands within the commit of what it notes. */
 function auditChange(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
@@ -63,11 +64,19 @@ function auditChange(audit: AuditLog): Step {
   };
 }
 
+/** Stands within the commit of what it notes. */
 function auditRegistration(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
     if (ctx.status === 201) audit('client.registered', ctx);
-    else if (ctx.status === 401 || ctx.status === 403) audit('client.registration_refused', ctx);
+  };
+}
+
+/** Stands outside of the commit, which a refused request has none of. */
+function auditRefusal(audit: AuditLog): Step {
+  return async (ctx, next) => {
+    await next();
+    if (ctx.status === 401 || ctx.status === 403) audit('client.registration_refused', ctx);
   };
 }
 
@@ -89,12 +98,13 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
   };
   return {
     register: [
-      auditRegistration(audit),
+      auditRefusal(audit),
       ...admission[policy],
       prepareRegistration(sealedIds),
       inOneCommit(artifacts, now),
+      auditRegistration(audit),
     ],
-    manage: [neverStore, auditChange(audit), prepareUpdate, inOneCommit(artifacts, now)],
+    manage: [neverStore, prepareUpdate, inOneCommit(artifacts, now), auditChange(audit)],
   };
 }
 

@@ -18,11 +18,15 @@ export function findBroken(folder: string, { clients, ended, live }: Ledger): st
   const database = new Database(join(folder, 'gatehouse.db'), { readonly: true });
   try {
     const client = database.prepare('SELECT count(*) FROM clients WHERE id = ?').pluck();
+    const noted = database
+      .prepare("SELECT count(*) FROM audit WHERE event = 'client.registered' AND details ->> 'clientId' = ?")
+      .pluck();
     const artifact = database.prepare('SELECT count(*) FROM artifacts WHERE kind = ? AND id = ?').pluck();
     const isThere = (kind: string, token: string): boolean =>
       artifact.get(kind, hashSecret(kind, token)) === 1;
     return [
       ...clients.filter((id) => client.get(id) !== 1).map((id) => `the client ${id} is gone`),
+      ...clients.filter((id) => noted.get(id) !== 1).map((id) => `that ${id} registered stands nowhere`),
       ...ended
         .filter(
           ({ access_token, refresh_token }) =>
