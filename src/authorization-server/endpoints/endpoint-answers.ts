@@ -49,12 +49,31 @@ export const completeMetadata: Step = async (ctx, next) => {
 /** What a device that waits is told (RFC 8628 section 3.5): nothing is wrong with it. */
 const waitingErrors = ['authorization_pending', 'slow_down'];
 
-/** Notes in the audit log that a token request was refused, and with which error. A device that waits is not refused. */
+/** What of the engine's refusals is read here. */
+interface GrantRefusal {
+  error: string;
+  error_detail?: string;
+  cause?: unknown;
+}
+
+/**
+ * Why a grant or a client was refused, which the answer does not say. Nothing of what was sent is in it: a client whose
+ * proof could not be read is told apart from that by its cause, which has pieces of it.
+ */
+function reasonOf(refusal: GrantRefusal | undefined): string | undefined {
+  const isSafe = refusal?.error === 'invalid_grant' || refusal?.cause === undefined;
+  return isSafe ? refusal?.error_detail : undefined;
+}
+
+/**
+ * Notes in the audit log that a token request was refused, with which error and, as far as the answer does not say it, why.
+ * A device that waits is not refused.
+ */
 export function auditTokenRefusal(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
     const error = errorOf(ctx);
     if (error === undefined || waitingErrors.includes(error)) return;
-    audit('token.refused', ctx, { error });
+    audit('token.refused', ctx, { error, reason: reasonOf(ctx.state.grantError) });
   };
 }

@@ -181,10 +181,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     audit('token.reuse_detected', ctx, { kind: codeKind, accountId: issued.accountId });
   }
 
-  /** The engine does not say whose code was used again. */
+  /** The engine says whose refresh token was used again, and not whose code. */
   async function noteReuse(ctx: Context, code: string | null): Promise<void> {
-    const victim = code === null ? undefined : (await openCode(code))?.accountId;
-    audit('token.reuse_detected', ctx, victim === undefined ? {} : { kind: codeKind, accountId: victim });
+    if (code === null) return audit('token.reuse_detected', ctx, { kind: 'RefreshToken' });
+    const victim = (await openCode(code))?.accountId;
+    audit('token.reuse_detected', ctx, { kind: codeKind, ...(victim && { accountId: victim }) });
   }
 
   async function noteExpiredRefresh(ctx: Context, refreshToken: string): Promise<void> {

@@ -54,7 +54,36 @@ describe('the audit log', () => {
     await refresh(gatehouse.url, clientId, tokens.refresh_token);
     expect(linesOf('token.issued', clientId)[1]).toMatchObject({ accountId, grantType: 'refresh_token' });
     await refresh(gatehouse.url, clientId, 'x');
-    expect(expectNoted('token.refused', clientId).error).toBe('invalid_grant');
+    expect(expectNoted('token.refused', clientId)).toMatchObject({
+      error: 'invalid_grant',
+      reason: 'refresh token not found',
+    });
+  });
+
+  it('has why a grant or client was refused, which the answer does not say (T-197)', async () => {
+    const { flow, code } = await obtainCode(gatehouse);
+    const refused = async (fields: Record<string, string>): Promise<unknown> => {
+      const given = { grant_type: 'authorization_code', code, redirect_uri: flow.redirectUri };
+      const sent = { ...given, client_id: flow.clientId, code_verifier: flow.verifier, ...fields };
+      expect(await (await post(`${gatehouse.url}/token`, sent)).text()).not.toMatch(
+        /mismatch|match|not found/,
+      );
+      return linesOf('token.refused', flow.clientId).at(-1)?.reason;
+    };
+    expect(await refused({ code_verifier: 'x'.repeat(43) })).toBe(
+      'code_verifier does not match code_challenge',
+    );
+    expect(await refused({ redirect_uri: 'http://127.0.0.1/other' })).toBe(
+      'authorization code redirect_uri mismatch',
+    );
+    expect(await refused({ code: 'x' })).toBe('authorization code not found');
+    const before = gatehouse.log.length;
+    await post(`${gatehouse.url}/token`, {
+      grant_type: 'refresh_token',
+      client_id: 'nobody',
+      refresh_token: 'x',
+    });
+    expect(gatehouse.log.slice(before).join('')).toContain('"reason":"client not found"');
   });
 
   it('has failed logins and denials (T-197)', async () => {
@@ -83,7 +112,10 @@ describe('the audit log', () => {
   it('has reuse, of a code at once and late, and of a refresh token, with whose it was (T-197)', async () => {
     const again = await obtainCode(gatehouse);
     for (let time = 0; time < 2; time++) await redeem(gatehouse.url, again.flow, again.code);
-    expect(expectNoted('token.reuse_detected', again.flow.clientId).accountId).toBe(accountId);
+    expect(expectNoted('token.reuse_detected', again.flow.clientId)).toMatchObject({
+      accountId,
+      kind: 'AuthorizationCode',
+    });
 
     const raced = await obtainCode(gatehouse);
     await Promise.all([1, 2].map(() => redeem(gatehouse.url, raced.flow, raced.code)));
@@ -97,7 +129,7 @@ describe('the audit log', () => {
     await redeem(gatehouse.url, late.flow, late.code);
     expect(expectNoted('token.reuse_detected', late.flow.clientId).accountId).toBe(accountId);
     await refresh(gatehouse.url, clientId, tokens.refresh_token);
-    expect(expectNoted('token.reuse_detected', clientId).accountId).toBe(accountId);
+    expect(expectNoted('token.reuse_detected', clientId)).toMatchObject({ accountId, kind: 'RefreshToken' });
   });
 
   it('stays one short JSON line an event, whatever clients call themselves and send (T-195)', async () => {
