@@ -9,6 +9,7 @@ const maxFormBytes = 56 * 1024;
 /** More parameters than any request has. The engine's parser looks at the first thousand only (T-054). */
 const maxFormParameters = 100;
 
+const mediaType = 'application/x-www-form-urlencoded';
 const usualMediaType = /^application\/x-www-form-urlencoded(?:; ?charset=utf-8)?$/i;
 
 /**
@@ -19,17 +20,27 @@ export function isUsualForm({ req: { headers } }: Context): boolean {
   return headers['content-length'] !== undefined && usualMediaType.test(headers['content-type'] ?? '');
 }
 
+/** Whether a request has a form. @throws BodyRefused where its body is of no type: it is one, as a rule */
+function hasForm(ctx: Context): boolean {
+  if (isUsualForm(ctx)) return true;
+  // Null where there is no body.
+  const type = ctx.is(mediaType);
+  if (type === false && ctx.get('Content-Type') === '')
+    throw new BodyRefused(400, `The body has no Content-Type: send the parameters as ${mediaType}.`);
+  return Boolean(type);
+}
+
 /**
  * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
  * the same form.
  * @returns its parameters, none where the body is no form (the engine refuses it); undefined where the request was
- *   answered: too large, cut off, or too many parameters (RFC 6749 section 3.2)
+ *   answered: of no type, compressed, too large, cut off, or too many parameters (RFC 6749 section 3.2)
  */
 export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
   const known: URLSearchParams | undefined = ctx.state.form;
   if (known) return known;
-  if (!isUsualForm(ctx) && !ctx.is('application/x-www-form-urlencoded')) return new URLSearchParams();
   try {
+    if (!hasForm(ctx)) return new URLSearchParams();
     const body = await readBody(ctx, maxFormBytes);
     // Its first question mark is cut off, as that of a URL; one of the form itself stays, as it does in the engine.
     const form = new URLSearchParams(`?${body.toString('utf8')}`);

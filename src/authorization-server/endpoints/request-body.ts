@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import getRawBody from 'raw-body';
 
-/** A body that cannot be read: too large, or cut off. */
+/** A body that cannot be read: compressed, too large, or cut off. */
 export class BodyRefused extends Error {
   override name = 'BodyRefused';
-  readonly status: 400 | 413;
-  constructor(status: 400 | 413, message: string) {
+  readonly status: 400 | 413 | 415;
+  constructor(status: BodyRefused['status'], message: string) {
     super(message);
     this.status = status;
   }
@@ -18,6 +18,9 @@ export class BodyRefused extends Error {
  * @throws BodyRefused
  */
 export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
+  const coding = ctx.req.headers['content-encoding'] ?? 'identity';
+  if (coding.toLowerCase() !== 'identity')
+    throw new BodyRefused(415, 'The request body may not be compressed.');
   try {
     return await getRawBody(ctx.req, { length: ctx.req.headers['content-length'] ?? null, limit });
   } catch (error) {

@@ -80,6 +80,21 @@ describe('a token request', () => {
   });
 
   it.each([
+    ['without a type', {}, 400, 'no Content-Type'],
+    ['that is compressed', { ...form, 'content-encoding': 'gzip' }, 415, 'may not be compressed'],
+  ])('with a body %s is told so, and uses nothing up', async (_what, headers, status, words) => {
+    const { tokens, clientId: owner } = await obtainTokens(gatehouse);
+    const fields = { grant_type: 'refresh_token', client_id: owner, refresh_token: tokens.refresh_token };
+    const body = Buffer.from(new URLSearchParams(fields).toString());
+    const response = await fetch(token, { method: 'POST', headers: headers as Record<string, string>, body });
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { error: 'invalid_request', error_description: expect.stringContaining(words) },
+    ]);
+    await expectTokens(await refresh(gatehouse.url, owner, tokens.refresh_token));
+  });
+
+  it.each([
     ['a quoted charset', { 'content-type': 'application/x-www-form-urlencoded; charset="UTF-8"' }],
     ['a media type in capitals', { 'content-type': 'Application/X-WWW-Form-URLencoded;charset=UTF-8' }],
     ['its body in chunks', { ...form, 'transfer-encoding': 'chunked' }],
