@@ -248,9 +248,15 @@ export function createAccountPages(
       ctx.remove('Set-Cookie');
       goToPage({ ctx, url }, 'login');
     } catch (error) {
-      if (error instanceof PageMissing) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+      if (error instanceof PageMissing)
+        return answerWithErrorPage(
+          ctx,
+          404,
+          { code: 'not_found' },
+          { explanation: 'account_gone', account: url },
+        );
       if (!(error instanceof FormRefused)) throw error;
-      answerRefusedForm(ctx, error);
+      answerRefusedForm(ctx, error, url);
     }
   };
 }

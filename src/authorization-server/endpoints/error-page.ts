@@ -25,6 +25,8 @@ interface ErrorWords {
   waitSeconds?: number;
   /** A way back to the app: a URI that was validated. */
   backTo?: string;
+  /** URL of the account page, where that is where the person was. */
+  account?: string;
 }
 
 /**
@@ -36,7 +38,7 @@ export function answerWithErrorPage(
   ctx: Context,
   status: number,
   error: { code: string; description?: string | undefined },
-  { explanation, waitSeconds, backTo }: ErrorWords = {},
+  { explanation, waitSeconds, backTo, account }: ErrorWords = {},
 ): void {
   ctx.status = status;
   ctx.set(pageHeaders);
@@ -59,6 +61,9 @@ export function answerWithErrorPage(
     requestId: ctx.state.requestId,
     ...(error.description ? { detail: error.description } : undefined),
     ...(backTo === undefined ? undefined : { continueTo: { href: backTo, label: texts.error.backToApp } }),
+    ...(account === undefined
+      ? undefined
+      : { continueTo: { href: account, label: texts.error.backToAccount } }),
   });
 }
 

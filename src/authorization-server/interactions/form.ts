@@ -65,9 +65,6 @@ export async function readForm(
     throw error;
   }
   if (!expectedTokens.some((token) => equalSecrets(form.get('csrf') ?? '', token)))
-    throw new FormRefused(
-      403,
-      'This form does not belong to the page you have open. Please begin again from the app.',
-    );
+    throw new FormRefused(403, 'This form does not belong to the page you have open.');
   return form;
 }

@@ -4,9 +4,21 @@ import type { FormRefused } from './form.ts';
 
 const explanation = 'form_refused';
 
-/** Answers a form post that is not carried out with a page that says why. */
-export function answerRefusedForm(ctx: Context, { status, message: description }: FormRefused): void {
-  answerWithErrorPage(ctx, status, { code: 'invalid_request', description }, { explanation });
+/**
+ * Answers a form post that is not carried out with a page that says why.
+ * @param account URL of the account page, where the form was one of those
+ */
+export function answerRefusedForm(
+  ctx: Context,
+  { status, message: description }: FormRefused,
+  account?: string,
+): void {
+  answerWithErrorPage(
+    ctx,
+    status,
+    { code: 'invalid_request', description },
+    account === undefined ? { explanation } : { explanation: 'account_form_refused', account },
+  );
 }
 
 /**

@@ -18,6 +18,17 @@ describe('a form that is refused', () => {
     const page = await response.text();
     expect(page).toContain('Sent &lt;wrongly&gt;.');
     expect(page).toContain('invalid_request');
+    expect(page).toContain('begin again from the app');
+  });
+
+  it('of the account pages leads back there', async () => {
+    const account = 'https://gate.example/account';
+    const url = await serveSteps([
+      (ctx: Context) => answerRefusedForm(ctx, new FormRefused(403, 'Not yours.'), account),
+    ]);
+    const page = await (await fetch(url, { method: 'POST' })).text();
+    expect(page).toContain(`href="${account}"`);
+    expect(page).not.toContain('begin again from the app');
   });
 });
 

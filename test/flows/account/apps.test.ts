@@ -145,6 +145,8 @@ describe('a connected app', () => {
     ]);
     expect(theirs).toEqual(none);
     expect(theirs?.[0]).toBe(404);
+    expect(theirs?.[1]).toContain('This is no longer there');
+    expect(theirs?.[1]).toContain(`href="${gatehouse.url}/account"`);
     expect(page.html).not.toContain(clientId);
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
   });
