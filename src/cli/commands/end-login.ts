@@ -60,17 +60,26 @@ async function endHeld(
   }
 }
 
+/** A client that is no longer known here. */
+export interface ForgottenClient {
+  issuer: string;
+  clientId: string;
+}
+
 /**
- * Drops the clients of issuers at which no login is left.
- * @param ended logins that were ended
+ * Drops the clients of issuers at which there is no login.
  * @param store where the clients are kept
+ * @returns those that were dropped
  */
-export async function forgetClients(ended: readonly KeptLogin[], store: TokenFile): Promise<void> {
-  const left = new Set(
+export async function forgetClients(store: TokenFile): Promise<ForgottenClient[]> {
+  const inUse = new Set(
     (await store.listLogins()).map(({ credential }) => credential.authorizationServer.issuer),
   );
-  for (const { credential } of ended) {
-    const { issuer } = credential.authorizationServer;
-    if (!left.has(issuer)) await store.forgetRegistration(issuer, credential.clientId);
+  const forgotten: ForgottenClient[] = [];
+  for (const { issuer, clientId } of await store.listRegistrations()) {
+    if (inUse.has(issuer)) continue;
+    await store.forgetRegistration(issuer, clientId);
+    forgotten.push({ issuer, clientId });
   }
+  return forgotten;
 }

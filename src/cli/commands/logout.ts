@@ -7,7 +7,7 @@ import { programName } from '../program-name.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
-import { type Ending, endLogin, forgetClients } from './end-login.ts';
+import { type Ending, endLogin, type ForgottenClient, forgetClients } from './end-login.ts';
 import { findLogin } from './kept-login.ts';
 
 /** Options of `gatehouse logout`, as commander gives them. */
@@ -28,9 +28,9 @@ async function chooseLogins(url: string | undefined, { all }: LogoutOptions, sto
 
 /**
  * `gatehouse logout`: ends logins at their authorization servers and forgets them here. A login whose server cannot be
- * reached is kept, so that it can be ended later. Where there is no login, there is nothing to do, and nothing is wrong.
+ * reached is kept, so that it can be ended later. Where there is nothing to end, there is nothing to do, and nothing is wrong.
  * @param url URL of the MCP server; undefined with `all`
- * @param options `all`: every login and its client; `local`: forget only
+ * @param options `all`: every login, and every client at whose issuer none is left; `local`: forget only
  * @param io the surroundings
  * @throws CliError
  * @see RFC 7009 section 2.1
@@ -43,6 +43,7 @@ export async function runLogout(
   const { fetch, now } = withTrace(io, options.trace);
   const context = { fetch, now };
   const endings: Ending[] = [];
+  let forgottenClients: ForgottenClient[] = [];
   let failure: unknown;
   try {
     const store = openTokenFile(io.env);
@@ -54,8 +55,8 @@ export async function runLogout(
         failure ??= explainFailure(error, login.server);
       }
     }
-    if (options.all) await forgetClients(logins, store);
-    if (logins.length === 0) io.stderr.write('There is no login to end.\n');
+    if (options.all) forgottenClients = await forgetClients(store);
+    if (logins.length === 0 && forgottenClients.length === 0) io.stderr.write('There is no login to end.\n');
   } catch (error) {
     throw explainFailure(error, url ?? '');
   }
@@ -63,7 +64,9 @@ export async function runLogout(
     io.stderr.write(
       `${printableLine(`Logged out of ${server}${why === null ? '' : `, only here: ${why}`}`)}\n`,
     );
-  if (options.json) io.stdout.write(formatJson({ loggedOut: endings }));
+  for (const { issuer, clientId } of forgottenClients)
+    io.stderr.write(`${printableLine(`Forgot the client ${clientId} of ${issuer}`)}\n`);
+  if (options.json) io.stdout.write(formatJson({ loggedOut: endings, forgottenClients }));
   if (failure instanceof CliError)
     throw new CliError(
       `${failure.message} The login is still kept.`,
@@ -83,7 +86,7 @@ export function registerLogout(program: Command, io: CommandIo = processIo()): v
     .command('logout')
     .description('end a login at its authorization server, and forget it')
     .argument('[url]', 'URL of the MCP server')
-    .option('--all', 'end every login, and forget the clients registered for them')
+    .option('--all', 'end every login, and forget the clients, also those without a login')
     .option('--local', 'only forget it here; whoever has the token can go on using it')
     .option(...traceOption)
     .option('--json', 'print what was logged out of as JSON')

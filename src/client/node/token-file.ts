@@ -9,7 +9,7 @@ import {
   findIn,
   putCredential,
 } from '../stores/credential-book.ts';
-import type { Credential, CredentialStore } from '../stores/credential-store.ts';
+import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { withFileLock } from './file-lock.ts';
 import type { Keychain } from './keychain/keychain.ts';
 import { systemKeychain } from './keychain/system-keychain.ts';
@@ -38,6 +38,8 @@ export interface TokenFileState {
 export interface TokenFile extends CredentialStore {
   /** @returns the latest login to every server, by URL */
   listLogins(): Promise<KeptLogin[]>;
+  /** @returns the registration at every issuer, by issuer */
+  listRegistrations(): Promise<Registration[]>;
   /** @returns how the logins are kept; nothing is opened for it */
   describe(): Promise<TokenFileState>;
 }
@@ -113,6 +115,10 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
           const credential = findIn(book, server);
           return credential === undefined ? [] : [{ server, credential }];
         });
+    },
+    listRegistrations: async () => {
+      const { registrations } = await read();
+      return Object.values(registrations).sort((a, b) => (a.issuer < b.issuer ? -1 : 1));
     },
     describe: async () => {
       const text = await readPrivateFile(file);

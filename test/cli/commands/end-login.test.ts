@@ -71,12 +71,13 @@ describe('a login ends', () => {
 });
 
 describe('a client is forgotten', () => {
-  it('only where no login of its issuer is left', async () => {
+  it('where no login of its issuer is left, or there never was one', async () => {
     const { as, store, credential } = await setUp();
-    await forgetClients([{ server, credential }], store);
+    await store.saveRegistration(testRegistration({ issuer: 'https://never.example', clientId: 'denied' }));
+    expect(await forgetClients(store)).toEqual([{ issuer: 'https://never.example', clientId: 'denied' }]);
     expect(await store.findRegistration(as.origin)).toBeDefined();
     await store.forgetCredential(credential);
-    await forgetClients([{ server, credential }], store);
-    expect(await store.findRegistration(as.origin)).toBeUndefined();
+    expect(await forgetClients(store)).toEqual([{ issuer: as.origin, clientId: 'client' }]);
+    expect(await store.listRegistrations()).toEqual([]);
   });
 });

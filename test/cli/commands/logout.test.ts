@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runLogout } from '../../../src/cli/commands/logout.ts';
 import { formatJson } from '../../../src/cli/output.ts';
-import { testCredential } from '../../client/support/credentials.ts';
+import { createTokenFile } from '../../../src/client/node/index.ts';
+import { testCredential, testRegistration } from '../../client/support/credentials.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
 async function setUp() {
@@ -29,9 +30,32 @@ describe('gatehouse logout', () => {
     await store.saveCredential('https://b.example', other);
     await runLogout(undefined, { all: true, json: true }, io);
     expect([await store.listLogins(), await store.findRegistration(as.origin)]).toEqual([[], undefined]);
-    expect(JSON.parse(written.stdout).loggedOut).toHaveLength(2);
+    expect(JSON.parse(written.stdout)).toEqual({
+      loggedOut: [expect.anything(), expect.anything()],
+      forgottenClients: [{ issuer: as.origin, clientId: 'client' }],
+    });
     await runLogout(undefined, { all: true }, io);
     expect(written.stderr).toContain('There is no login to end.');
+  });
+
+  it('--all forgets clients without a login as well, such as one that was denied, and says which', async () => {
+    const { io, home, written } = testIo();
+    const store = createTokenFile(home);
+    await store.saveRegistration(testRegistration({ issuer: 'https://as.example', clientId: 'denied' }));
+    await runLogout(undefined, { all: true }, io);
+    expect(await store.listRegistrations()).toEqual([]);
+    expect(written).toEqual({ stdout: '', stderr: 'Forgot the client denied of https://as.example\n' });
+    written.stderr = '';
+    await runLogout(undefined, { all: true }, io);
+    expect(written).toEqual({ stdout: '', stderr: 'There is no login to end.\n' });
+  });
+
+  it('--all keeps the client of a login that cannot be ended now', async () => {
+    const { as, store, io, written } = await setUp();
+    as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
+    await expect(runLogout(undefined, { all: true, json: true }, io)).rejects.toMatchObject({ exitCode: 6 });
+    expect(await store.findRegistration(as.origin)).toBeDefined();
+    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenClients: [] });
   });
 
   it('--local forgets only, and says so', async () => {
@@ -51,7 +75,7 @@ describe('gatehouse logout', () => {
       hint: expect.stringContaining('--local'),
     });
     expect(await store.findCredential(mcp.url)).toBeDefined();
-    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [] });
+    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenClients: [] });
   });
 
   it('of a server one is not logged in to has nothing to do, however often, and that is no failure', async () => {
@@ -60,7 +84,10 @@ describe('gatehouse logout', () => {
     const { length } = as.requests;
     written.stderr = '';
     await runLogout(mcp.url, { json: true }, io);
-    expect(written).toEqual({ stdout: formatJson({ loggedOut: [] }), stderr: 'There is no login to end.\n' });
+    expect(written).toEqual({
+      stdout: formatJson({ loggedOut: [], forgottenClients: [] }),
+      stderr: 'There is no login to end.\n',
+    });
     expect(as.requests).toHaveLength(length);
   });
 

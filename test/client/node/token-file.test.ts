@@ -104,6 +104,16 @@ describe('the token file', () => {
     ]);
   });
 
+  it('lists the registration at every issuer', async () => {
+    const store = createTokenFile(testFolder());
+    expect(await store.listRegistrations()).toEqual([]);
+    const [first, second] = [testRegistration(), testRegistration({ issuer: 'https://two.example' })];
+    await store.saveRegistration({ ...second, clientId: 'earlier' });
+    await store.saveRegistration(first);
+    await store.saveRegistration(second);
+    expect(await store.listRegistrations()).toEqual([first, second]);
+  });
+
   it('loses at most one renewal to kill -9 between redeeming and writing, and says so (CL-1, T-188)', async () => {
     const as = await startAuthorizationServer();
     as.refreshTokens.add('rt');
