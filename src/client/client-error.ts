@@ -1,4 +1,5 @@
 import type { DiscoveryStep } from './discovery/discovery-step.ts';
+import type { LoginChoices } from './session/login-choices.ts';
 import type { MachineLogin } from './session/machine-login.ts';
 
 /** Why the client stopped. */
@@ -69,12 +70,20 @@ export class LoginRequiredError extends ClientError {
   readonly server: string;
   /** Set where the login that has ended was a machine's. */
   readonly machine: MachineLogin | undefined;
+  /** What was chosen at the login that has ended. */
+  readonly chosen: LoginChoices;
 
-  /** @param server URL of the MCP server @param why one sentence @param machine whose login has ended, where it was a machine's */
-  constructor(server: string, why: string, machine?: MachineLogin) {
+  /**
+   * @param server URL of the MCP server
+   * @param why one sentence
+   * @param machine whose login has ended, where it was a machine's
+   * @param chosen what was chosen at it
+   */
+  constructor(server: string, why: string, machine?: MachineLogin, chosen: LoginChoices = {}) {
     super('login_required', why);
     this.server = server;
     this.machine = machine;
+    this.chosen = chosen;
   }
 }
 
@@ -90,12 +99,20 @@ export class InsufficientScopeError extends ClientError {
   readonly union: readonly string[];
   /** Set where the login is a machine's. */
   readonly machine: MachineLogin | undefined;
+  /** What was chosen at the login. */
+  readonly chosen: LoginChoices;
 
-  /** @param server URL of the MCP server @param scopes what the challenge and the credential say @param machine whose login it is, where it is a machine's */
+  /**
+   * @param server URL of the MCP server
+   * @param scopes what the challenge and the credential say
+   * @param machine whose login it is, where it is a machine's
+   * @param chosen what was chosen at it
+   */
   constructor(
     server: string,
     scopes: { required: readonly string[]; missing: readonly string[]; union: readonly string[] },
     machine?: MachineLogin,
+    chosen: LoginChoices = {},
   ) {
     const named = scopes.missing.length > 0 ? scopes.missing : scopes.required;
     super(
@@ -109,5 +126,6 @@ export class InsufficientScopeError extends ClientError {
     this.missing = scopes.missing;
     this.union = scopes.union;
     this.machine = machine;
+    this.chosen = chosen;
   }
 }

@@ -45,15 +45,20 @@ const proofOptions: Record<MachineLogin['proof'], string> = {
 /**
  * The command that logs in to a server, as a person would type it.
  * @param scopes what to ask for; what the server names where there are none
- * @param machine whose login it is, where it is a machine's
+ * @param before the failure of the login that is to be made again: whose it was, and what was chosen at it
  */
-export function loginCommand(url: string, scopes: readonly string[] = [], machine?: MachineLogin): string {
+export function loginCommand(
+  url: string,
+  scopes: readonly string[] = [],
+  { machine, chosen = {} }: Partial<Pick<LoginRequiredError, 'machine' | 'chosen'>> = {},
+): string {
   const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
   const as =
     machine === undefined
       ? ''
       : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}`;
-  return `Run: ${programName} login ${shellWord(url)}${scope}${as}`;
+  const how = `${chosen.dpop ? ' --dpop' : ''}${chosen.withoutResource ? ' --no-resource' : ''}`;
+  return `Run: ${programName} login ${shellWord(url)}${scope}${how}${as}`;
 }
 
 /** A host, with or without a port and a path, and no scheme before it. */
@@ -104,13 +109,9 @@ export function explainFailure(error: unknown, url: string): unknown {
   const sentence = (text: string): string => printableLine(text).slice(0, maxRepeated * 2);
   const ours = chain.find((cause) => cause instanceof ClientError);
   if (ours instanceof LoginRequiredError)
-    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours.machine));
+    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours));
   if (ours instanceof InsufficientScopeError)
-    return new CliError(
-      sentence(ours.message),
-      exitCodes.scopeMissing,
-      loginCommand(url, ours.union, ours.machine),
-    );
+    return new CliError(sentence(ours.message), exitCodes.scopeMissing, loginCommand(url, ours.union, ours));
   if (ours instanceof ClientError)
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hintAt(ours, url));
   const shown = (start: string, { message }: Error): CliError =>

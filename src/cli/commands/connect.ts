@@ -93,14 +93,12 @@ function withAdvice(fetch: Fetch, url: string): Fetch {
       if (error instanceof LoginRequiredError)
         throw new LoginRequiredError(
           error.server,
-          `${error.message} ${loginCommand(url, [], error.machine)}`,
+          `${error.message} ${loginCommand(url, [], error)}`,
           error.machine,
+          error.chosen,
         );
       if (error instanceof InsufficientScopeError)
-        throw new ClientError(
-          error.reason,
-          `${error.message} ${loginCommand(url, error.union, error.machine)}`,
-        );
+        throw new ClientError(error.reason, `${error.message} ${loginCommand(url, error.union, error)}`);
       throw error;
     }
   };

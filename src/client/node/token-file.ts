@@ -138,5 +138,6 @@ function explainTakeover(error: unknown): never {
     error.server,
     `${error.message} A process that renewed it was killed, maybe before it could keep the new token.`,
     error.machine,
+    error.chosen,
   );
 }

@@ -2,6 +2,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { isScopeToken, missingScopes, parseScope, scopeUnion } from '../../oauth/scope.ts';
 import { InsufficientScopeError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
+import { choicesOf } from './login-choices.ts';
 import { machineOf } from './machine-login.ts';
 
 /** Schemes whose challenges say that a token lacks scopes (RFC 6750 section 3.1; RFC 9449 section 7.1). */
@@ -45,5 +46,6 @@ export function scopeRefusal(
     server,
     { required, missing: missingScopes(scopes, required), union: scopeUnion(scopes, required) },
     machineOf(held),
+    choicesOf(held),
   );
 }

@@ -1,5 +1,6 @@
 import { ClientError, LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
+import { choicesOf } from '../session/login-choices.ts';
 import { machineOf } from '../session/machine-login.ts';
 import { type Credential, type CredentialStore, credentialKey } from '../stores/credential-store.ts';
 import { holderOf, renewCredential } from './renewal.ts';
@@ -57,7 +58,7 @@ async function renew(
   const { clientId, authorizationServer } = current;
   const needLogin = (why: string): Credential => {
     if (stillAlive) return current;
-    throw new LoginRequiredError(server, why, machineOf(current));
+    throw new LoginRequiredError(server, why, machineOf(current), choicesOf(current));
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
@@ -86,5 +87,6 @@ async function renew(
     server,
     'The authorization server no longer accepts this login.',
     machineOf(current),
+    choicesOf(current),
   );
 }

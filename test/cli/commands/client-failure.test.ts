@@ -29,6 +29,18 @@ describe('a failure of the client', () => {
       `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
     ],
     [
+      new InsufficientScopeError(url, { required: ['w'], missing: ['w'], union: ['r', 'w'] }, undefined, {
+        dpop: true,
+      }),
+      4,
+      `Run: ${programName} login ${url} --scope 'r w' --dpop`,
+    ],
+    [
+      new LoginRequiredError(url, 'No login.', undefined, { dpop: true, withoutResource: true }),
+      3,
+      `Run: ${programName} login ${url} --dpop --no-resource`,
+    ],
+    [
       new LoginRequiredError(url, 'No login.', {
         grant: 'workload_identity',
         clientId: 'de ploy',

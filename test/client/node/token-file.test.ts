@@ -120,7 +120,10 @@ describe('the token file', () => {
     const folder = testFolder();
     const store = createTokenFile(folder);
     await store.saveRegistration(testRegistration({ issuer: as.origin }));
-    await store.saveCredential(server, testCredential({ issuer: as.origin, expiresAt: 1, workload: true }));
+    await store.saveCredential(
+      server,
+      testCredential({ issuer: as.origin, expiresAt: 1, workload: true, withoutResource: true }),
+    );
     const token = as.routes['POST /token'];
     as.routes['POST /token'] = (request) => {
       if (typeof token === 'function') token(request);
@@ -137,6 +140,7 @@ describe('the token file', () => {
       reason: 'login_required',
       message: expect.stringContaining('A process that renewed it was killed'),
       machine: { proof: 'assertion' },
+      chosen: { withoutResource: true },
     });
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(readdirSync(folder)).toEqual(['tokens.json']);

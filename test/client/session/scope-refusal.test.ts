@@ -51,6 +51,11 @@ describe('a refusal for scopes', () => {
     expect(refuse({})).toBeUndefined();
   });
 
+  it('knows what was chosen at the login', () => {
+    const held = testCredential({ dpopKey: { kty: 'EC', d: 'secret' } });
+    expect(scopeRefusal('https://mcp.example', held, ['b']).chosen).toEqual({ dpop: true });
+  });
+
   it('lacks all that is required where nobody knows what is held', () => {
     expect(scopeRefusal('https://mcp.example', undefined, ['b'])).toMatchObject({
       missing: ['b'],

@@ -185,6 +185,20 @@ describe('a credential', () => {
     });
   });
 
+  it('that has ended says what was chosen at it, for the login in its place', async () => {
+    const chosen = { dpopKey: { kty: 'EC' }, withoutResource: true } as const;
+    const { context, store } = await setUp({ refreshToken: undefined, ...chosen });
+    context.clock.seconds = startOfTime + 3600;
+    await expect(freshCredential(context, store, server)).rejects.toMatchObject({
+      chosen: { dpop: true, withoutResource: true },
+    });
+    const refused = await setUp({ withoutResource: true });
+    refused.as.refreshTokens.clear();
+    await expect(freshCredential(refused.context, refused.store, server, 'at')).rejects.toMatchObject({
+      chosen: { withoutResource: true },
+    });
+  });
+
   it('that does not exist is none', async () => {
     const { context, store } = await setUp();
     expect(await freshCredential(context, store, 'https://other.example')).toBeUndefined();

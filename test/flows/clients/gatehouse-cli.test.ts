@@ -79,6 +79,14 @@ describe('gatehouse login, tools and call', () => {
     expect((await user.answerOf('add_note', { text: 'yes' })).text).toBe('yes');
   });
 
+  it('say so with --dpop where the login was bound to a key, so that the next one is as well', async () => {
+    const user = userOf('bound-reader');
+    await user.login({ scopes: ['notes:read'] }, ['--dpop']);
+    const refused = await user.call('add_note', { text: 'no' });
+    expect(refused.code).toBe(exitCodes.scopeMissing);
+    expect(refused.stderr).toMatch(/login \S+ --scope '[^']+' --dpop$/m);
+  });
+
   it('say that a login is needed where there is none', async () => {
     const refused = await userOf('nobody').call('whoami');
     expect(refused.code).toBe(exitCodes.loginNeeded);
