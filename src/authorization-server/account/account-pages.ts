@@ -234,10 +234,10 @@ export function createAccountPages(
   return async (ctx, path) => {
     ctx.set('Cache-Control', 'no-store');
     const found = findPage(path);
-    if (!found) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
+    if (!found) return answerWithErrorPage(ctx, 404, { code: 'not_found' }, { account: url });
     const { page, named } = found;
     const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
-    if (refuseOtherMethods(ctx, allowed)) return;
+    if (refuseOtherMethods(ctx, allowed, url)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
         await serve(ctx, path, page, named);

@@ -85,12 +85,14 @@ export function administerSessions(
     },
     /**
      * Ends a session: a browser has to log in anew, an MCP client to begin anew. Tokens are not touched.
+     * @returns whose it was: a browser's, or that of an MCP client
      * @throws AdministrationRefused where there is none
      */
-    async end(name: string): Promise<void> {
+    async end(name: string): Promise<ListedSession['kind']> {
       const id = name.replace(prefix, '');
       const removed = await artifacts.commit([{ type: 'remove', kind, id, mustExist: true }]);
-      if (removed.committed || (await mcpSessions.end(id))) return;
+      if (removed.committed) return 'browser';
+      if (await mcpSessions.end(id)) return 'mcp';
       throw new AdministrationRefused(
         'There is no session with this id. The list of sessions has their ids.',
       );

@@ -57,16 +57,16 @@ interface GrantRefusal {
 }
 
 /**
- * Why a grant or a client was refused, which the answer does not say. Nothing of what was sent is in it: a client whose
- * proof could not be read is told apart from that by its cause, which has pieces of it.
+ * Why a grant or a client was refused, as far as the engine knows it. Nothing of what was sent is in it: where something
+ * could not be read, the reason comes from its reader, which may quote it; only the verifier of a code is compared, not read.
  */
 function reasonOf(refusal: GrantRefusal | undefined): string | undefined {
-  const isSafe = refusal?.error === 'invalid_grant' || refusal?.cause === undefined;
-  return isSafe ? refusal?.error_detail : undefined;
+  const isQuoting = refusal?.cause !== undefined && refusal.error !== 'invalid_grant';
+  return isQuoting ? undefined : refusal?.error_detail;
 }
 
 /**
- * Notes in the audit log that a token request was refused, with which error and, as far as the answer does not say it, why.
+ * Notes in the audit log that a token request was refused, with which error and, as far as it is known, why.
  * A device that waits is not refused.
  */
 export function auditTokenRefusal(audit: AuditLog): Step {

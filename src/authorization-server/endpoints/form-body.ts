@@ -25,7 +25,7 @@ function hasForm(ctx: Context): boolean {
   if (isUsualForm(ctx)) return true;
   // Null where there is no body.
   const type = ctx.is(mediaType);
-  if (type === false && ctx.get('Content-Type') === '')
+  if (type === false && ctx.get('Content-Type') === '' && ctx.request.length !== 0)
     throw new BodyRefused(400, `The body has no Content-Type: send the parameters as ${mediaType}.`);
   return Boolean(type);
 }
@@ -51,6 +51,9 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
     return form;
   } catch (error) {
     if (!(error instanceof BodyRefused)) throw error;
+    // As the engine does, to which this never comes: a page may read what was wrong.
+    ctx.set('Access-Control-Allow-Origin', '*');
+    if (error.status === 415) ctx.set('Accept-Encoding', 'identity');
     answerWithOAuthError(ctx, error.status, 'invalid_request', error.message);
     return undefined;
   }

@@ -18,9 +18,9 @@ export class BodyRefused extends Error {
  * @throws BodyRefused
  */
 export async function readBody(ctx: Context, limit: number): Promise<Buffer> {
-  const coding = ctx.req.headers['content-encoding'] ?? 'identity';
-  if (coding.toLowerCase() !== 'identity')
-    throw new BodyRefused(415, 'The request body may not be compressed.');
+  const coding = ctx.get('Content-Encoding').trim().toLowerCase();
+  if (coding !== '' && coding !== 'identity')
+    throw new BodyRefused(415, 'Send the body without a Content-Encoding.');
   try {
     return await getRawBody(ctx.req, { length: ctx.req.headers['content-length'] ?? null, limit });
   } catch (error) {

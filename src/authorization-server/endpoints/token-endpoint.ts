@@ -75,6 +75,13 @@ function nameUnauthorizedGrant(ctx: Context): void {
 
 const codeKind = 'AuthorizationCode';
 
+/** What is used up by a grant, by its type. */
+const usedUpBy: ReadonlyMap<string, string> = new Map([
+  ['authorization_code', codeKind],
+  ['refresh_token', 'RefreshToken'],
+  ['urn:ietf:params:oauth:grant-type:device_code', 'DeviceCode'],
+]);
+
 /** What the engine keeps of a code, and whether it was redeemed. */
 interface IssuedCode {
   clientId: string;
@@ -181,11 +188,11 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     audit('token.reuse_detected', ctx, { kind: codeKind, accountId: issued.accountId });
   }
 
-  /** The engine says whose refresh token was used again, and not whose code. */
-  async function noteReuse(ctx: Context, code: string | null): Promise<void> {
-    if (code === null) return audit('token.reuse_detected', ctx, { kind: 'RefreshToken' });
-    const victim = (await openCode(code))?.accountId;
-    audit('token.reuse_detected', ctx, { kind: codeKind, ...(victim && { accountId: victim }) });
+  /** The engine does not say whose code was used again. */
+  async function noteReuse(ctx: Context, grantType: string | null, code: string | null): Promise<void> {
+    const victim = code === null ? undefined : (await openCode(code))?.accountId;
+    const kind = usedUpBy.get(grantType ?? '');
+    audit('token.reuse_detected', ctx, { kind, ...(victim !== undefined && { accountId: victim }) });
   }
 
   async function noteExpiredRefresh(ctx: Context, refreshToken: string): Promise<void> {
@@ -224,7 +231,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       if (ctx.state.grantError?.error_detail === repeatedProof) answerRepeatedProof(ctx);
       refuseUnboundToken(ctx, resources);
       if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
-      if (collecting.endsGrant) await noteReuse(ctx, code);
+      if (collecting.endsGrant) await noteReuse(ctx, form.get('grant_type'), code);
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();
       else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);

@@ -11,6 +11,7 @@ import type { ConsentThrough, FindConsentThrough } from '../upstream-login/conse
 import { goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
+import { denyAccess, opensNothing } from './deny-access.ts';
 import { offeredDurations, readDuration } from './durations.ts';
 import { endEarlier } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
@@ -96,29 +97,9 @@ export async function showConsent(
   );
 }
 
-/** Whether a person left none of the scopes that they were shown. */
-function hasNothing(left: readonly string[], { scopes, resource }: AskedFor): boolean {
-  const shown = scopes.filter((scope) => resource.scopes[scope] !== undefined);
-  return shown.length > 0 && !shown.some((scope) => left.includes(scope));
-}
-
-/** Hands the client `access_denied` (RFC 6749 section 4.1.2.1). */
-function denyAccess(
-  ctx: Context,
-  { audit }: ConsentStepOptions,
-  interaction: Interaction,
-  { clientId }: AskedFor,
-): Promise<void> {
-  audit('consent.denied', ctx, { accountId: interaction.session?.accountId, clientId });
-  return finishInteraction(ctx, interaction, {
-    error: 'access_denied',
-    error_description: 'the person did not give access',
-  });
-}
-
 /**
  * Carries out a posted consent form: makes the grant with what the person left ticked, for as long as they chose, and
- * records what they did not tick; or, also where they left nothing ticked, denies access.
+ * records what they did not tick; or denies access, also where what they left ticked would open nothing.
  */
 export async function submitConsent(
   ctx: Context,
@@ -128,17 +109,18 @@ export async function submitConsent(
   form: URLSearchParams,
 ): Promise<void> {
   const { provider, audit } = options;
-  if (form.get('decision') !== 'allow') return denyAccess(ctx, options, interaction, asked);
+  if (form.get('decision') !== 'allow') return denyAccess(ctx, audit, interaction, asked);
   const accountId = accountOf(interaction);
   const { clientId } = asked;
   const upstream = await options.consentThrough(interaction, asked);
   if (!upstream) return switchAccount(ctx, options, interaction);
   if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
-  const scopes = upstream.limit(form.getAll('scope').filter((scope) => asked.scopes.includes(scope)));
+  const ticked = form.getAll('scope').filter((scope) => asked.scopes.includes(scope));
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
-  if (hasNothing(scopes, asked)) {
+  const scopes = upstream.next ? ticked : upstream.limit(ticked);
+  if (opensNothing(scopes, asked)) {
     if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
-    return denyAccess(ctx, options, interaction, asked);
+    return denyAccess(ctx, audit, interaction, asked);
   }
   if (upstream.next) {
     const approved = { scopes, expiresIn, accountId, endEarlier: form.has('end_earlier') };

@@ -5,7 +5,7 @@ import type { AllowedBefore } from './allowed-before.ts';
 import type { AskedFor } from './interaction.ts';
 
 /**
- * Ends what the client was given at this resource before, in the same commit as the new grant. Only where the person
+ * Ends what the client was given at this resource before, in the same commit as what is decided now. Only where the person
  * says so: installs of one client share its identifier, and each has a grant of its own.
  */
 export async function endEarlier(

@@ -1,8 +1,6 @@
 import type { Context } from 'koa';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
-import type { FormRefused } from './form.ts';
-
-const explanation = 'form_refused';
+import { FormRefused } from './form.ts';
 
 /**
  * Answers a form post that is not carried out with a page that says why.
@@ -17,18 +15,20 @@ export function answerRefusedForm(
     ctx,
     status,
     { code: 'invalid_request', description },
-    account === undefined ? { explanation } : { explanation: 'account_form_refused', account },
+    account === undefined
+      ? { explanation: 'form_refused' }
+      : { explanation: 'account_form_refused', account },
   );
 }
 
 /**
  * Answers a request whose method a page does not take with 405, what it takes, and a page that says so (T-016).
+ * @param account URL of the account page, where it is one of those
  * @returns whether it was answered
  */
-export function refuseOtherMethods(ctx: Context, allowed: readonly string[]): boolean {
+export function refuseOtherMethods(ctx: Context, allowed: readonly string[], account?: string): boolean {
   if (allowed.includes(ctx.method)) return false;
   ctx.set('Allow', allowed.join(', '));
-  const description = `use ${allowed.join(' or ')} here`;
-  answerWithErrorPage(ctx, 405, { code: 'invalid_request', description }, { explanation });
+  answerRefusedForm(ctx, new FormRefused(405, `use ${allowed.join(' or ')} here`), account);
   return true;
 }

@@ -64,7 +64,7 @@ function auditChange(audit: AuditLog): Step {
   };
 }
 
-/** Stands within the commit of what it notes. */
+/** Stands within the commit of what it notes, where there is one. */
 function auditRegistration(audit: AuditLog): Step {
   return async (ctx, next) => {
     await next();
@@ -101,8 +101,10 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
       auditRefusal(audit),
       ...admission[policy],
       prepareRegistration(sealedIds),
-      inOneCommit(artifacts, now),
-      auditRegistration(audit),
+      // A client that is its own id is stored nowhere: what is noted of it follows behind, and no commit is waited for.
+      ...(sealedIds
+        ? [auditRegistration(audit), inOneCommit(artifacts, now)]
+        : [inOneCommit(artifacts, now), auditRegistration(audit)]),
     ],
     manage: [neverStore, prepareUpdate, inOneCommit(artifacts, now), auditChange(audit)],
   };

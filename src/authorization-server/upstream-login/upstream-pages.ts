@@ -3,6 +3,7 @@ import { errors } from 'oidc-provider';
 import type { AuthorizationWishes, Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Lifetimes } from '../engine/configuration.ts';
+import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
 import { offeredDurations, readDuration } from '../interactions/durations.ts';
 import { csrfToken } from '../interactions/form.ts';
 import { type AskedFor, finishInteraction, goOn, type Interaction } from '../interactions/interaction.ts';
@@ -220,20 +221,16 @@ export async function goToUpstream(
 /** Carries out the approval of an app by somebody who is not known yet: on to the upstream, or `access_denied`. */
 export const submitApprove: UpstreamStep = async (ctx, options, interaction, asked, form) => {
   const { clientId } = asked;
-  if (form.get('decision') !== 'allow') {
-    options.audit('consent.denied', ctx, { clientId });
-    return finishInteraction(ctx, interaction, {
-      error: 'access_denied',
-      error_description: 'the person did not give access',
-    });
-  }
+  const scopes = form.getAll('scope').filter((scope) => asked.scopes.includes(scope));
+  if (form.get('decision') !== 'allow' || opensNothing(scopes, asked))
+    return denyAccess(ctx, options.audit, interaction, asked);
   const { chosen } = waysIn(options.upstreams, interaction, asked.resource.resource);
   if (!chosen || chosen.name !== form.get('upstream'))
     throw new errors.SessionNotFound('this form belongs to an earlier page');
   await goToUpstream(ctx, options, interaction, chosen, {
     clientId,
     approved: {
-      scopes: form.getAll('scope').filter((scope) => asked.scopes.includes(scope)),
+      scopes,
       expiresIn: readDuration(form, options.lifetimes.grantSeconds),
       endEarlier: false,
     },

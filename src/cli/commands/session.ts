@@ -45,12 +45,8 @@ export function registerSession(program: Command, io: CommandIo = processIo()): 
     'end <id>',
     'end a session, its streams and calls, within a second; tokens stay',
   ).action(async (id: string, options: SessionOptions) => {
-    const isOfApp = await withAdministration(options, false, async ({ sessions }) => {
-      const listed = options.json ? [] : await sessions.list();
-      await sessions.end(id);
-      return listed.some((entry) => entry.id === id && entry.clientId !== undefined);
-    });
-    const advice = isOfApp ? ' To end what its app may do as well: gatehouse grant revoke.' : '';
+    const kind = await withAdministration(options, false, ({ sessions }) => sessions.end(id));
+    const advice = kind === 'mcp' ? ' To end what its app may do as well: gatehouse grant revoke.' : '';
     io.stdout.write(options.json ? formatJson({ ended: id }) : `Ended.${advice}\n`);
   });
 }

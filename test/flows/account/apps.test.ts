@@ -179,7 +179,11 @@ describe('a connected app', () => {
         body: new URLSearchParams(fields).toString(),
       });
     expect((await visitor.request(`${gatehouse.url}/account/apps?id=${id}`)).status).toBe(405);
-    expect((await attempt({ id })).status).toBe(403);
+    const refused = await attempt({ id });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining(`href="${gatehouse.url}/account"`),
+    ]);
     expect((await attempt({ id, csrf: 'x'.repeat(csrf.length) })).status).toBe(403);
     expect((await attempt({ id, csrf }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await attempt({ id, csrf }, { origin: 'https://evil.example' })).status).toBe(403);

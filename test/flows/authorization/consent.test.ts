@@ -12,7 +12,8 @@ import {
 import { shownCode } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/consent.ts, src/authorization-server/interactions/routes.ts and
+// Over src/authorization-server/interactions/consent.ts, src/authorization-server/interactions/deny-access.ts,
+// src/authorization-server/interactions/routes.ts and
 // src/authorization-server/endpoints/authorization-endpoint.ts.
 
 let gatehouse: RunningGatehouse;
@@ -60,6 +61,16 @@ describe('a consent decision', () => {
     const { response: last } = await visitor.open(response.headers.get('location') ?? '');
     expect(last.status).toBe(303);
     expect(new URL(last.headers.get('location') ?? '').searchParams.has('code')).toBe(true);
+  });
+
+  it('with nothing ticked denies access, and ends what was allowed before where that is asked for', async () => {
+    const { client_id: own } = await register(gatehouse.url);
+    const before = await approve(authorization(gatehouse, own), { visitor });
+    expect(before.searchParams.get('code')).toBeTruthy();
+    const again = authorization(gatehouse, own, { prompt: 'consent' });
+    const denied = await approve(again, { visitor, scopes: [], fields: [['end_earlier', 'on']] });
+    expect(denied.searchParams.get('error')).toBe('access_denied');
+    expect(await gatehouse.administration.grants.list({ clientId: own })).toEqual([]);
   });
 
   it('without the token of the page does not count (T-014, A11-03)', async () => {

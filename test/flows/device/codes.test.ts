@@ -79,6 +79,8 @@ describe('a device code', () => {
     expect(await tryAccess(gatehouse.mcpUrl, body.access_token ?? '')).toBe(200);
     if (seconds > 0) later(seconds);
     expect((await poll(gatehouse.url, waiting)).status).toBe(400);
+    const rows = await gatehouse.storage.audit.read({ event: 'token.reuse_detected', limit: 9 });
+    expect(new Set(rows.map(({ details }) => JSON.parse(details).kind))).toEqual(new Set(['DeviceCode']));
     expect(await tryAccess(gatehouse.mcpUrl, body.access_token ?? '')).toBe(401);
     expect((await refresh(gatehouse.url, client, body.refresh_token ?? '')).status).toBe(400);
   });

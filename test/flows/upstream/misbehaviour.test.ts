@@ -204,7 +204,10 @@ describe('an upstream that fails is told apart from one that says no, and never 
       break_(scene.work);
       const lina = person();
       const page = await choose(await lina.visitor.open((await begin(scene)).url), lina);
-      const told = await lina.visitor.submit(page, '/approve', [['decision', 'allow']]);
+      const told = await lina.visitor.submit(page, '/approve', [
+        ['decision', 'allow'],
+        ['scope', 'notes:read'],
+      ]);
       await expectNothing(scene, told, lina, words, reason);
       expect([...lina.visitor.cookies.keys()].filter((name) => name.includes('gatehouse-upstream'))).toEqual(
         [],
@@ -212,6 +215,17 @@ describe('an upstream that fails is told apart from one that says no, and never 
       expect(await audited(scene, 'upstream.begun')).toEqual([]);
     },
   );
+
+  it('one before which nothing was left ticked is asked nothing, and the app is denied access', async () => {
+    const scene = await startScene();
+    const lina = person();
+    const page = await choose(await lina.visitor.open((await begin(scene)).url), lina);
+    const { response } = await lina.visitor.submit(page, '/approve', [['decision', 'allow']]);
+    const { searchParams } = new URL(response.headers.get('location') ?? '');
+    expect(searchParams.get('error')).toBe('access_denied');
+    expect(await audited(scene, 'upstream.begun')).toEqual([]);
+    expect(await audited(scene, 'consent.denied')).toHaveLength(1);
+  });
 
   it('one that speaks of somebody else than its ID token logs nobody in (T-085)', async () => {
     const scene = await startScene();
