@@ -115,7 +115,7 @@ describe('a look at a link', () => {
     const { options, link, clock, upstream, store, storage, vault } = await startBond();
     await link('l', refreshable);
     clock.now += 3600;
-    upstream.delayMs = 60;
+    upstream.delayMs = 400;
     const seen = createLook(options)('l');
     await new Promise((resolve) => setTimeout(resolve, 20));
     await storage.artifacts.revokeGrant('grant of l');
