@@ -21,11 +21,10 @@ const acceptedMembers = [
   'token_endpoint_auth_method',
 ] as const;
 
-const supportedGrantTypes = new Set([
-  'authorization_code',
-  'refresh_token',
-  'urn:ietf:params:oauth:grant-type:device_code',
-]);
+/** The grant type of a device (RFC 8628 section 3.4). */
+export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
+
+const supportedGrantTypes = new Set(['authorization_code', 'refresh_token', deviceGrantType]);
 
 /** How clients may authenticate (A13-03). */
 export const supportedAuthMethods = [

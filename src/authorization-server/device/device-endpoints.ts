@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { sequence } from '../../collections/sequence.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
+import { deviceGrantType } from '../client-metadata.ts';
 import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
@@ -15,7 +16,7 @@ import {
   limitWrongCodes,
   showDeviceNote,
 } from './device-pages.ts';
-import { deviceGrantType, pollIntervalSeconds } from './device-polling.ts';
+import { pollIntervalSeconds } from './device-polling.ts';
 
 /** Paths of the device flow below the issuer: short, for people type the first. */
 export const devicePaths = {

@@ -2,14 +2,12 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { deviceGrantType } from '../client-metadata.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { createLimiter } from '../limits.ts';
-
-/** The grant type of a device (RFC 8628 section 3.4). */
-export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** How long a device waits between two polls, in seconds (RFC 8628 section 3.2). */
 export const pollIntervalSeconds = 5;

@@ -25,7 +25,7 @@ interface ErrorWords {
   waitSeconds?: number;
   /** A way back to the app: a URI that was validated. */
   backTo?: string;
-  /** URL of the account page, where that is where the person was. */
+  /** URL of the account page, where the person was there: the hint and the way on then lead back to it. */
   account?: string;
 }
 
@@ -63,7 +63,10 @@ export function answerWithErrorPage(
     ...(backTo === undefined ? undefined : { continueTo: { href: backTo, label: texts.error.backToApp } }),
     ...(account === undefined
       ? undefined
-      : { continueTo: { href: account, label: texts.error.backToAccount } }),
+      : {
+          hint: texts.error.fromAccount,
+          continueTo: { href: account, label: texts.error.backToAccount },
+        }),
   });
 }
 

@@ -5,6 +5,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
+import { deviceGrantType } from '../client-metadata.ts';
 import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { isInGrace } from '../engine/successors.ts';
@@ -79,7 +80,7 @@ const codeKind = 'AuthorizationCode';
 const usedUpBy: ReadonlyMap<string, string> = new Map([
   ['authorization_code', codeKind],
   ['refresh_token', 'RefreshToken'],
-  ['urn:ietf:params:oauth:grant-type:device_code', 'DeviceCode'],
+  [deviceGrantType, 'DeviceCode'],
 ]);
 
 /** What the engine keeps of a code, and whether it was redeemed. */

@@ -15,9 +15,7 @@ export function answerRefusedForm(
     ctx,
     status,
     { code: 'invalid_request', description },
-    account === undefined
-      ? { explanation: 'form_refused' }
-      : { explanation: 'account_form_refused', account },
+    { explanation: 'form_refused', ...(account !== undefined && { account }) },
   );
 }
 

@@ -119,6 +119,7 @@ export const en = {
     requestId: 'Request ID, if you ask for help',
     backToApp: 'Back to the app',
     backToAccount: 'Back to your account',
+    fromAccount: 'Please go on from your account page.',
     wait: (seconds: number) => `Please try again in ${waitingTime(seconds)}.`,
     /** How to make an app forget a registration; the names of commands and menus are as the apps have them. */
     forget: {
@@ -196,15 +197,9 @@ export const en = {
         message: 'It was not sent from the page you have open, or it did not arrive whole.',
         hint: 'Please begin again from the app.',
       },
-      account_form_refused: {
-        title: 'This form was not carried out',
-        message: 'It was not sent from the page you have open, or it did not arrive whole.',
-        hint: 'Please open the page again.',
-      },
       account_gone: {
         title: 'This is no longer there',
         message: 'What you chose has ended already, or is not part of your account. Nothing was changed.',
-        hint: 'Your account page shows what there is now.',
       },
       not_found: {
         title: 'There is no such page',

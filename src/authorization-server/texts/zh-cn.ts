@@ -109,6 +109,7 @@ export const zhCn: Texts = {
     requestId: '请求编号（寻求帮助时请提供）',
     backToApp: '返回应用',
     backToAccount: '返回您的账号',
+    fromAccount: '请从账号页面继续。',
     wait: (seconds) => `请在 ${waitingTime(seconds)}后重试。`,
     forget: {
       claudeCode:
@@ -180,15 +181,9 @@ export const zhCn: Texts = {
         message: '它不是从您当前打开的页面提交的，或者没有完整送达。',
         hint: '请从应用中重新开始。',
       },
-      account_form_refused: {
-        title: '未处理此表单',
-        message: '它不是从您当前打开的页面提交的，或者没有完整送达。',
-        hint: '请重新打开该页面。',
-      },
       account_gone: {
         title: '该项已不存在',
         message: '您选择的内容已经结束，或不属于您的账号。未作任何更改。',
-        hint: '账号页面会显示当前的内容。',
       },
       not_found: {
         title: '页面不存在',

@@ -29,6 +29,7 @@ describe('a form that is refused', () => {
     const page = await (await fetch(url, { method: 'POST' })).text();
     expect(page).toContain(`href="${account}"`);
     expect(page).not.toContain('begin again from the app');
+    expect(page).toContain('Please go on from your account page.');
   });
 });
 
