@@ -8,6 +8,7 @@ import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { type Choice, noteChoice } from '../upstream-login/choice.ts';
 import type { ConsentThrough, FindConsentThrough } from '../upstream-login/consent-through.ts';
+import type { NotAdmittedReason } from '../upstream-login/purposes.ts';
 import { goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
@@ -53,8 +54,10 @@ export async function showConsent(
   const { clientId, resource } = asked;
   const upstream = await options.consentThrough(interaction, asked);
   if (!upstream) return switchAccount(ctx, options, interaction);
-  if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
-  const scopes = upstream.limit(asked.scopes.filter((scope) => resource.scopes[scope] !== undefined));
+  const wanted = asked.scopes.filter((scope) => resource.scopes[scope] !== undefined);
+  const refusal = upstream.check(wanted);
+  if (refusal) return turnAway(ctx, options, interaction, upstream, refusal);
+  const scopes = upstream.limit(wanted);
   const about = { accountId: account.id, clientId, resource: resource.resource };
   const [standing, earlier, tools] = await Promise.all([
     options.standingOf(asked.client),
@@ -111,13 +114,16 @@ export async function submitConsent(
   const { provider, audit } = options;
   if (form.get('decision') !== 'allow') return denyAccess(ctx, audit, interaction, asked);
   const accountId = accountOf(interaction);
-  const { clientId } = asked;
+  const { clientId, resource } = asked;
   const upstream = await options.consentThrough(interaction, asked);
   if (!upstream) return switchAccount(ctx, options, interaction);
-  if (upstream.refusal) return turnAway(ctx, options, interaction, upstream);
-  const ticked = form.getAll('scope').filter((scope) => asked.scopes.includes(scope));
+  const ticked = form
+    .getAll('scope')
+    .filter((scope) => asked.scopes.includes(scope) && resource.scopes[scope] !== undefined);
+  const refusal = upstream.check(ticked);
+  if (refusal) return turnAway(ctx, options, interaction, upstream, refusal);
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
-  const scopes = upstream.next ? ticked : upstream.limit(ticked);
+  const scopes = upstream.limit(ticked);
   if (opensNothing(scopes, asked)) {
     if (form.has('end_earlier')) await endEarlier(ctx, options, accountId, asked);
     return denyAccess(ctx, audit, interaction, asked);
@@ -142,12 +148,13 @@ export async function submitConsent(
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }
 
-/** Ends a login whose person does not fit the rules of its upstream any more, and says so. */
+/** Ends a login whose person does not fit the rules of its upstream, or not any more, and says so. */
 async function turnAway(
   ctx: Context,
   options: ConsentStepOptions,
   interaction: Interaction,
-  { through, refusal }: ConsentThrough,
+  { through }: ConsentThrough,
+  refusal: NotAdmittedReason,
 ): Promise<void> {
   const upstream = through?.name ?? '';
   options.audit('upstream.refused', ctx, {

@@ -27,7 +27,7 @@ import { checkAdmission } from './admission.ts';
 import { noteChoice } from './choice.ts';
 import { acrOfUpstreamSession } from './login-acr.ts';
 import { type AuthorizationPurpose, NotAdmitted, type PurposeSteps } from './purposes.ts';
-import { scopesForRoles } from './role-scopes.ts';
+import { checkRoles, scopesForRoles } from './role-scopes.ts';
 
 /** What a login for an authorization request works with. */
 export interface AuthorizationStepsOptions {
@@ -79,9 +79,9 @@ export function createAuthorizationSteps(
     { resource }: AskedFor,
   ): Set<string> {
     const wanted = approved.filter((scope) => resource.scopes[scope] !== undefined);
-    const scopes = scopesForRoles(settings.grantScopes, claims, wanted);
-    if (wanted.length > 0 && scopes.length === 0) throw new NotAdmitted('no_scope_for_roles');
-    return new Set(scopes);
+    const refusal = checkRoles(settings.grantScopes, claims, wanted);
+    if (refusal) throw new NotAdmitted(refusal);
+    return new Set(scopesForRoles(settings.grantScopes, claims, wanted));
   }
 
   return {

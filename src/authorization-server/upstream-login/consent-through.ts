@@ -7,7 +7,7 @@ import { checkAdmission } from './admission.ts';
 import { upstreamsOfResource } from './choice.ts';
 import { upstreamSessionOfAcr } from './login-acr.ts';
 import type { NotAdmittedReason } from './purposes.ts';
-import { scopesForRoles } from './role-scopes.ts';
+import { checkRoles, scopesForRoles } from './role-scopes.ts';
 
 /** What a consent of somebody who is logged in has to do with upstreams. */
 export interface ConsentThrough {
@@ -21,9 +21,12 @@ export interface ConsentThrough {
   wanted: readonly string[];
   /** Whether tokens are held that can be renewed. */
   holdsRefreshToken: boolean;
-  /** The rule of that upstream they do not fit, by what it said of them; absent where they fit, or it is asked anew. */
-  refusal?: NotAdmittedReason;
-  /** Those of some scopes that may be given. */
+  /**
+   * Gives the rule of that upstream they do not fit, by what it said of them: for whom it lets in, or for all of some
+   * scopes; undefined where they fit, or it is asked anew.
+   */
+  check(scopes: readonly string[]): NotAdmittedReason | undefined;
+  /** Those of some scopes that may be given; all of them where it is asked anew. */
   limit(scopes: readonly string[]): string[];
 }
 
@@ -57,6 +60,7 @@ export function createConsentThrough({ upstreams, links, vault }: ConsentThrough
         ...(next ? { next } : undefined),
         wanted: [],
         holdsRefreshToken: false,
+        check: () => undefined,
         limit: (scopes) => [...scopes],
       };
     }
@@ -64,18 +68,16 @@ export function createConsentThrough({ upstreams, links, vault }: ConsentThrough
     const held = new Set([...personal, ...(tokens?.scopes ?? [])]);
     const wanted = parseScope(link.wantedScopes);
     const mustAsk = tokens === undefined || wanted.some((scope) => !held.has(scope));
+    const about = { through, sessionId, wanted, holdsRefreshToken: tokens?.refreshToken !== undefined };
+    if (mustAsk) return { ...about, next: through, check: () => undefined, limit: (scopes) => [...scopes] };
+    const { accounts, grantScopes } = through.settings;
     const claims = vault.profileOf(link);
     const { email } = claims;
     const who = { claims, ...(typeof email === 'string' ? { email } : undefined) };
-    const refusal = mustAsk ? undefined : checkAdmission(through.settings.accounts.allow ?? {}, who);
     return {
-      through,
-      sessionId,
-      ...(mustAsk ? { next: through } : undefined),
-      ...(refusal ? { refusal } : undefined),
-      wanted,
-      holdsRefreshToken: tokens?.refreshToken !== undefined,
-      limit: (scopes) => scopesForRoles(through.settings.grantScopes, claims, scopes),
+      ...about,
+      check: (scopes) => checkAdmission(accounts.allow ?? {}, who) ?? checkRoles(grantScopes, claims, scopes),
+      limit: (scopes) => scopesForRoles(grantScopes, claims, scopes),
     };
   };
 }

@@ -1,4 +1,5 @@
 import { hasClaim } from './admission.ts';
+import type { NotAdmittedReason } from './purposes.ts';
 
 /** Whoever has a claim with this value may be given these scopes. */
 export interface ScopeRule {
@@ -22,4 +23,18 @@ export function scopesForRoles(
     rules.filter(({ claim, value }) => hasClaim(claims, claim, [value])).flatMap((rule) => rule.scopes),
   );
   return scopes.filter((scope) => given.has(scope));
+}
+
+/**
+ * Checks whether somebody may be given any of the scopes that are wanted.
+ * @param wanted scopes of the resource
+ * @returns the rule they do not fit; undefined where something is left, or none is wanted
+ */
+export function checkRoles(
+  rules: readonly ScopeRule[] | undefined,
+  claims: Readonly<Record<string, unknown>>,
+  wanted: readonly string[],
+): NotAdmittedReason | undefined {
+  const isNoneLeft = wanted.length > 0 && scopesForRoles(rules, claims, wanted).length === 0;
+  return isNoneLeft ? 'no_scope_for_roles' : undefined;
 }

@@ -37,7 +37,10 @@ const errorsOfFaults: Readonly<Record<UpstreamFaultName, { error: string; error_
     error_description: 'the login this server relies on cannot be reached at the moment',
   },
   refused: { error: 'server_error', error_description: 'the login this server relies on did not work' },
-  notAdmitted: { error: 'access_denied', error_description: 'the person may not log in here' },
+  notAdmitted: {
+    error: 'access_denied',
+    error_description: 'the login of the person may not be used for this',
+  },
 };
 
 /** Reasons for which a login there that is still open does not do; an upstream then asks again who it is. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scopesForRoles } from '../../../src/authorization-server/upstream-login/role-scopes.ts';
+import { checkRoles, scopesForRoles } from '../../../src/authorization-server/upstream-login/role-scopes.ts';
 
 const rules = [
   { claim: 'groups', value: 'staff', scopes: ['notes:read'] },
@@ -24,4 +24,11 @@ it('nobody is given what they did not allow', () => {
   expect(scopesForRoles(rules, { role: 'admin', groups: ['engineering'] }, ['notes:read'])).toEqual([
     'notes:read',
   ]);
+});
+
+it('who may be given none of the scopes that are wanted does not fit; nobody is refused for wanting none', () => {
+  expect(checkRoles(rules, { groups: ['staff'] }, ['notes:write'])).toBe('no_scope_for_roles');
+  expect(checkRoles(rules, { groups: ['staff'] }, all)).toBeUndefined();
+  expect(checkRoles(rules, {}, [])).toBeUndefined();
+  expect(checkRoles(undefined, {}, all)).toBeUndefined();
 });

@@ -256,4 +256,60 @@ describe('scopes by role', () => {
   it('of which none is left turn somebody away', async () => {
     await expectTurnedAway(await startScene({ grantScopes }), omar, 'no_scope_for_roles');
   });
+
+  it('of which none is left turn somebody away who is logged in already, in the same words, and the app is told so', async () => {
+    const scene = await startScene({ grantScopes });
+    const lina = person();
+    await logIn(await begin(scene), lina);
+    const flow = await begin(scene, { scope: 'notes:write offline_access' });
+    const refused = await lina.visitor.open(flow.url);
+    expect(refused.html).not.toContain('/consent"');
+    expect(refused.html).toContain('that login may not be used here');
+    expect(await audited(scene, 'upstream.refused')).toMatchObject([
+      { upstream: 'work', reason: 'no_scope_for_roles', purpose: 'authorization', clientId: flow.clientId },
+    ]);
+    expect(await audited(scene, 'consent.denied')).toEqual([]);
+    const { response } = await lina.visitor.submit(refused, '/leave', []);
+    const sent = new URL(response.headers.get('location') ?? '');
+    expect(Object.fromEntries(sent.searchParams)).toMatchObject({
+      error: 'access_denied',
+      error_description: 'the login of the person may not be used for this',
+    });
+  });
+
+  it('of which none is left of what was ticked turn somebody away, also where the page had others', async () => {
+    const scene = await startScene({ grantScopes });
+    const lina = person();
+    await logIn(await begin(scene), lina);
+    const consent = await lina.visitor.open((await begin(scene)).url);
+    expect(consent.html).not.toContain('value="notes:write"');
+    const refused = await lina.visitor.submit(consent, '/consent', [
+      ['decision', 'allow'],
+      ['scope', 'notes:write'],
+    ]);
+    expect(refused.html).toContain('that login may not be used here');
+    expect((await audited(scene, 'upstream.refused')).at(-1)).toMatchObject({ reason: 'no_scope_for_roles' });
+  });
+
+  it('are those of the roles that somebody has by now, where the upstream is asked anew after the page', async () => {
+    const scene = await startScene({ grantScopes });
+    const lina = person();
+    await logIn(await begin(scene), lina);
+    const { storage } = scene.gatehouse;
+    const account = await storage.accounts.findByEmail(lin.email);
+    for (const { id } of await storage.artifacts.listGrants(account?.id ?? ''))
+      await storage.artifacts.revokeGrant(id);
+    await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
+    await expect.poll(() => scene.work.revoked.length).toBe(1);
+    const flow = await begin(scene, { scope: 'notes:write' });
+    const consent = await lina.visitor.open(flow.url);
+    expect(consent.html).toContain('value="notes:write"');
+    expect(consent.html).toContain('Work is asked next');
+    const callback = await lina.walker.walk(await approve(consent, lina, ['notes:write'], '/consent'), lin);
+    scene.work.alterIdTokens((claims, key) => key.sign({ ...claims, groups: ['owners'] } as never));
+    scene.work.alter('/me', async (body) => ({ ...(body as object), groups: ['owners'] }));
+    const sent = new URL((await comeBack(callback, lina)).response.headers.get('location') ?? '');
+    const response = await redeem(scene.gatehouse.url, flow, sent.searchParams.get('code') ?? '');
+    expect(((await response.json()) as Tokens).scope).toBe('notes:write');
+  });
 });
