@@ -185,6 +185,22 @@ describe('one-time codes', () => {
     expect(isIn(await visitor.open(`${gatehouse.url}/account`))).toBe(true);
   });
 
+  it('are not turned on, off or replaced from a page that was left open for longer than five minutes', async () => {
+    const left = await openAccount(gatehouse, { person, page: '/codes' });
+    const secret = secretIn(left.html);
+    vi.setSystemTime(Date.now() + 301_000);
+    const late = await left.visitor.submit(left, '/account/codes', [['code', codeOf(secret)]]);
+    expect(late.url).toBe(`${gatehouse.url}/account/login?next=codes`);
+    expect(isIn(await openAccount(gatehouse, { person }))).toBe(true);
+
+    const { visitor } = await turnOn();
+    const on = await visitor.open(`${gatehouse.url}/account/codes`);
+    vi.setSystemTime(Date.now() + 301_000);
+    for (const step of ['/account/codes/recovery', '/account/codes/off'])
+      expect((await visitor.submit(on, step, [])).url).toBe(`${gatehouse.url}/account/login?next=codes`);
+    expect(isIn(await openAccount(gatehouse, { person }))).toBe(false);
+  });
+
   it('are turned off by their person, and by the operator for somebody who lost the device', async () => {
     const { visitor } = await turnOn();
     const page = await visitor.open(`${gatehouse.url}/account/codes`);
