@@ -1,6 +1,5 @@
 import type { DiscoveryStep } from './discovery/discovery-step.ts';
-import type { LoginChoices } from './session/login-choices.ts';
-import type { MachineLogin } from './session/machine-login.ts';
+import type { FormerLogin, LoginChoices, MachineLogin } from './stores/credential-store.ts';
 
 /** Why the client stopped. */
 export type ClientErrorReason =
@@ -76,10 +75,9 @@ export class LoginRequiredError extends ClientError {
   /**
    * @param server URL of the MCP server
    * @param why one sentence
-   * @param machine whose login has ended, where it was a machine's
-   * @param chosen what was chosen at it
+   * @param before the login that has ended
    */
-  constructor(server: string, why: string, machine?: MachineLogin, chosen: LoginChoices = {}) {
+  constructor(server: string, why: string, { machine, chosen = {} }: FormerLogin = {}) {
     super('login_required', why);
     this.server = server;
     this.machine = machine;
@@ -105,14 +103,12 @@ export class InsufficientScopeError extends ClientError {
   /**
    * @param server URL of the MCP server
    * @param scopes what the challenge and the credential say
-   * @param machine whose login it is, where it is a machine's
-   * @param chosen what was chosen at it
+   * @param login the login that allows too little
    */
   constructor(
     server: string,
     scopes: { required: readonly string[]; missing: readonly string[]; union: readonly string[] },
-    machine?: MachineLogin,
-    chosen: LoginChoices = {},
+    { machine, chosen = {} }: FormerLogin = {},
   ) {
     const named = scopes.missing.length > 0 ? scopes.missing : scopes.required;
     super(

@@ -68,14 +68,15 @@ export { isClientKnown } from './registration/registration-check.ts';
 export { canonicalServerUrl } from './server-url.ts';
 export { createAuthProvider } from './session/auth-provider.ts';
 export type { AuthorizationNeed, Authorizer } from './session/authorizer.ts';
-export type { LoginChoices } from './session/login-choices.ts';
-export type { MachineLogin } from './session/machine-login.ts';
 export { type AuthorizationOptions, withAuthorization } from './session/session.ts';
 export {
   type Credential,
   type CredentialIssuer,
   type CredentialStore,
   credentialKey,
+  type FormerLogin,
+  type LoginChoices,
+  type MachineLogin,
   type PrivateJwk,
   type Registration,
 } from './stores/credential-store.ts';

@@ -2,6 +2,7 @@ import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
 import {
   ClientError,
   DiscoveryError,
+  type FormerLogin,
   InsufficientScopeError,
   LoginRequiredError,
   type MachineLogin,
@@ -45,12 +46,12 @@ const proofOptions: Record<MachineLogin['proof'], string> = {
 /**
  * The command that logs in to a server, as a person would type it.
  * @param scopes what to ask for; what the server names where there are none
- * @param before the failure of the login that is to be made again: whose it was, and what was chosen at it
+ * @param before the login that is to be made again: whose it was, and what was chosen at it
  */
 export function loginCommand(
   url: string,
   scopes: readonly string[] = [],
-  { machine, chosen = {} }: Partial<Pick<LoginRequiredError, 'machine' | 'chosen'>> = {},
+  { machine, chosen = {} }: FormerLogin = {},
 ): string {
   const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
   const as =

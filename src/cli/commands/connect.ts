@@ -6,6 +6,7 @@ import {
   ClientError,
   type CredentialStore,
   type Fetch,
+  type FormerLogin,
   InsufficientScopeError,
   LoginRequiredError,
   withAuthorization,
@@ -50,15 +51,20 @@ const leftOverMs = 500;
  * How the person in front of this machine is reached. Nothing can be typed: standard input is the host's.
  * @throws LoginRequiredError where they cannot be: they have to log in at a terminal
  */
-function wayToPerson(url: string, { browser }: ConnectOptions, surroundings: Surroundings): LoginWay {
+function wayToPerson(
+  url: string,
+  before: FormerLogin,
+  { browser }: ConnectOptions,
+  surroundings: Surroundings,
+): LoginWay {
   try {
     return chooseLoginWay({ browser }, surroundings, false);
   } catch (error) {
-    throw error instanceof CliError ? new LoginRequiredError(url, error.message) : error;
+    throw error instanceof CliError ? new LoginRequiredError(url, error.message, before) : error;
   }
 }
 
-/** Logs in with the person in front of this machine. */
+/** Logs in with the person in front of this machine, as was chosen at the login before. */
 function personAuthorizer(
   context: ClientContext,
   url: string,
@@ -67,17 +73,16 @@ function personAuthorizer(
   io: CommandIo,
   say: (line: string) => void,
 ): Authorizer {
-  return async ({ server, why, scopes }) => {
+  return async (need) => {
+    const { why, scopes, chosen } = need;
     const surroundings = readSurroundings(io.env);
-    const way = wayToPerson(url, options, surroundings);
+    const way = wayToPerson(url, need, options, surroundings);
     say(
       why === 'insufficient_scope'
         ? 'The server asks for more than the login allows'
         : `Logging in to ${url}`,
     );
     const progress = tellProgress(way, surroundings.place, say, io);
-    const held = await store.findCredential(server);
-    const chosen = { dpop: held?.dpopKey && true, withoutResource: held?.withoutResource };
     const { credential } = await login(context, url, { store, scopes, ...chosen }, progress);
     say('Logged in');
     return credential;
@@ -91,12 +96,7 @@ function withAdvice(fetch: Fetch, url: string): Fetch {
       return await fetch(to, init);
     } catch (error) {
       if (error instanceof LoginRequiredError)
-        throw new LoginRequiredError(
-          error.server,
-          `${error.message} ${loginCommand(url, [], error)}`,
-          error.machine,
-          error.chosen,
-        );
+        throw new LoginRequiredError(error.server, `${error.message} ${loginCommand(url, [], error)}`, error);
       if (error instanceof InsufficientScopeError)
         throw new ClientError(error.reason, `${error.message} ${loginCommand(url, error.union, error)}`);
       throw error;

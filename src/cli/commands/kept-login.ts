@@ -3,6 +3,15 @@ import type { KeptLogin, TokenFile } from '../../client/node/index.ts';
 import { requireServerUrl } from './client-failure.ts';
 
 /**
+ * @param url URL of the MCP server, as given on the command line
+ * @returns the URL under which its login is kept
+ * @throws CliError exit code 2 for what is no URL
+ */
+export function keptServer(url: string): string {
+  return canonicalServerUrl(requireServerUrl(url));
+}
+
+/**
  * Looks for the login that is kept for a server.
  * @param store where logins are kept
  * @param url URL of the MCP server, as given on the command line
@@ -10,7 +19,7 @@ import { requireServerUrl } from './client-failure.ts';
  * @throws CliError exit code 2 for what is no URL
  */
 export async function findLogin(store: TokenFile, url: string): Promise<KeptLogin | undefined> {
-  const server = canonicalServerUrl(requireServerUrl(url));
+  const server = keptServer(url);
   const credential = await store.findCredential(server);
   return credential && { server, credential };
 }
@@ -24,8 +33,7 @@ export async function findLogin(store: TokenFile, url: string): Promise<KeptLogi
 export async function requireLogin(store: TokenFile, url: string): Promise<KeptLogin> {
   const login = await findLogin(store, url);
   if (login) return login;
-  throw new LoginRequiredError(
-    canonicalServerUrl(requireServerUrl(url)),
-    'You are not logged in to this server.',
-  );
+  const server = keptServer(url);
+  const before = await store.findFormerLogin(server);
+  throw new LoginRequiredError(server, 'You are not logged in to this server.', before);
 }

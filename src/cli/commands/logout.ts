@@ -8,7 +8,7 @@ import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { type Ending, endLogin, type ForgottenClient, forgetClients } from './end-login.ts';
-import { findLogin } from './kept-login.ts';
+import { findLogin, keptServer } from './kept-login.ts';
 
 /** Options of `gatehouse logout`, as commander gives them. */
 export interface LogoutOptions {
@@ -55,6 +55,7 @@ export async function runLogout(
         failure ??= explainFailure(error, login.server);
       }
     }
+    await store.forgetEnded(url === undefined ? undefined : keptServer(url));
     if (options.all) forgottenClients = await forgetClients(store);
     if (logins.length === 0 && forgottenClients.length === 0) io.stderr.write('There is no login to end.\n');
   } catch (error) {

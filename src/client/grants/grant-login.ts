@@ -127,14 +127,16 @@ export async function loginWithGrant(
 
 /**
  * Makes an authorizer of a login: whenever a session needs a credential, the login runs again.
- * @param options those of the login; a step-up asks for all scopes held and required instead of `scopes`
+ * @param options those of the login; a step-up asks for all scopes held and required instead of `scopes`; without
+ *   `dpop`, a token bound to a key is followed by another one
  * @param login the login
  * @see MCP authorization "Step-Up Authorization Flow" (A8-07)
  */
-export function grantAuthorizer<Options extends DiscoveryOptions & Pick<GrantLoginOptions, 'scopes'>>(
-  options: Options,
-  login: (url: string, options: Options) => Promise<GrantLogin>,
-): Authorizer {
-  return async ({ server, scopes = options.scopes, challenge }) =>
-    (await login(server, { ...options, scopes, challenge })).credential;
+export function grantAuthorizer<
+  Options extends DiscoveryOptions & Pick<GrantLoginOptions, 'scopes' | 'dpop'>,
+>(options: Options, login: (url: string, options: Options) => Promise<GrantLogin>): Authorizer {
+  return async ({ server, scopes = options.scopes, challenge, chosen }) => {
+    const dpop = options.dpop ?? chosen?.dpop;
+    return (await login(server, { ...options, scopes, dpop, challenge })).credential;
+  };
 }

@@ -41,11 +41,26 @@ const credential = z.object({
   workload: z.literal(true).optional(),
 });
 
+const formerLogin = z.object({
+  scopes: z.array(z.string()).optional(),
+  machine: z
+    .object({
+      grant: z.enum(['client_credentials', 'workload_identity']),
+      clientId: z.string(),
+      proof: z.enum(['secret', 'key', 'assertion']),
+    })
+    .optional(),
+  chosen: z
+    .object({ dpop: z.literal(true).optional(), withoutResource: z.literal(true).optional() })
+    .optional(),
+});
+
 const tokenFile = z.object({
   version: z.literal(1),
   registrations: z.record(z.string(), registration),
   credentials: z.record(z.string(), credential),
   logins: z.record(z.string(), z.string()),
+  ended: z.record(z.string(), formerLogin).default({}),
 });
 
 /**

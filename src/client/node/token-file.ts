@@ -6,6 +6,8 @@ import {
   dropCredential,
   dropRegistration,
   emptyBook,
+  endCredential,
+  findFormerIn,
   findIn,
   putCredential,
 } from '../stores/credential-book.ts';
@@ -40,6 +42,11 @@ export interface TokenFile extends CredentialStore {
   listLogins(): Promise<KeptLogin[]>;
   /** @returns the registration at every issuer, by issuer */
   listRegistrations(): Promise<Registration[]>;
+  /**
+   * Drops what is known of logins that have ended, see `endCredential`.
+   * @param server canonical URL of the MCP server; undefined for all
+   */
+  forgetEnded(server: string | undefined): Promise<void>;
   /** @returns how the logins are kept; nothing is opened for it */
   describe(): Promise<TokenFileState>;
 }
@@ -100,6 +107,16 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
     saveCredential: (server, credential, renewed) =>
       change((book) => putCredential(book, server, credential, renewed)),
     forgetCredential: (credential) => change((book) => dropCredential(book, credential)),
+    endCredential: (credential) => change((book) => endCredential(book, credential)),
+    findFormerLogin: async (server) => findFormerIn(await read(), server),
+    forgetEnded: async (server) => {
+      const { ended } = await read();
+      const servers = Object.keys(ended).filter((one) => one === (server ?? one));
+      if (servers.length === 0) return;
+      await change((book) => {
+        for (const one of servers) delete book.ended[one];
+      });
+    },
     exclusively: async (key, work) => {
       await requirePrivateFolder(folder);
       const name = createHash('sha256').update(key).digest('hex').slice(0, 16);
@@ -137,7 +154,6 @@ function explainTakeover(error: unknown): never {
   throw new LoginRequiredError(
     error.server,
     `${error.message} A process that renewed it was killed, maybe before it could keep the new token.`,
-    error.machine,
-    error.chosen,
+    error,
   );
 }

@@ -1,17 +1,6 @@
-import type { Credential } from '../stores/credential-store.ts';
-
-/** What was chosen at a login, to be chosen again at the one that takes its place. */
-export interface LoginChoices {
-  /** Its token is bound to a key (RFC 9449). */
-  dpop?: true;
-  /** The authorization server was not told the `resource` (CL-5). */
-  withoutResource?: true;
-}
+import type { Credential, LoginChoices } from '../stores/credential-store.ts';
 
 /** @returns what was chosen at the login a credential came of */
-export function choicesOf(credential: Credential | undefined): LoginChoices {
-  return {
-    ...(credential?.dpopKey && { dpop: true as const }),
-    ...(credential?.withoutResource && { withoutResource: true as const }),
-  };
+export function choicesOf({ dpopKey, withoutResource }: Credential): LoginChoices {
+  return { ...(dpopKey && { dpop: true }), ...(withoutResource && { withoutResource }) };
 }

@@ -5,17 +5,13 @@ import type { Credential, CredentialStore } from '../stores/credential-store.ts'
 import { freshCredential } from '../tokens/tokens.ts';
 import { authorizeOnce } from './authorize-once.ts';
 import type { AuthorizationNeed, Authorizer } from './authorizer.ts';
+import { formerLogin } from './former-login.ts';
 import { ScopeMemory } from './scope-memory.ts';
 import { scopeRefusal } from './scope-refusal.ts';
 import { newTokenSeconds, TokenMemory } from './token-memory.ts';
 
 /** How often an authorizer is called for one need without success (A8-08). */
 export const maxAuthorizations = 3;
-
-/** A new login is for what the one before was for: scopes that were added one by one are not asked for again so (A8-07). */
-function heldScopes({ scopes = [] }: Credential): Pick<AuthorizationNeed, 'scopes'> {
-  return scopes.length === 0 ? {} : { scopes };
-}
 
 /** What a session needs. */
 export interface LoginSessionOptions {
@@ -127,7 +123,8 @@ export class LoginSession {
         if (authorizer === undefined || !(error instanceof LoginRequiredError)) throw error;
       }
     }
-    return this.#authorize({ server, why: 'rejected', ...heldScopes(used), challenge }, used, tried);
+    // A new login is for what the one before was for: scopes that were added one by one are not asked for again so (A8-07).
+    return this.#authorize({ ...formerLogin(used), server, why: 'rejected', challenge }, used, tried);
   }
 
   /**
@@ -154,7 +151,8 @@ export class LoginSession {
       this.#scopes.isFutile(operation, refusal.missing)
     )
       throw this.#scopes.refuse(used, operation, refusal);
-    const need = { server, why: 'insufficient_scope' as const, scopes: refusal.union, challenge };
+    const why = 'insufficient_scope' as const;
+    const need = { ...formerLogin(used), server, why, scopes: refusal.union, challenge };
     const wider = await this.#run(need, used, operation, authorizer);
     const missing = missingScopes(wider.scopes ?? refusal.union, required);
     if (missing.length === 0) return wider;
@@ -162,12 +160,17 @@ export class LoginSession {
     throw this.#scopes.refuse(wider, operation, scopeRefusal(server, wider, required));
   }
 
-  #authorize(need: AuthorizationNeed, used: Credential | undefined, tried: Recovery): Promise<Credential> {
-    const { server, authorizer } = this.#options;
+  async #authorize(
+    need: AuthorizationNeed,
+    used: Credential | undefined,
+    tried: Recovery,
+  ): Promise<Credential> {
+    const { server, store, authorizer } = this.#options;
     if (authorizer === undefined)
       throw new LoginRequiredError(
         server,
         need.why === 'no_credential' ? 'You are not logged in to this server.' : notAccepted,
+        (await store.findFormerLogin(server)) ?? need,
       );
     tried.authorized = true;
     return this.#run(need, used, anyOperation, authorizer);
@@ -186,6 +189,7 @@ export class LoginSession {
         throw new LoginRequiredError(
           server,
           `${count} logins did not help: the server still refuses. Find out why before you log in again.`,
+          wanted,
         );
       this.#authorizations.set(operation, count + 1);
       return authorizer(wanted);

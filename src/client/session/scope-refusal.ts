@@ -2,8 +2,7 @@ import { parseChallenges } from '../../oauth/challenge.ts';
 import { isScopeToken, missingScopes, parseScope, scopeUnion } from '../../oauth/scope.ts';
 import { InsufficientScopeError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
-import { choicesOf } from './login-choices.ts';
-import { machineOf } from './machine-login.ts';
+import { formerLogin } from './former-login.ts';
 
 /** Schemes whose challenges say that a token lacks scopes (RFC 6750 section 3.1; RFC 9449 section 7.1). */
 const schemes = ['bearer', 'dpop'];
@@ -45,7 +44,6 @@ export function scopeRefusal(
   return new InsufficientScopeError(
     server,
     { required, missing: missingScopes(scopes, required), union: scopeUnion(scopes, required) },
-    machineOf(held),
-    choicesOf(held),
+    formerLogin(held),
   );
 }

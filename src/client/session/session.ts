@@ -5,6 +5,7 @@ import { isRepeatable, sendAuthorized } from '../dpop/send-authorized.ts';
 import { canonicalServerUrl } from '../server-url.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import type { Authorizer } from './authorizer.ts';
+import { formerLogin } from './former-login.ts';
 import { LoginSession, type Recovery } from './login-session.ts';
 import { nameOperation } from './operation.ts';
 import { readRequiredScopes } from './scope-refusal.ts';
@@ -95,6 +96,7 @@ export function withAuthorization(
         throw new LoginRequiredError(
           server,
           'The login was renewed, but this request cannot be sent twice. Repeat it.',
+          formerLogin(used),
         );
     }
   };

@@ -2,6 +2,7 @@ import { isForNoToken } from '../../oauth/challenge.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { Credential } from '../stores/credential-store.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { formerLogin } from './former-login.ts';
 
 /** A token rejected when younger than this was never any good, in seconds. */
 export const newTokenSeconds = 60;
@@ -52,7 +53,11 @@ export class TokenMemory {
     else this.obtain(credential);
     const { accessToken, at } = this.#givenUp ?? { at: Number.NEGATIVE_INFINITY };
     if (accessToken === credential.accessToken && this.#now() - at < stormLimits.restSeconds)
-      throw new LoginRequiredError(this.#server, 'The server does not accept the token of this login.');
+      throw new LoginRequiredError(
+        this.#server,
+        'The server does not accept the token of this login.',
+        formerLogin(credential),
+      );
   }
 
   /** @returns how long this session has had a token, in seconds */
@@ -83,11 +88,12 @@ export class TokenMemory {
    * @param challenge `WWW-Authenticate` of the refusal
    * @returns what to tell the caller
    */
-  giveUp({ accessToken }: Credential, challenge: string | null): LoginRequiredError {
-    this.#givenUp = { accessToken, at: this.#now() };
+  giveUp(credential: Credential, challenge: string | null): LoginRequiredError {
+    this.#givenUp = { accessToken: credential.accessToken, at: this.#now() };
     return new LoginRequiredError(
       this.#server,
       `The server does not accept the token of this login, not even a new one. ${whyRefused(challenge)}`,
+      formerLogin(credential),
     );
   }
 
@@ -95,9 +101,11 @@ export class TokenMemory {
   requireCalm(): void {
     if (!this.#storm.isOpen()) return;
     const { limit, windowSeconds, restSeconds } = stormLimits;
+    const credential = this.#latest?.credential;
     throw new LoginRequiredError(
       this.#server,
-      `The server has rejected ${limit} new tokens within ${windowSeconds} s, while its authorization server goes on issuing them. Most likely they are issued for another audience than ${this.#latest?.credential.resource ?? this.#server}. Nothing is sent to it for ${restSeconds} s.`,
+      `The server has rejected ${limit} new tokens within ${windowSeconds} s, while its authorization server goes on issuing them. Most likely they are issued for another audience than ${credential?.resource ?? this.#server}. Nothing is sent to it for ${restSeconds} s.`,
+      formerLogin(credential),
     );
   }
 }

@@ -1,4 +1,5 @@
-import { type Credential, credentialKey, type Registration } from './credential-store.ts';
+import { formerLogin } from '../session/former-login.ts';
+import { type Credential, credentialKey, type FormerLogin, type Registration } from './credential-store.ts';
 
 /** The content of a credential store as plain data. */
 export interface CredentialBook {
@@ -8,17 +9,26 @@ export interface CredentialBook {
   credentials: Record<string, Credential>;
   /** Canonical URL of an MCP server -> key of the credential of its latest login. */
   logins: Record<string, string>;
+  /** Canonical URL of an MCP server -> its latest login, where its issuer has ended it. */
+  ended: Record<string, FormerLogin>;
 }
 
 /** @returns a book without entries */
 export function emptyBook(): CredentialBook {
-  return { registrations: {}, credentials: {}, logins: {} };
+  return { registrations: {}, credentials: {}, logins: {}, ended: {} };
 }
 
 /** @returns the credential of the latest login to a server */
 export function findIn(book: CredentialBook, server: string): Credential | undefined {
   const key = Object.hasOwn(book.logins, server) ? book.logins[server] : undefined;
   return key !== undefined && Object.hasOwn(book.credentials, key) ? book.credentials[key] : undefined;
+}
+
+/** @returns what the latest login to a server was like, also where it has ended */
+export function findFormerIn(book: CredentialBook, server: string): FormerLogin | undefined {
+  const held = findIn(book, server);
+  if (held !== undefined) return formerLogin(held);
+  return Object.hasOwn(book.ended, server) ? book.ended[server] : undefined;
 }
 
 /** Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. */
@@ -33,6 +43,7 @@ export function putCredential(
   const key = credentialKey(credential);
   book.credentials[key] = credential;
   book.logins[server] = key;
+  delete book.ended[server];
 }
 
 /** Takes a credential out, with the logins that lead to it, if its access token is still the same. */
@@ -41,6 +52,14 @@ export function dropCredential(book: CredentialBook, credential: Credential): vo
   if (book.credentials[key]?.accessToken !== credential.accessToken) return;
   delete book.credentials[key];
   book.logins = Object.fromEntries(Object.entries(book.logins).filter(([, held]) => held !== key));
+}
+
+/** The same, and writes down at these logins what they were like. */
+export function endCredential(book: CredentialBook, credential: Credential): void {
+  const before = Object.keys(book.logins);
+  dropCredential(book, credential);
+  for (const server of before)
+    if (!Object.hasOwn(book.logins, server)) book.ended[server] = formerLogin(credential);
 }
 
 /** Takes a registration out, if it still has this client id. */

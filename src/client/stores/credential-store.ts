@@ -55,6 +55,31 @@ export type RepeatableGrant = { type: 'client_credentials' } & Pick<
   'clientSecret' | 'privateKey' | 'tokenEndpointAuthMethod'
 >;
 
+/** What was chosen at a login, to be chosen again at the one that takes its place. */
+export interface LoginChoices {
+  /** Its token is bound to a key (RFC 9449). */
+  dpop?: true;
+  /** The authorization server was not told the `resource` (CL-5). */
+  withoutResource?: true;
+}
+
+/** A login of a machine as itself: what it takes to log it in again. */
+export interface MachineLogin {
+  grant: 'client_credentials' | 'workload_identity';
+  clientId: string;
+  /** What it authenticated by. */
+  proof: 'secret' | 'key' | 'assertion';
+}
+
+/** What is known of a login for the one that takes its place: no token, key or secret. */
+export interface FormerLogin {
+  /** Granted scopes; absent where none are known. */
+  scopes?: readonly string[] | undefined;
+  /** Set where it was a machine's. */
+  machine?: MachineLogin | undefined;
+  chosen?: LoginChoices | undefined;
+}
+
 /**
  * The key of a credential: issuer and resource together, so that neither can stand in for another (A3-09, T-184).
  * @param credential the credential
@@ -81,6 +106,10 @@ export interface CredentialStore {
   saveCredential(server: string, credential: Credential, renewed?: Credential): Promise<void>;
   /** Drops a credential, if its access token is still this one: a newer one is somebody else's (A9-05). */
   forgetCredential(credential: Credential): Promise<void>;
+  /** The same for one that its issuer has ended: what the login was like stays, so that the next one is no weaker. */
+  endCredential(credential: Credential): Promise<void>;
+  /** @returns what the latest login of this server was like, also where it has ended */
+  findFormerLogin(server: string): Promise<FormerLogin | undefined>;
   /**
    * Runs work that nobody else, in this process or another on the same store, may do for the same key meanwhile.
    * @param key see {@link credentialKey}

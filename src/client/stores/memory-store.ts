@@ -1,5 +1,13 @@
 import { createTurns } from '../../collections/turns.ts';
-import { dropCredential, dropRegistration, emptyBook, findIn, putCredential } from './credential-book.ts';
+import {
+  dropCredential,
+  dropRegistration,
+  emptyBook,
+  endCredential,
+  findFormerIn,
+  findIn,
+  putCredential,
+} from './credential-book.ts';
 import type { CredentialStore } from './credential-store.ts';
 
 /** @returns a store that lives as long as the process, for tests and for hosts that keep nothing */
@@ -15,6 +23,8 @@ export function createMemoryStore(): CredentialStore {
     saveCredential: async (server, credential, renewed) =>
       putCredential(book, server, structuredClone(credential), renewed),
     forgetCredential: async (credential) => dropCredential(book, credential),
+    endCredential: async (credential) => endCredential(book, credential),
+    findFormerLogin: async (server) => structuredClone(findFormerIn(book, server)),
     exclusively: createTurns(),
   };
 }

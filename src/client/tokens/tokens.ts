@@ -1,7 +1,6 @@
 import { ClientError, LoginRequiredError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import { choicesOf } from '../session/login-choices.ts';
-import { machineOf } from '../session/machine-login.ts';
+import { formerLogin } from '../session/former-login.ts';
 import { type Credential, type CredentialStore, credentialKey } from '../stores/credential-store.ts';
 import { holderOf, renewCredential } from './renewal.ts';
 import { refreshAheadSeconds } from './token-response.ts';
@@ -51,14 +50,15 @@ async function renew(
   rejected: string | undefined,
 ): Promise<Credential> {
   const current = await store.findCredential(server);
-  if (current === undefined) throw new LoginRequiredError(server, 'The login has ended.');
+  if (current === undefined)
+    throw new LoginRequiredError(server, 'The login has ended.', await store.findFormerLogin(server));
   const now = context.now();
   if (isGood(current, now, rejected)) return current;
   const stillAlive = current.accessToken !== rejected && (current.expiresAt ?? Infinity) > now;
   const { clientId, authorizationServer } = current;
   const needLogin = (why: string): Credential => {
     if (stillAlive) return current;
-    throw new LoginRequiredError(server, why, machineOf(current), choicesOf(current));
+    throw new LoginRequiredError(server, why, formerLogin(current));
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
@@ -75,7 +75,7 @@ async function renew(
     if (error === 'invalid_client') await store.forgetRegistration(authorizationServer.issuer, clientId);
     if (error !== 'invalid_grant' && error !== 'invalid_client')
       throw new ClientError('token_refused', message);
-    await store.forgetCredential(current);
+    await store.endCredential(current);
     // What is still there is newer: the user has logged in meanwhile, or somebody else was faster (CL-1).
     const newer = await store.findCredential(server);
     if (newer !== undefined) return newer;
@@ -86,7 +86,6 @@ async function renew(
   throw new LoginRequiredError(
     server,
     'The authorization server no longer accepts this login.',
-    machineOf(current),
-    choicesOf(current),
+    formerLogin(current),
   );
 }

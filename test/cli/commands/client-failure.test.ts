@@ -23,34 +23,36 @@ describe('a failure of the client', () => {
       new InsufficientScopeError(
         url,
         { required: ['w'], missing: ['w'], union: ['r', 'w'] },
-        { grant: 'client_credentials', clientId: 'ci', proof: 'secret' },
+        { machine: { grant: 'client_credentials', clientId: 'ci', proof: 'secret' } },
       ),
       4,
       `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
     ],
     [
-      new InsufficientScopeError(url, { required: ['w'], missing: ['w'], union: ['r', 'w'] }, undefined, {
-        dpop: true,
-      }),
+      new InsufficientScopeError(
+        url,
+        { required: ['w'], missing: ['w'], union: ['r', 'w'] },
+        { chosen: { dpop: true } },
+      ),
       4,
       `Run: ${programName} login ${url} --scope 'r w' --dpop`,
     ],
     [
-      new LoginRequiredError(url, 'No login.', undefined, { dpop: true, withoutResource: true }),
+      new LoginRequiredError(url, 'No login.', { chosen: { dpop: true, withoutResource: true } }),
       3,
       `Run: ${programName} login ${url} --dpop --no-resource`,
     ],
     [
       new LoginRequiredError(url, 'No login.', {
-        grant: 'workload_identity',
-        clientId: 'de ploy',
-        proof: 'assertion',
+        machine: { grant: 'workload_identity', clientId: 'de ploy', proof: 'assertion' },
       }),
       3,
       `Run: ${programName} login ${url} --grant workload_identity --client-id 'de ploy' --assertion-file <file>`,
     ],
     [
-      new LoginRequiredError(url, 'No login.', { grant: 'client_credentials', clientId: 'ci', proof: 'key' }),
+      new LoginRequiredError(url, 'No login.', {
+        machine: { grant: 'client_credentials', clientId: 'ci', proof: 'key' },
+      }),
       3,
       `Run: ${programName} login ${url} --grant client_credentials --client-id ci --private-key <file>`,
     ],

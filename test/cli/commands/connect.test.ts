@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runConnect } from '../../../src/cli/commands/connect.ts';
+import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
+import { startOfTime } from '../../client/support/context.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
 const initialize = {
@@ -39,7 +41,59 @@ async function initialized(
   return answer;
 }
 
+/** A person with a login bound to a key, made without `resource`, whose renewal is refused; who opens what is printed. */
+async function startEnded(expiresAt: number) {
+  const choices = { dpopKey: await createDpopKey(), withoutResource: true } as const;
+  const set = await startLoggedIn(
+    {},
+    { ...choices, refreshToken: 'rt', expiresAt, scopes: ['read', 'write'] },
+  );
+  const { as, io } = set;
+  as.accessTokens.clear();
+  const token = as.routes['POST /token'];
+  as.routes['POST /token'] = (request) => {
+    const answer = typeof token === 'function' ? token(request) : {};
+    const kind = request.headers.dpop === undefined ? 'Bearer' : 'DPoP';
+    return { ...answer, json: { ...Object(answer.json), token_type: kind } };
+  };
+  const { write } = io.stderr;
+  io.stderr.write = (text) => {
+    write(text);
+    const url = /^Open this URL: (.*)$/m.exec(text)?.[1];
+    if (url) void fetch(url);
+  };
+  return set;
+}
+
 describe('gatehouse connect', () => {
+  it.each([
+    ['before it was sent', 1],
+    ['when the server had rejected it', startOfTime + 3600],
+  ])(
+    'logs in anew as the person had chosen, where a renewal is refused %s: with a key, without resource, for all scopes (A8-07, A13-11)',
+    async (_, expiresAt) => {
+      const { as, mcp, store, io } = await startEnded(expiresAt);
+      expect((await initialized(mcp.url, { browser: false }, io)).result).toBeDefined();
+      const asked = as.requests.findLast(({ path }) => path === '/authorize')?.query;
+      expect(asked?.get('dpop_jkt')).toMatch(/^.{43}$/);
+      expect(asked?.has('resource')).toBe(false);
+      expect(asked?.get('scope')?.split(' ')).toEqual(expect.arrayContaining(['read', 'write']));
+      expect(await store.findCredential(mcp.url)).toMatchObject({
+        dpopKey: { alg: 'ES256' },
+        withoutResource: true,
+      });
+    },
+  );
+
+  it('names the command that logs in as was chosen, where nobody can be asked after a refused renewal', async () => {
+    const { mcp, io } = await startEnded(1);
+    const env = { ...io.env, BROWSER: 'none' };
+    for (let start = 1; start <= 2; start++) {
+      const { error } = await initialized(mcp.url, {}, { ...io, env });
+      expect(error?.message).toMatch(/Nobody can log in here: .*gatehouse login \S+ --dpop --no-resource$/);
+    }
+  });
+
   it('carries the login that is kept, and writes only what the server answers', async () => {
     const { mcp, io, written } = await startLoggedIn();
     expect(await initialized(mcp.url, {}, io)).toMatchObject({

@@ -15,10 +15,17 @@ describe('the login that is kept for a server', () => {
       });
   });
 
-  it('is missed where there is none, and never looked for at what is no URL', async () => {
+  it('is missed where there is none or it has ended, which is told with what was chosen at it, and never looked for at what is no URL', async () => {
     const store = createTokenFile(testFolder());
     await expect(requireLogin(store, 'https://mcp.example')).rejects.toMatchObject({
       reason: 'login_required',
+    });
+    const ended = testCredential({ withoutResource: true });
+    await store.saveCredential('https://mcp.example', ended);
+    await store.endCredential(ended);
+    await expect(requireLogin(store, 'https://MCP.example/')).rejects.toMatchObject({
+      reason: 'login_required',
+      chosen: { withoutResource: true },
     });
     await expect(requireLogin(store, 'mcp.example')).rejects.toMatchObject({ exitCode: 2 });
   });

@@ -91,6 +91,22 @@ describe('gatehouse logout', () => {
     expect(as.requests).toHaveLength(length);
   });
 
+  it('forgets what a login was like that has ended: of that server, or of all', async () => {
+    const { io, home } = testIo();
+    const store = createTokenFile(home);
+    const servers = ['https://a.example', 'https://b.example', 'https://c.example'];
+    for (const server of servers) await store.saveCredential(server, testCredential());
+    await store.endCredential(testCredential());
+    const known = async () => {
+      const found = await Promise.all(servers.map((server) => store.findFormerLogin(server)));
+      return servers.filter((_, at) => found[at] !== undefined);
+    };
+    await runLogout('https://A.example/', {}, io);
+    expect(await known()).toEqual(servers.slice(1));
+    await runLogout(undefined, { all: true }, io);
+    expect(await known()).toEqual([]);
+  });
+
   it.each([
     ['neither a server nor --all', undefined, {}, 2],
     ['both', 'https://mcp.example', { all: true }, 2],

@@ -95,6 +95,23 @@ describe('a login by a grant without a user', () => {
     expect(forms().map(({ scope }) => scope)).toEqual(['mine', 'mine write']);
     expect(mcp.asked()).not.toContain('POST /mcp');
   });
+
+  it.each([
+    [undefined, true],
+    [false, undefined],
+  ])(
+    'binds its token to a key where that of the login before was, unless told: %s (A13-11)',
+    async (dpop, bound) => {
+      const { mcp, store } = await setUp();
+      const asked: unknown[] = [];
+      const authorize = grantAuthorizer({ store, dpop }, (url, options) => {
+        asked.push(options.dpop || undefined);
+        return loginWithGrant(testContext(), url, { ...options, dpop: false }, () => grant);
+      });
+      await authorize({ server: mcp.url, why: 'rejected', challenge: null, chosen: { dpop: true } });
+      expect(asked).toEqual([bound]);
+    },
+  );
 });
 
 describe('a refusal of a grant', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatTokenFile, parseTokenFile } from '../../../src/client/node/token-file-format.ts';
-import { emptyBook } from '../../../src/client/stores/credential-book.ts';
+import { type CredentialBook, emptyBook } from '../../../src/client/stores/credential-book.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 
 describe('the text of a token file', () => {
@@ -18,9 +18,21 @@ describe('the text of a token file', () => {
         }),
       },
       logins: { 'https://mcp.example/mcp': 'k' },
-    };
+      ended: {
+        'https://mcp.example/rest': {
+          scopes: ['read'],
+          machine: { grant: 'workload_identity', clientId: 'ci', proof: 'assertion' },
+          chosen: { dpop: true, withoutResource: true },
+        },
+      },
+    } satisfies CredentialBook;
     expect(parseTokenFile(formatTokenFile(book))).toEqual(book);
     expect(JSON.parse(formatTokenFile(emptyBook()))).toMatchObject({ version: 1 });
+  });
+
+  it('of an earlier version, which knew no logins that have ended, is read', () => {
+    const earlier = '{"version":1,"registrations":{},"credentials":{},"logins":{}}';
+    expect(parseTokenFile(earlier)).toEqual(emptyBook());
   });
 
   it.each([

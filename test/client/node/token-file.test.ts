@@ -37,9 +37,10 @@ describe('the token file', () => {
     expect(await store.findRegistration('https://as.example')).toBeUndefined();
   });
 
-  it('is not made by reading', async () => {
+  it('is not made by reading, nor by forgetting what is not there', async () => {
     const folder = join(testFolder(), 'home');
     expect(await createTokenFile(folder).findCredential(server)).toBeUndefined();
+    await createTokenFile(folder).forgetEnded(undefined);
     expect(() => statSync(folder)).toThrow('ENOENT');
   });
 
@@ -102,6 +103,27 @@ describe('the token file', () => {
       { server: 'https://a.example/', credential: first },
       { server: 'https://b.example/', credential: second },
     ]);
+  });
+
+  it('keeps what a login was like that has ended, without its tokens, until that is forgotten', async () => {
+    const folder = testFolder();
+    const store = createTokenFile(folder);
+    const servers = ['https://a.example/', 'https://b.example/'];
+    const credential = testCredential({
+      accessToken: 'very-secret',
+      refreshToken: 'very-secret',
+      workload: true,
+    });
+    for (const one of servers) await store.saveCredential(one, credential);
+    await store.endCredential(credential);
+    const findAll = () => Promise.all(servers.map((one) => createTokenFile(folder).findFormerLogin(one)));
+    const known = { scopes: ['read'], chosen: {}, machine: { proof: 'assertion' } };
+    expect(await findAll()).toMatchObject([known, known]);
+    expect(readFileSync(tokenFilePath(folder), 'utf8')).not.toContain('very-secret');
+    await store.forgetEnded(servers[0]);
+    expect(await findAll()).toMatchObject([undefined, known]);
+    await store.forgetEnded(undefined);
+    expect(await findAll()).toEqual([undefined, undefined]);
   });
 
   it('lists the registration at every issuer', async () => {

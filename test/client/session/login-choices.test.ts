@@ -9,7 +9,3 @@ it.each([
 ] as const)('a login %s tells what was chosen at it, never the key', (_, held, chosen) => {
   expect(choicesOf(testCredential(held))).toEqual(chosen);
 });
-
-it('no login, no choice', () => {
-  expect(choicesOf(undefined)).toEqual({});
-});

@@ -170,6 +170,59 @@ describe('a session whose token is rejected', () => {
     expect(needs.map(({ why }) => why)).toEqual(['rejected']);
   });
 
+  it('asks for a login like the one before, however it ended and whoever found out (A13-11)', async () => {
+    const scopes = ['read', 'write'];
+    const before = { withoutResource: true, scopes } as const;
+    const like = { scopes, chosen: { withoutResource: true } };
+    const rejected = await setUp();
+    await rejected.logIn(before);
+    rejected.as.accessTokens.clear();
+    rejected.as.refreshTokens.clear();
+    await rejected.send(rejected.mcp.url, list);
+    expect(rejected.needs).toMatchObject([{ why: 'rejected', ...like }]);
+    const ended = await setUp();
+    await ended.logIn(before);
+    ended.as.refreshTokens.clear();
+    ended.context.clock.seconds += 3600;
+    await ended.send(ended.mcp.url, list);
+    expect(ended.needs).toMatchObject([{ why: 'no_credential', ...like }]);
+    const later = await setUp();
+    await later.logIn(before);
+    const kept = await later.store.findCredential(later.mcp.url);
+    if (kept !== undefined) await later.store.endCredential(kept);
+    await later.send(later.mcp.url, list);
+    expect(later.needs).toMatchObject([{ why: 'no_credential', ...like }]);
+  });
+
+  it('without anybody to ask says what was chosen at it, also the next time', async () => {
+    const { as, mcp, context, store, logIn } = await setUp();
+    await logIn({ withoutResource: true });
+    as.accessTokens.clear();
+    as.refreshTokens.clear();
+    for (let command = 1; command <= 2; command++)
+      await expect(withAuthorization(context, mcp.url, store)(mcp.url, list)).rejects.toMatchObject({
+        reason: 'login_required',
+        chosen: { withoutResource: true },
+      });
+  });
+
+  it('says what was chosen at it where logins do not help, or the request cannot be sent twice', async () => {
+    const { as, mcp, context, store, logIn } = await setUp();
+    const refusal = { reason: 'login_required', chosen: { withoutResource: true } };
+    await logIn({ withoutResource: true });
+    as.accessTokens.clear();
+    const body = new Blob(['{}']).stream();
+    const once = { method: 'POST', body, duplex: 'half' } as RequestInit;
+    await expect(withAuthorization(context, mcp.url, store)(mcp.url, once)).rejects.toMatchObject(refusal);
+    as.accessTokens.clear();
+    as.refreshTokens.clear();
+    const authorizer: Authorizer = () => Promise.reject(new ClientError('authorization_denied', 'No.'));
+    const send = withAuthorization(context, mcp.url, store, { authorizer });
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect(send(mcp.url, list)).rejects.toMatchObject({ reason: 'authorization_denied' });
+    await expect(send(mcp.url, list)).rejects.toMatchObject(refusal);
+  });
+
   it('gives up where the token of a new login is rejected, and tries again after a minute (T-186)', async () => {
     const { mcp, context, send, needs, refuseAll } = await setUp();
     const answer = mcp.routes['POST /mcp'] ?? {};

@@ -62,6 +62,16 @@ describe('the memory of tokens', () => {
     expect(setUp().memory.giveUp(token('1'), challenge).message).toContain(why);
   });
 
+  it('says with each refusal what was chosen at the login, for the one in its place', () => {
+    const { memory } = setUp();
+    const bound = testCredential({ dpopKey: { kty: 'EC' }, withoutResource: true });
+    const refusal = expect.objectContaining({ chosen: { dpop: true, withoutResource: true } });
+    expect(memory.giveUp(bound, null)).toEqual(refusal);
+    expect(() => memory.meet(bound)).toThrow(refusal);
+    for (const accessToken of ['1', '2', '3']) memory.reject(memory.obtain({ ...bound, accessToken }));
+    expect(() => memory.requireCalm()).toThrow(refusal);
+  });
+
   it('tells a token that came to its end from one that was rejected', () => {
     const { clock, memory } = setUp();
     expect(memory.hasEnded()).toBe(false);

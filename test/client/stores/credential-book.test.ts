@@ -3,6 +3,8 @@ import {
   dropCredential,
   dropRegistration,
   emptyBook,
+  endCredential,
+  findFormerIn,
   findIn,
   putCredential,
 } from '../../../src/client/stores/credential-book.ts';
@@ -44,6 +46,30 @@ describe('the book of credentials', () => {
     expect(findIn(book, 'https://mcp')?.accessToken).toBe('new');
     dropCredential(book, { ...old, accessToken: 'new' });
     expect(book).toEqual(emptyBook());
+  });
+
+  it('knows what a login was like that its issuer has ended, until the next one or none is wanted', () => {
+    const book = emptyBook();
+    const held = testCredential({ dpopKey: { kty: 'EC', d: 'very-secret' } });
+    const known = { scopes: ['read'], chosen: { dpop: true } };
+    for (const server of ['https://mcp/a', 'https://mcp/b']) putCredential(book, server, held);
+    expect(findFormerIn(book, 'https://mcp/a')).toEqual(known);
+    endCredential(book, held);
+    expect(book).toEqual({ ...emptyBook(), ended: { 'https://mcp/a': known, 'https://mcp/b': known } });
+    expect(findFormerIn(book, 'https://mcp/a')).toEqual(known);
+    putCredential(book, 'https://mcp/a', testCredential());
+    expect(Object.keys(book.ended)).toEqual(['https://mcp/b']);
+    dropCredential(book, testCredential());
+    expect(findFormerIn(book, 'https://mcp/a')).toBeUndefined();
+    expect(findFormerIn(book, '__proto__')).toBeUndefined();
+  });
+
+  it('takes no login for ended that is newer than the one named (T-188)', () => {
+    const book = emptyBook();
+    const newer = testCredential({ accessToken: 'newer' });
+    putCredential(book, 'https://mcp', newer);
+    endCredential(book, testCredential());
+    expect([findIn(book, 'https://mcp'), book.ended]).toEqual([newer, {}]);
   });
 
   it('does not drop a registration under another client id', () => {

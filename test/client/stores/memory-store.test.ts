@@ -13,7 +13,11 @@ describe('the store in memory', () => {
     expect(found).toEqual(credential);
     expect(found).not.toBe(credential);
     expect(await store.findRegistration('https://as.example')).toEqual(testRegistration());
+    await store.endCredential(credential);
+    expect(await store.findFormerLogin('https://mcp')).toEqual({ scopes: ['read'], chosen: {} });
+    await store.saveCredential('https://mcp', credential);
     await store.forgetCredential(credential);
+    expect(await store.findFormerLogin('https://mcp')).toBeUndefined();
     await store.forgetRegistration('https://as.example', 'client');
     expect(await store.findCredential('https://mcp')).toBeUndefined();
     expect(await store.findRegistration('https://as.example')).toBeUndefined();

@@ -125,7 +125,7 @@ export async function startMcpServer(
   const metadataUrl = `${server.origin}/.well-known/oauth-protected-resource/mcp`;
   const mcp = Object.assign(server, { url, needsScope: undefined as string | undefined });
   const bearer = (request: SeenRequest): Answer | undefined => {
-    const sent = /^Bearer (.+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
+    const sent = /^(?:Bearer|DPoP) (.+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
     const error = sent === undefined ? '' : 'error="invalid_token", ';
     if (sent === undefined || !as.accessTokens.has(sent))
       return {

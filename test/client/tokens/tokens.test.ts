@@ -127,6 +127,7 @@ describe('a credential', () => {
       server,
     });
     expect(await store.findCredential(server)).toBeUndefined();
+    expect(await store.findFormerLogin(server)).toEqual({ scopes: ['read'], chosen: {} });
     expect(await store.findRegistration(as.origin)).toBeDefined();
   });
 
@@ -195,6 +196,20 @@ describe('a credential', () => {
     const refused = await setUp({ withoutResource: true });
     refused.as.refreshTokens.clear();
     await expect(freshCredential(refused.context, refused.store, server, 'at')).rejects.toMatchObject({
+      chosen: { withoutResource: true },
+    });
+  });
+
+  it('that another process found ended meanwhile says what was chosen at it as well', async () => {
+    const { context, store, credential } = await setUp({ withoutResource: true });
+    const find = store.findCredential;
+    let asked = 0;
+    store.findCredential = async (key) => {
+      if (++asked === 2) await store.endCredential(credential);
+      return find(key);
+    };
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
       chosen: { withoutResource: true },
     });
   });
