@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { Context } from 'koa';
-import { readFormBody } from '../endpoints/form-body.ts';
+import { findForm } from '../endpoints/form-body.ts';
+import { BodyRefused } from '../endpoints/request-body.ts';
 
 /** The user of HTTP Basic authentication (RFC 6749 section 2.3.1). */
 function basicUser(header: string): string | undefined {
@@ -21,17 +22,17 @@ function assertedClient(jwt: string): string | undefined {
 
 /**
  * Gives the client a request says it comes from. Nothing of it is proven: it is for counting alone.
- * @returns the client id, empty where the request names none; undefined where the request was answered, because its form
- *   cannot be read
+ * A form that is refused is answered by the step that reads it.
+ * @returns the client id, empty where the request names none
  */
-export async function readClaimedClient(ctx: Context): Promise<string | undefined> {
+export async function readClaimedClient(ctx: Context): Promise<string> {
   if (ctx.method !== 'POST') return new URLSearchParams(ctx.querystring).get('client_id') ?? '';
-  const form = await readFormBody(ctx);
-  if (!form) return undefined;
-  const assertion = form.get('client_assertion');
+  const found = await findForm(ctx);
+  const form = found instanceof BodyRefused ? undefined : found;
+  const assertion = form?.get('client_assertion') ?? null;
   return (
     basicUser(ctx.get('Authorization')) ??
-    form.get('client_id') ??
+    form?.get('client_id') ??
     (assertion === null ? undefined : assertedClient(assertion)) ??
     ''
   );

@@ -62,10 +62,6 @@ export function limitClient(limit: ClientLimit): Step {
     const addressWait = await limit.byAddress.wait(addressOf(ctx));
     if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
     const clientId = await readClaimedClient(ctx);
-    if (clientId === undefined) {
-      await limit.byAddress.take(addressOf(ctx));
-      return;
-    }
     const key = keyOf(ctx, clientId);
     const clientWait = await limit.byClient.take(key);
     if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
@@ -86,13 +82,11 @@ export function limitFailures(limit: ClientLimit): Step {
     const addressWait = await waitOf(limit.byAddress, () => addressOf(ctx));
     if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
     const clientId = await readClaimedClient(ctx);
-    if (clientId !== undefined) {
-      const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
-      if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
-      await next();
-    }
+    const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
+    if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
+    await next();
     if ([undefined, 'authorization_pending'].includes(errorOf(ctx))) return;
-    await limit.byClient.take(keyOf(ctx, clientId ?? ''));
+    await limit.byClient.take(keyOf(ctx, clientId));
     await limit.byAddress.take(addressOf(ctx));
   };
 }

@@ -93,7 +93,8 @@ export function findAssertionFault(jwt: string, context: AssertionContext): stri
 
 /** @returns whether a request whose form was read has an assertion */
 export function isAsserting(ctx: Context): boolean {
-  return (ctx.state.form as URLSearchParams | undefined)?.has('client_assertion') === true;
+  const form: unknown = ctx.state.form;
+  return form instanceof URLSearchParams && form.has('client_assertion');
 }
 
 /** Answers a request whose assertion another one used at the same time (RFC 7523 section 3; T-049). */

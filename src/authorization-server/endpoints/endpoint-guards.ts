@@ -26,8 +26,11 @@ export function nameScheme(issuer: string): Step {
   };
 }
 
+/** A request that is at fault itself: its parameters, its client, or its body, which is too large or in a wrong format. */
+const refusals: readonly number[] = [400, 401, 413, 415];
+
 /** The OAuth error of an answer; undefined where it is none. @param ctx with the answer */
 export function errorOf(ctx: Context): string | undefined {
-  if (ctx.status !== 400 && ctx.status !== 401) return undefined;
+  if (!refusals.includes(ctx.status)) return undefined;
   return String((ctx.body as { error?: unknown } | null)?.error);
 }

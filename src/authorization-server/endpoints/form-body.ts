@@ -30,33 +30,43 @@ function hasForm(ctx: Context): boolean {
   return Boolean(type);
 }
 
+async function takeForm(ctx: Context): Promise<URLSearchParams> {
+  if (!hasForm(ctx)) return new URLSearchParams();
+  const body = await readBody(ctx, maxFormBytes);
+  // Its first question mark is cut off, as that of a URL; one of the form itself stays, as it does in the engine.
+  const form = new URLSearchParams(`?${body.toString('utf8')}`);
+  if (form.size > maxFormParameters)
+    throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
+  replayBody(ctx, body);
+  return form;
+}
+
 /**
- * Reads the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
- * the same form.
- * @returns its parameters, none where the body is no form (the engine refuses it); undefined where the request was
- *   answered: of no type, compressed, too large, cut off, or too many parameters (RFC 6749 section 3.2)
+ * Looks for the form a client posted to an endpoint, and leaves it to be read again by the engine. Steps of one request get
+ * the same form, or the same refusal.
+ * @returns its parameters, none where the body is no form (the engine refuses it); or why it is refused: of no type,
+ *   compressed, too large, cut off, or too many parameters (RFC 6749 section 3.2)
  */
-export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
-  const known: URLSearchParams | undefined = ctx.state.form;
+export async function findForm(ctx: Context): Promise<URLSearchParams | BodyRefused> {
+  const known: URLSearchParams | BodyRefused | undefined = ctx.state.form;
   if (known) return known;
-  try {
-    if (!hasForm(ctx)) return new URLSearchParams();
-    const body = await readBody(ctx, maxFormBytes);
-    // Its first question mark is cut off, as that of a URL; one of the form itself stays, as it does in the engine.
-    const form = new URLSearchParams(`?${body.toString('utf8')}`);
-    if (form.size > maxFormParameters)
-      throw new BodyRefused(400, `The form may have at most ${maxFormParameters} parameters.`);
-    replayBody(ctx, body);
-    ctx.state.form = form;
-    return form;
-  } catch (error) {
-    if (!(error instanceof BodyRefused)) throw error;
-    // As the engine does, to which this never comes: a page may read what was wrong.
-    ctx.set('Access-Control-Allow-Origin', '*');
-    if (error.status === 415) ctx.set('Accept-Encoding', 'identity');
-    answerWithOAuthError(ctx, error.status, 'invalid_request', error.message);
-    return undefined;
-  }
+  const found = await takeForm(ctx).catch((error: unknown) => {
+    if (error instanceof BodyRefused) return error;
+    throw error;
+  });
+  ctx.state.form = found;
+  return found;
+}
+
+/** Reads the form a client posted to an endpoint. @returns its parameters; undefined where it is refused, and was answered */
+export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
+  const form = await findForm(ctx);
+  if (!(form instanceof BodyRefused)) return form;
+  // As the engine does, to which this never comes: a page may read what was wrong.
+  ctx.set('Access-Control-Allow-Origin', '*');
+  if (form.status === 415) ctx.set('Accept-Encoding', 'identity');
+  answerWithOAuthError(ctx, form.status, 'invalid_request', form.message);
+  return undefined;
 }
 
 /** Lets the engine read this form in place of the posted one. @param form what it is to read */

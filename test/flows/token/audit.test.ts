@@ -86,6 +86,20 @@ describe('the audit log', () => {
     expect(gatehouse.log.slice(before).join('')).toContain('"reason":"client not found"');
   });
 
+  it.each([
+    ['is too large', {}, 'x'.repeat(57_345)],
+    ['is compressed', { 'content-encoding': 'gzip' }, 'x'],
+    ['has too many parameters', {}, 'x&'.repeat(101)],
+  ])('has a token request whose body %s (T-197)', async (_what, headers, body) => {
+    const before = gatehouse.log.length;
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    await fetch(`${gatehouse.url}/token`, { method: 'POST', headers: { ...type, ...headers }, body });
+    const refused = gatehouse.log.slice(before).map((line) => JSON.parse(line) as Line);
+    expect(refused.filter(({ audit }) => audit === 'token.refused')).toMatchObject([
+      { error: 'invalid_request', address: '127.0.0.1' },
+    ]);
+  });
+
   it('has failed logins and denials (T-197)', async () => {
     const { client_id: clientId } = await register(gatehouse.url);
     const visitor = createVisitor();
