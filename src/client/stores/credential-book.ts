@@ -31,7 +31,10 @@ export function findFormerIn(book: CredentialBook, server: string): FormerLogin 
   return Object.hasOwn(book.ended, server) ? book.ended[server] : undefined;
 }
 
-/** Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. */
+/**
+ * Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. One
+ * that no login leads to any more goes: that of another issuer before, which nobody could end or use from here.
+ */
 export function putCredential(
   book: CredentialBook,
   server: string,
@@ -44,6 +47,8 @@ export function putCredential(
   book.credentials[key] = credential;
   book.logins[server] = key;
   delete book.ended[server];
+  const inUse = new Set(Object.values(book.logins));
+  book.credentials = Object.fromEntries(Object.entries(book.credentials).filter(([one]) => inUse.has(one)));
 }
 
 /** Takes a credential out, with the logins that lead to it, if its access token is still the same. */

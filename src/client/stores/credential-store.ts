@@ -99,7 +99,7 @@ export interface CredentialStore {
   /** @param server canonical URL of an MCP server @returns the credential of its latest login */
   findCredential(server: string): Promise<Credential | undefined>;
   /**
-   * Keeps a credential and makes it the one of this server.
+   * Keeps a credential and makes it the one of this server, in place of one of another issuer, too.
    * @param renewed the credential it was renewed from; where the server has another one by now, which a login has put
    *   there meanwhile, nothing is kept (CL-1)
    */

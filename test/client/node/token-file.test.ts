@@ -20,7 +20,7 @@ describe('the token file', () => {
     const store = createTokenFile(folder);
     const first = testCredential();
     const second = testCredential({ issuer: 'https://two.example' });
-    await store.saveCredential(server, first);
+    await store.saveCredential('https://other.example', first);
     await store.saveCredential(server, second);
     await store.saveRegistration(testRegistration());
     const file = tokenFilePath(folder);
@@ -35,6 +35,19 @@ describe('the token file', () => {
     await store.forgetRegistration('https://as.example', 'client');
     expect(await store.findCredential(server)).toBeUndefined();
     expect(await store.findRegistration('https://as.example')).toBeUndefined();
+  });
+
+  it('has no token any more of a login that one at another issuer replaced', async () => {
+    const folder = testFolder();
+    const store = createTokenFile(folder);
+    const elsewhere = { issuer: 'https://two.example', accessToken: 'other', refreshToken: 'other' };
+    await store.saveCredential(
+      server,
+      testCredential({ accessToken: 'replaced-at', refreshToken: 'replaced-rt' }),
+    );
+    await store.saveCredential(server, testCredential(elsewhere));
+    expect(readFileSync(tokenFilePath(folder), 'utf8')).not.toContain('replaced');
+    expect(await store.findCredential(server)).toEqual(testCredential(elsewhere));
   });
 
   it('is not made by reading, nor by forgetting what is not there', async () => {

@@ -15,10 +15,21 @@ describe('the book of credentials', () => {
     const book = emptyBook();
     const first = testCredential({ issuer: 'https://one' });
     const second = testCredential({ issuer: 'https://two' });
-    putCredential(book, 'https://mcp', first);
-    putCredential(book, 'https://mcp', second);
+    putCredential(book, 'https://mcp/a', first);
+    putCredential(book, 'https://mcp/b', second);
     expect(Object.values(book.credentials)).toEqual([first, second]);
-    expect(findIn(book, 'https://mcp')).toEqual(second);
+    expect([findIn(book, 'https://mcp/a'), findIn(book, 'https://mcp/b')]).toEqual([first, second]);
+  });
+
+  it('keeps no credential of the issuer before, once no server is logged in to with it (A5-10)', () => {
+    const book = emptyBook();
+    const first = testCredential({ issuer: 'https://one' });
+    const second = testCredential({ issuer: 'https://two' });
+    for (const server of ['https://mcp/a', 'https://mcp/b']) putCredential(book, server, first);
+    putCredential(book, 'https://mcp/a', second);
+    expect(Object.values(book.credentials)).toEqual([first, second]);
+    putCredential(book, 'https://mcp/b', second);
+    expect(Object.values(book.credentials)).toEqual([second]);
   });
 
   it('gives nothing to a server nobody logged in to, even one on the same origin (A7-05)', () => {
