@@ -55,27 +55,20 @@ describe('guessing', () => {
   });
 
   it.each([
-    ['too large', { body: 'x'.repeat(57_345) }, 413],
-    ['compressed', { body: 'x', headers: { 'content-encoding': 'gzip' } }, 415],
-  ])(
-    'counts requests with a body that is %s like any other that is refused (T-055)',
-    async (_what, sent, status) => {
-      const gatehouse = await start({
-        limits: { ...generousLimits, tokenFailures: { times: 5, windowSeconds: 60 } },
-      });
-      const send = (headers: Record<string, string> = {}) => {
-        const type = { 'content-type': 'application/x-www-form-urlencoded' };
-        return fetch(`${gatehouse.url}/token`, {
-          ...sent,
-          method: 'POST',
-          headers: { ...type, ...sent.headers, ...headers },
-        });
-      };
-      for (let failure = 0; failure < 5; failure++) expect((await send()).status).toBe(status);
-      expect((await send()).status).toBe(429);
-      expect((await send({ authorization: `Basic ${btoa('somebody:else')}` })).status).toBe(status);
-    },
-  );
+    ['too large', {}, 'x'.repeat(57_345), 413],
+    ['compressed', { 'content-encoding': 'gzip' }, 'x', 415],
+  ])('counts requests with a body that is %s, too (T-055)', async (_what, coding, body, status) => {
+    const tokenFailures = { times: 5, windowSeconds: 60 };
+    const gatehouse = await start({ limits: { ...generousLimits, tokenFailures } });
+    const send = (more: Record<string, string> = {}) => {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const headers = { ...type, ...coding, ...more } as Record<string, string>;
+      return fetch(`${gatehouse.url}/token`, { method: 'POST', headers, body });
+    };
+    for (let failure = 0; failure < 5; failure++) expect((await send()).status).toBe(status);
+    expect((await send()).status).toBe(429);
+    expect((await send({ authorization: `Basic ${btoa('somebody:else')}` })).status).toBe(status);
+  });
 
   it('has to find 128 bits: no token is shorter, and none shares the beginning of its secret with another (T-055)', async () => {
     const gatehouse = await start({ limits: generousLimits });
