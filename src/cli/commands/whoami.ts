@@ -16,9 +16,6 @@ export interface WhoamiOptions {
   json?: boolean;
 }
 
-const none = 'There is no login.';
-const howToLogIn = `Run: ${programName} login <url>`;
-
 async function check({ server }: KeptLogin, { trace }: WhoamiOptions, io: CommandIo) {
   try {
     await withServer(server, io, async () => undefined, { trace });
@@ -34,8 +31,7 @@ async function check({ server }: KeptLogin, { trace }: WhoamiOptions, io: Comman
  * @param url URL of one MCP server; undefined for all of them
  * @param options `check`: connects with each; `json`: one object, for all of them `{ "logins": [...] }`
  * @param io the surroundings
- * @throws CliError exit code 3 without the login of `url`, and with `check` without any; else with `check` that of the first
- *   login that does not work
+ * @throws CliError exit code 3 without the login of `url`, or any; with `check` that of the first login that does not work
  */
 export async function runWhoami(
   url: string | undefined,
@@ -59,8 +55,8 @@ export async function runWhoami(
     io.stdout.write(options.json ? formatJson(loginAsJson(first)) : formatLogin(first, io));
   else if (options.json) io.stdout.write(formatJson({ logins: logins.map(loginAsJson) }));
   else if (first !== undefined) io.stdout.write(formatLogins(logins, io));
-  else if (!options.check) io.stderr.write(`${none} ${howToLogIn}\n`);
-  if (options.check && first === undefined) throw new CliError(none, exitCodes.loginNeeded, howToLogIn);
+  if (first === undefined)
+    throw new CliError('There is no login.', exitCodes.loginNeeded, `Run: ${programName} login <url>`);
   const failed = logins.flatMap(({ failure }) => failure ?? []);
   const [reason] = failed;
   if (reason === undefined) return;

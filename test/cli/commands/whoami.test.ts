@@ -42,25 +42,24 @@ describe('gatehouse whoami', () => {
     await expect(runWhoami(mcp.url, { check: true }, io)).rejects.toMatchObject({ exitCode: 3 });
   });
 
-  it('says that there is none', async () => {
-    const { io, written } = testIo();
-    await runWhoami(undefined, {}, io);
-    expect(written).toEqual({ stdout: '', stderr: expect.stringContaining('There is no login.') });
-    await runWhoami(undefined, { json: true }, io);
-    expect(JSON.parse(written.stdout)).toEqual({ logins: [] });
-    await expect(runWhoami('https://mcp.example', {}, io)).rejects.toMatchObject({ exitCode: 3 });
-  });
+  it.each([{}, { check: true }])(
+    'ends with exit code 3 where there is none, also as JSON: %j',
+    async (options) => {
+      const { io, written } = testIo();
+      const refusal = {
+        exitCode: 3,
+        message: 'There is no login.',
+        hint: expect.stringMatching(/login <url>$/),
+      };
+      await expect(runWhoami(undefined, options, io)).rejects.toMatchObject(refusal);
+      expect(written).toEqual({ stdout: '', stderr: '' });
+      await expect(runWhoami(undefined, { ...options, json: true }, io)).rejects.toMatchObject(refusal);
+      expect(JSON.parse(written.stdout)).toEqual({ logins: [] });
+    },
+  );
 
-  it('fails for want of a login where it is asked whether they work', async () => {
-    const { io, written } = testIo();
-    const refusal = {
-      exitCode: 3,
-      message: 'There is no login.',
-      hint: expect.stringMatching(/login <url>$/),
-    };
-    await expect(runWhoami(undefined, { check: true }, io)).rejects.toMatchObject(refusal);
-    expect(written).toEqual({ stdout: '', stderr: '' });
-    await expect(runWhoami(undefined, { check: true, json: true }, io)).rejects.toMatchObject(refusal);
-    expect(JSON.parse(written.stdout)).toEqual({ logins: [] });
+  it('ends with exit code 3 where there is none of the server it is asked about', async () => {
+    const { io } = await startLoggedIn();
+    await expect(runWhoami('https://mcp.example', {}, io)).rejects.toMatchObject({ exitCode: 3 });
   });
 });
