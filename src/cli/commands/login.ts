@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ClientContext, Credential, DiscoveredServer } from '../../client/index.ts';
+import { type ClientContext, type Credential, type DiscoveredServer, discover } from '../../client/index.ts';
 import { login, openTokenFile, readSurroundings, type TokenFile } from '../../client/node/index.ts';
 import { CliError } from '../cli-error.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
@@ -14,7 +14,7 @@ import { loginMachine, refuseMachineOptions } from './login-machine.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
 import { describeIssuer, tellProgress } from './login-progress.ts';
 import { describeStore, summarizeLogin } from './login-summary.ts';
-import { chooseLoginWay } from './login-way.ts';
+import { chooseLoginWay, type LoginWay } from './login-way.ts';
 import { pasteTerminal } from './paste-terminal.ts';
 
 /** A login of the command line under way. */
@@ -28,23 +28,40 @@ interface LoginRun {
   found?: DiscoveredServer;
 }
 
+const asking = (server: string): string => `Asking ${server} how to log in`;
+
+/**
+ * Chooses how the person is reached. Where nobody can be, what is wrong with the server comes first: no other way to
+ * log in helps there.
+ */
+async function wayToPerson(
+  { server, options, io, say }: LoginRun,
+  context: ClientContext,
+): Promise<LoginWay> {
+  try {
+    return chooseLoginWay(options, readSurroundings(io.env), isTerminal(io.stdin));
+  } catch (nobody) {
+    say(asking(server));
+    await discover(context, server, { allowedEndpointOrigins: options.allowOrigin, withoutCode: true });
+    throw nobody;
+  }
+}
+
 async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credential: Credential }> {
   const { server, options, io, store, say } = run;
   refuseMachineOptions(options);
-  const surroundings = readSurroundings(io.env);
-  const way =
-    options.grant === undefined ? chooseLoginWay(options, surroundings, isTerminal(io.stdin)) : undefined;
+  const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
+  const way = options.grant === undefined ? await wayToPerson(run, context) : undefined;
   const client = await readGivenClient(options, io);
   const initialAccessToken = await readInvitation(options, io);
   const scopes = options.scope?.split(' ').filter((one) => one !== '');
-  const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
-  say(`Asking ${server} how to log in`);
+  say(asking(server));
   if (way === undefined) {
     const made = await loginMachine(context, server, options, { store, client, scopes });
     say(describeIssuer(made.found));
     return made;
   }
-  const progress = tellProgress(way, surroundings.place, say, io);
+  const progress = tellProgress(way, readSurroundings(io.env).place, say, io);
   const wanted = {
     store,
     given: client,
@@ -111,7 +128,7 @@ Examples:
 
 Over SSH, or wherever no browser can be opened, it offers a code to enter on another device where the server
 knows that, else it takes the address your browser ends at, pasted into the terminal. Without terminal and
-browser it ends at once with exit code 3.`;
+browser it waits for nobody and ends with exit code 3.`;
 
 /**
  * Adds `gatehouse login`.

@@ -176,14 +176,33 @@ describe('gatehouse login', () => {
     expect((await allowed.store.findCredential(allowed.mcp.url))?.accessToken).toBe('x');
   });
 
-  it('ends at once with exit code 3 where there is neither browser nor terminal (CL-6)', async () => {
+  it('waits for nobody, and ends with exit code 3, where there is neither browser nor terminal (CL-6)', async () => {
     const { as, mcp, ended } = await logIn({ browser: true }, { env: { CI: 'true' } });
     await expect(ended).rejects.toMatchObject({
       exitCode: 3,
       message: expect.stringContaining('Nobody can log in here'),
       hint: expect.stringMatching(/--grant client_credentials.*--device.*--no-browser/s),
     });
-    expect([...as.requests, ...mcp.requests]).toEqual([]);
+    expect(mcp.asked()).toContain('GET /.well-known/oauth-protected-resource/mcp');
+    expect(as.asked()).toEqual(['GET /.well-known/oauth-authorization-server']);
+  });
+
+  it('says first that the server cannot be reached, or needs no login, where nobody can log in either', async () => {
+    const { mcp, io } = await setUp({ env: { CI: 'true' } });
+    await expect(runLogin('http://127.0.0.1:9/mcp', {}, io)).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:9\/mcp cannot be reached/),
+    });
+    await expect(runLogin(new URL(mcp.url).origin, {}, io)).rejects.toMatchObject({
+      exitCode: 6,
+      hint: expect.stringContaining(`Did you mean ${mcp.url}?`),
+    });
+    mcp.routes['POST /mcp'] = { json: {} };
+    mcp.routes['GET /mcp'] = { json: {} };
+    delete mcp.routes['GET /.well-known/oauth-protected-resource/mcp'];
+    await expect(runLogin(mcp.url, {}, io)).rejects.toMatchObject({
+      message: expect.stringContaining('it needs no login'),
+    });
   });
 
   it('takes the answer from standard input where that is asked for (CL-6)', async () => {
