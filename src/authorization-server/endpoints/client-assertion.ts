@@ -4,6 +4,7 @@ import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
 import type { Step } from './endpoint-guards.ts';
 import { readFormBody } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
+import { noteReason } from './refusal-reason.ts';
 
 /** Bounds of an assertion. The lifetime is twice what the MCP SDK and most others use. */
 const bounds = { characters: 8_192, lifetimeSeconds: 600, skewSeconds: 15, idCharacters: 256 } as const;
@@ -97,8 +98,9 @@ export function isAsserting(ctx: Context): boolean {
   return form instanceof URLSearchParams && form.has('client_assertion');
 }
 
-/** Answers a request whose assertion another one used at the same time (RFC 7523 section 3; T-049). */
+/** Answers a request whose assertion another one used at the same time (RFC 7523 section 3; T-049). The reason is the engine's for later ones. */
 export function answerRepeatedAssertion(ctx: Context): void {
+  noteReason(ctx, 'client assertion tokens must only be used once');
   answerWithOAuthError(ctx, 401, 'invalid_client', 'the client assertion was used before');
 }
 
@@ -115,7 +117,8 @@ export function checkClientAssertion(issuer: string, now: () => number): Step {
     if (assertion === null) return next();
     const clientId = form.get('client_id') ?? undefined;
     const fault = findAssertionFault(assertion, { issuer, clientId, nowSeconds: now() });
-    if (fault) return answerWithOAuthError(ctx, 401, 'invalid_client', `the client assertion ${fault}`);
-    await next();
+    if (!fault) return next();
+    noteReason(ctx, `client assertion ${fault}`);
+    answerWithOAuthError(ctx, 401, 'invalid_client', `the client assertion ${fault}`);
   };
 }

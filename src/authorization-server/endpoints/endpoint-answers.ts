@@ -2,6 +2,7 @@ import type { AuthorizationServerMetadata } from '../../oauth/metadata.ts';
 import type { AuditLog } from '../audit.ts';
 import { responseModes } from './authorization-endpoint.ts';
 import { errorOf, type Step } from './endpoint-guards.ts';
+import { reasonOf } from './refusal-reason.ts';
 
 /** For documents that are the same for everybody: short, so that a new key or endpoint is seen soon (T-115, T-178). */
 export const publishForAMoment: Step = async (ctx, next) => {
@@ -49,22 +50,6 @@ export const completeMetadata: Step = async (ctx, next) => {
 /** What a device that waits is told (RFC 8628 section 3.5): nothing is wrong with it. */
 const waitingErrors = ['authorization_pending', 'slow_down'];
 
-/** What of the engine's refusals is read here. */
-interface GrantRefusal {
-  error: string;
-  error_detail?: string;
-  cause?: unknown;
-}
-
-/**
- * Why a grant or a client was refused, as far as the engine knows it. Nothing of what was sent is in it: where something
- * could not be read, the reason comes from its reader, which may quote it; only the verifier of a code is compared, not read.
- */
-function reasonOf(refusal: GrantRefusal | undefined): string | undefined {
-  const isQuoting = refusal?.cause !== undefined && refusal.error !== 'invalid_grant';
-  return isQuoting ? undefined : refusal?.error_detail;
-}
-
 /**
  * Notes in the audit log that a token request was refused, with which error and, as far as it is known, why.
  * A device that waits is not refused.
@@ -74,6 +59,6 @@ export function auditTokenRefusal(audit: AuditLog): Step {
     await next();
     const error = errorOf(ctx);
     if (error === undefined || waitingErrors.includes(error)) return;
-    audit('token.refused', ctx, { error, reason: reasonOf(ctx.state.grantError) });
+    audit('token.refused', ctx, { error, reason: reasonOf(ctx) });
   };
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { replayBody } from '../engine/replayed-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
+import { noteReason } from './refusal-reason.ts';
 import { BodyRefused, readBody } from './request-body.ts';
 
 /** The engine's own limit for form bodies. */
@@ -65,6 +66,7 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
   // As the engine does, to which this never comes: a page may read what was wrong.
   ctx.set('Access-Control-Allow-Origin', '*');
   if (form.status === 415) ctx.set('Accept-Encoding', 'identity');
+  noteReason(ctx, form.message);
   answerWithOAuthError(ctx, form.status, 'invalid_request', form.message);
   return undefined;
 }

@@ -19,6 +19,7 @@ import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { noteReason } from './refusal-reason.ts';
 import { findSuccessorAnswer } from './successor-answer.ts';
 
 /** What the token endpoint works with. */
@@ -57,8 +58,24 @@ const repeatedProof = 'DPoP proof JWT Replay detected';
 
 /** Answers a request with a proof that another one used: its code or token is as good as before (RFC 9449 section 5). */
 function answerRepeatedProof(ctx: Context): void {
+  noteReason(ctx, repeatedProof);
   answerWithOAuthError(ctx, 400, 'invalid_dpop_proof', 'this DPoP proof was used before; make a new one');
 }
+
+/** Answers a refresh token that was used a moment ago, but not for the same. */
+function answerUsedOtherwise(ctx: Context, error: string, reason: string): void {
+  noteReason(ctx, reason);
+  answerWithOAuthError(ctx, 400, error, `this ${reason}; use its successor`);
+}
+
+/** Why a request is refused that was good until its commit. */
+const lostRaces: Readonly<Record<Conflict['reason'], string>> = {
+  consumed: 'another request used it up at the same moment',
+  missing: 'it was ended at the same moment',
+  changed: 'another request changed it at the same moment',
+  present: 'another request made it at the same moment',
+  orphan: 'what it hangs on was ended at the same moment',
+};
 
 /** Says so where a client may not use a grant that others may; the engine calls that a bad request (RFC 6749 section 5.2). */
 function nameUnauthorizedGrant(ctx: Context): void {
@@ -140,19 +157,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         (await findAnswer(artifacts, box, conflict.id, attempt, now())) ??
         (await findSuccessorAnswer(artifacts, box, conflict.id, attempt, now(), refreshGraceSeconds));
       if (answer === 'other_key')
-        return answerWithOAuthError(
-          ctx,
-          400,
-          'invalid_dpop_proof',
-          'this refresh token was just used with another key; use its successor',
-        );
+        return answerUsedOtherwise(ctx, 'invalid_dpop_proof', 'refresh token was just used with another key');
       if (answer === 'other_scopes')
-        return answerWithOAuthError(
-          ctx,
-          400,
-          'invalid_scope',
-          'this refresh token was just used for other scopes; use its successor',
-        );
+        return answerUsedOtherwise(ctx, 'invalid_scope', 'refresh token was just used for other scopes');
       if (answer) {
         tolerate('repeatedRefresh', 'a refresh token that was just used');
         ctx.body = answer;
@@ -167,6 +174,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
       audit('token.reuse_detected', ctx, { kind: conflict.kind });
     }
+    noteReason(ctx, lostRaces[conflict.reason]);
     answerWithOAuthError(ctx, 400, 'invalid_grant', 'grant request is invalid');
   }
 

@@ -1,5 +1,7 @@
-// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoints/endpoint-answers.ts and src/observability/logger.ts.
+// Flows of src/authorization-server/audit.ts, src/authorization-server/endpoints/endpoint-answers.ts,
+// src/authorization-server/endpoints/refusal-reason.ts and src/observability/logger.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { asserting, createClientKey } from '../../support/client-keys.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
   approve,
@@ -86,17 +88,54 @@ describe('the audit log', () => {
     expect(gatehouse.log.slice(before).join('')).toContain('"reason":"client not found"');
   });
 
+  it('has why a client assertion was refused, also where only its signature is wrong (T-197)', async () => {
+    const [key, stranger] = [await createClientKey('ES256', 'k1'), await createClientKey('ES256', 'k1')];
+    const { client_id: clientId } = await register(gatehouse.url, {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [key.jwk] },
+    });
+    const reasons = async (assertion: string, times = 1): Promise<unknown[]> => {
+      const before = gatehouse.log.length;
+      const sent = { grant_type: 'refresh_token', refresh_token: 'x', ...asserting(assertion) };
+      await Promise.all(Array.from({ length: times }, () => post(`${gatehouse.url}/token`, sent)));
+      const lines = gatehouse.log.slice(before).map((line) => JSON.parse(line) as Line);
+      return lines.filter(({ error }) => error === 'invalid_client').map(({ reason }) => reason);
+    };
+    expect(await reasons(await stranger.sign(clientId, gatehouse.url))).toEqual([
+      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+    ]);
+    expect(await reasons(await key.sign(clientId, gatehouse.url, {}, { kid: 'k2' }))).toEqual([
+      'ERR_JWKS_NO_MATCHING_KEY',
+    ]);
+    expect(await reasons(await key.sign(clientId, gatehouse.url, { exp: 1 }))).toEqual([
+      'client assertion has expired',
+    ]);
+    const assertion = await key.sign(clientId, gatehouse.url);
+    expect(await reasons(assertion, 20)).toEqual(
+      Array(19).fill('client assertion tokens must only be used once'),
+    );
+  });
+
+  it('has that a request was good until another one was quicker (T-197)', async () => {
+    const { flow, code } = await obtainCode(gatehouse);
+    await Promise.all(Array.from({ length: 20 }, () => redeem(gatehouse.url, flow, code)));
+    const refused = linesOf('token.refused', flow.clientId).map(({ reason }) => reason);
+    expect(refused).toHaveLength(19);
+    expect(refused).toContain('another request used it up at the same moment');
+    expect(refused.filter((reason) => typeof reason !== 'string')).toEqual([]);
+  });
+
   it.each([
-    ['is too large', {}, 'x'.repeat(57_345)],
-    ['is compressed', { 'content-encoding': 'gzip' }, 'x'],
-    ['has too many parameters', {}, 'x&'.repeat(101)],
-  ])('has a token request whose body %s (T-197)', async (_what, headers, body) => {
+    ['is too large', {}, 'x'.repeat(57_345), 'at most 57344 bytes'],
+    ['is compressed', { 'content-encoding': 'gzip' }, 'x', 'without a Content-Encoding'],
+    ['has too many parameters', {}, 'x&'.repeat(101), 'at most 100 parameters'],
+  ])('has a token request whose body %s (T-197)', async (_what, headers, body, reason) => {
     const before = gatehouse.log.length;
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     await fetch(`${gatehouse.url}/token`, { method: 'POST', headers: { ...type, ...headers }, body });
     const refused = gatehouse.log.slice(before).map((line) => JSON.parse(line) as Line);
     expect(refused.filter(({ audit }) => audit === 'token.refused')).toMatchObject([
-      { error: 'invalid_request', address: '127.0.0.1' },
+      { error: 'invalid_request', reason: expect.stringContaining(reason), address: '127.0.0.1' },
     ]);
   });
 

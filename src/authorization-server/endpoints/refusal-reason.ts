@@ -1,0 +1,34 @@
+import type { Context } from 'koa';
+
+/** What of the engine's refusals is read here. */
+interface GrantRefusal {
+  error: string;
+  error_detail?: string;
+  cause?: unknown;
+}
+
+/** The code of an error, which is one of a few names; undefined where it has none. */
+function codeOf(cause: unknown): string | undefined {
+  const code = (cause as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^ERR_[A-Z_]+$/.test(code) ? code : undefined;
+}
+
+/**
+ * Why the engine refused a grant or a client, as far as it knows. Nothing of what was sent is in it: where something could
+ * not be read or verified, the message of its reader may quote it, and the code of the error stands for that; only the
+ * verifier of a code is compared, not read.
+ */
+function engineReason({ error, error_detail: detail, cause }: GrantRefusal): string | undefined {
+  return cause === undefined || error === 'invalid_grant' ? detail : codeOf(cause);
+}
+
+/** Notes why we refuse a request that the engine does not refuse. @param reason always the same one, with nothing of what was sent */
+export function noteReason(ctx: Context, reason: string): void {
+  ctx.state.refusalReason = reason;
+}
+
+/** Gives why a token request was refused, for the audit log alone; undefined where that is not known. */
+export function reasonOf(ctx: Context): string | undefined {
+  const { refusalReason, grantError } = ctx.state as { refusalReason?: string; grantError?: GrantRefusal };
+  return refusalReason ?? (grantError && engineReason(grantError));
+}
