@@ -33,6 +33,14 @@ function faultWords(texts: Texts, fault: LoginFault): string {
   }
 }
 
+function waitWords(
+  texts: Texts,
+  { outcome, byBrowser, retryAfterSeconds }: Extract<LoginOutcome, { outcome: 'throttled' | 'busy' }>,
+): string {
+  if (outcome === 'busy') return texts.login.busy;
+  return (byBrowser ? texts.login.throttledHere : texts.login.throttled)(retryAfterSeconds);
+}
+
 /**
  * Answers a step of a login. One that succeeds counts only where, in its commit, the account still has the password it
  * had and is not disabled (T-166, T-027).
@@ -66,9 +74,6 @@ export async function answerLogin(ctx: Context, result: LoginOutcome, place: Log
       audit('login.throttled', ctx, { clientId, reason: result.outcome });
       ctx.status = result.outcome === 'busy' ? 503 : 429;
       ctx.set('Retry-After', String(result.retryAfterSeconds));
-      return again(
-        result.pending,
-        result.outcome === 'busy' ? texts.login.busy : texts.login.throttled(result.retryAfterSeconds),
-      );
+      return again(result.pending, waitWords(texts, result));
   }
 }

@@ -15,8 +15,8 @@ export type LoginOutcome =
   | { outcome: 'code_needed'; pending: string }
   /** `accountId` is for the audit log alone (T-116); with `pending` the code may be tried again. */
   | { outcome: 'refused'; fault: LoginFault; accountId?: string; pending?: string }
-  /** Try again after that many seconds. */
-  | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number; pending?: string };
+  /** Try again after that many seconds; or, `byBrowser`, in another browser in which the account logged in before. */
+  | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number; byBrowser: boolean; pending?: string };
 
 /** Which step was not right. */
 export type LoginFault = 'password' | 'code' | 'passkey' | 'expired';
@@ -67,7 +67,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const address = String(ctx.state.clientAddress);
       const result = await login(email, form.get('password') ?? '', address, device);
       if (result.outcome === 'refused') return { ...result, fault: 'password' };
-      if (result.outcome !== 'accepted') return result;
+      if (result.outcome !== 'accepted') return { ...result, byBrowser: true };
       const { account } = result;
       return (await secondFactor.isNeeded(account.id))
         ? { outcome: 'code_needed', pending: pending.seal(account, binding) }
@@ -80,7 +80,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       if (!account) return { outcome: 'refused', fault: 'expired' };
       const key = `${devices.find(ctx, account.email) ?? ''} ${account.id}`;
       const wait = await wrongCodes.take(key);
-      if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait, pending: sealed };
+      if (wait > 0)
+        return { outcome: 'throttled', retryAfterSeconds: wait, byBrowser: true, pending: sealed };
       if (!(await secondFactor.check(account.id, form.get('code') ?? '')))
         return { outcome: 'refused', fault: 'code', accountId: account.id, pending: sealed };
       await wrongCodes.reset(key);
@@ -90,7 +91,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     async byPasskey(ctx, form, binding) {
       const address = String(ctx.state.clientAddress);
       const wait = await wrongPasskeys.take(address);
-      if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait };
+      if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait, byBrowser: false };
       const verified = await passkeys.verifyLogin(form.get('credential') ?? '', binding);
       const account = verified && (await accounts.find(verified.accountId));
       if (!account || account.disabledAt !== undefined)

@@ -50,6 +50,8 @@ export const en = {
     refused: 'That e-mail address and password do not belong together.',
     busy: 'Many people are logging in at this moment. Please try again in a few seconds.',
     throttled: (seconds: number) => `Too many attempts. Please wait ${waitingTime(seconds)} and try again.`,
+    throttledHere: (seconds: number) =>
+      `Too many attempts. Please wait ${waitingTime(seconds)} and try again, or use another browser in which you have logged in before: its attempts count by themselves.`,
   },
 
   consent: {

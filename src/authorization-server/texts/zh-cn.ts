@@ -43,6 +43,8 @@ export const zhCn: Texts = {
     refused: '电子邮箱与密码不匹配。',
     busy: '当前登录人数较多，请几秒钟后再试。',
     throttled: (seconds) => `尝试次数过多，请等待 ${waitingTime(seconds)}后再试。`,
+    throttledHere: (seconds) =>
+      `尝试次数过多，请等待 ${waitingTime(seconds)}后再试，或改用您以前登录过的另一个浏览器：它的尝试次数单独计算。`,
   },
 
   consent: {

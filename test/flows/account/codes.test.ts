@@ -166,6 +166,7 @@ describe('one-time codes', () => {
     const right = await stranger.submit(page, '/account/code', [['code', codeOf(secret)]]);
     expect(right.response.status).toBe(429);
     expect(right.response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(right.html).toContain('or use another browser in which you have logged in before');
     expect(isIn(await logIn(codeOf(secret), known))).toBe(true);
   });
 

@@ -88,6 +88,7 @@ describe('passkeys', () => {
       );
       const visitor = createVisitor();
       const statuses: number[] = [];
+      let said = '';
       for (let at = 0; at < 5; at++) {
         const page = await visitor.open(`${tight.url}/account/login`);
         const csrf = /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? '';
@@ -104,8 +105,11 @@ describe('passkeys', () => {
           body: new URLSearchParams({ csrf, credential }).toString(),
         });
         statuses.push(answer.response.status);
+        said = answer.html;
       }
       expect(statuses).toEqual([401, 401, 401, 429, 429]);
+      // Another browser at this address would be told the same.
+      expect(said).toMatch(/Too many attempts. Please wait [^.]* and try again.</);
     } finally {
       await tight.stop();
     }

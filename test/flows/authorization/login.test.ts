@@ -18,8 +18,8 @@ async function tryLogin(
   { gatehouse, client }: { gatehouse: RunningGatehouse; client: string },
   email: string,
   password: string,
+  visitor = createVisitor(),
 ): Promise<{ status: number; headers: Headers; html: string }> {
-  const visitor = createVisitor();
   const page = await visitor.open(authorization(gatehouse, client).url);
   const { response, html } = await visitor.submit(page, '/login', [
     ['email', email],
@@ -107,6 +107,27 @@ describe('guessing', () => {
     expect(stopped.html).toContain('Too many attempts');
     await new Promise((resolve) => setTimeout(resolve, wait * 1000 + 200));
     expect((await tryLogin(place, ada.email, ada.password)).status).toBe(200);
+  });
+
+  it('leaves other browsers in which the person logged in before their own tries, and the page says so (T-117)', async () => {
+    const person = { email: 'dora@example.com', password: 'a right password' };
+    await place.gatehouse.administration.accounts.add(person.email, person.password);
+    const [one, other] = [createVisitor(), createVisitor()];
+    for (const visitor of [one, other]) {
+      await tryLogin(place, person.email, person.password, visitor);
+      const account = await visitor.open(`${place.gatehouse.url}/account`);
+      await visitor.submit(account, '/account/logout', []);
+    }
+    for (const visitor of [createVisitor(), one]) {
+      for (let attempt = 0; attempt < 5; attempt++)
+        expect((await tryLogin(place, person.email, 'wrong password', visitor)).status).toBe(401);
+      const stopped = await tryLogin(place, person.email, person.password, visitor);
+      expect(stopped.status).toBe(429);
+      expect(stopped.html).toMatch(
+        /wait \d seconds and try again, or use another browser in which you have logged in before/,
+      );
+    }
+    expect((await tryLogin(place, person.email, person.password, other)).status).toBe(200);
   });
 
   it('is stopped alike for an account that is not there (T-116, T-117)', async () => {
