@@ -3,6 +3,7 @@ import { withPreset } from '../presets/presets.ts';
 import type { UpstreamSettings } from '../upstream-settings.ts';
 import { type BrowserFetch, examineUpstream, type UpstreamReport } from './examine-upstream.ts';
 import { broken } from './finding.ts';
+import { checkSecretFile } from './secret-file-check.ts';
 
 /** An upstream as the settings have it. */
 export interface ConfiguredUpstream {
@@ -66,7 +67,11 @@ export async function examineConfigured(
   const created = await createUpstreams({ [name]: given }, { publicUrl, dangerouslyFromLoopback, now });
   const logoutUrl = `${publicUrl}/upstream/${name}/backchannel-logout`;
   const upstream = created.upstreams.find(name);
-  if (upstream) return examineUpstream({ upstream, logoutUrl, fetch, now });
+  if (upstream) {
+    const ofFile = checkSecretFile(given);
+    const report = await examineUpstream({ upstream, logoutUrl, fetch, now });
+    return { ...report, findings: [...ofFile, ...report.findings] };
+  }
   return {
     upstream: name,
     callbackUrl: `${publicUrl}${upstreamCallbackPath(name)}`,

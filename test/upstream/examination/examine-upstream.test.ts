@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -91,6 +91,23 @@ describe('an examination of an upstream', () => {
       });
     }
     expect(work.requests).toEqual([]);
+  });
+
+  it('warns of a file of a secret that others can read, whether it can be asked or not (T-163)', async () => {
+    const work = await startWork();
+    const { clientSecret, ...settings } = work.settings();
+    const file = join(mkdtempSync(join(tmpdir(), 'gatehouse-upstream-')), 'secret');
+    writeFileSync(file, clientSecret);
+    chmodSync(file, 0o644);
+    const open = await examine({ ...settings, clientSecretFile: file });
+    expect(open.report.outcome).toBe('sound');
+    expect(open.report.findings[0]).toMatchObject({ id: 'UP-SECRET', verdict: 'warn' });
+    await work.down();
+    const away = await examine({ ...settings, clientSecretFile: file });
+    expect(away.report.outcome).toBe('not_examined');
+    expect(away.verdictOf('UP-SECRET')).toBe('warn');
+    chmodSync(file, 0o600);
+    expect((await examine({ ...settings, clientSecretFile: file })).verdictOf('UP-SECRET')).toBe('pass');
   });
 
   it('names a callback URL that is not registered there', async () => {
