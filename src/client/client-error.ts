@@ -1,5 +1,5 @@
 import type { DiscoveryStep } from './discovery/discovery-step.ts';
-import type { FormerLogin, LoginChoices, MachineLogin } from './stores/credential-store.ts';
+import type { FormerLogin } from './stores/credential-store.ts';
 
 /** Why the client stopped. */
 export type ClientErrorReason =
@@ -67,21 +67,18 @@ export class LoginRequiredError extends ClientError {
   override name = 'LoginRequiredError';
   /** The MCP server to log in to. */
   readonly server: string;
-  /** Set where the login that has ended was a machine's. */
-  readonly machine: MachineLogin | undefined;
-  /** What was chosen at the login that has ended. */
-  readonly chosen: LoginChoices;
+  /** What the login that has ended was like. */
+  readonly before: FormerLogin;
 
   /**
    * @param server URL of the MCP server
    * @param why one sentence
    * @param before the login that has ended
    */
-  constructor(server: string, why: string, { machine, chosen = {} }: FormerLogin = {}) {
+  constructor(server: string, why: string, before: FormerLogin = {}) {
     super('login_required', why);
     this.server = server;
-    this.machine = machine;
-    this.chosen = chosen;
+    this.before = before;
   }
 }
 
@@ -95,20 +92,18 @@ export class InsufficientScopeError extends ClientError {
   readonly missing: readonly string[];
   /** What to ask for at the next login: all scopes held and required (A8-07). */
   readonly union: readonly string[];
-  /** Set where the login is a machine's. */
-  readonly machine: MachineLogin | undefined;
-  /** What was chosen at the login. */
-  readonly chosen: LoginChoices;
+  /** What the login is like. */
+  readonly before: FormerLogin;
 
   /**
    * @param server URL of the MCP server
    * @param scopes what the challenge and the credential say
-   * @param login the login that allows too little
+   * @param before the login that allows too little
    */
   constructor(
     server: string,
     scopes: { required: readonly string[]; missing: readonly string[]; union: readonly string[] },
-    { machine, chosen = {} }: FormerLogin = {},
+    before: FormerLogin = {},
   ) {
     const named = scopes.missing.length > 0 ? scopes.missing : scopes.required;
     super(
@@ -121,7 +116,6 @@ export class InsufficientScopeError extends ClientError {
     this.required = scopes.required;
     this.missing = scopes.missing;
     this.union = scopes.union;
-    this.machine = machine;
-    this.chosen = chosen;
+    this.before = before;
   }
 }

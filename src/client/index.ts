@@ -68,6 +68,7 @@ export { isClientKnown } from './registration/registration-check.ts';
 export { canonicalServerUrl } from './server-url.ts';
 export { createAuthProvider } from './session/auth-provider.ts';
 export type { AuthorizationNeed, Authorizer } from './session/authorizer.ts';
+export { formerLogin } from './session/former-login.ts';
 export { type AuthorizationOptions, withAuthorization } from './session/session.ts';
 export {
   type Credential,

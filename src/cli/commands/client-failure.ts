@@ -51,13 +51,14 @@ const proofOptions: Record<MachineLogin['proof'], string> = {
 export function loginCommand(
   url: string,
   scopes: readonly string[] = [],
-  { machine, chosen = {} }: FormerLogin = {},
+  { issuer, machine, chosen = {} }: FormerLogin = {},
 ): string {
   const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
+  const at = issuer === undefined ? '' : ` --issuer ${shellWord(issuer)}`;
   const as =
     machine === undefined
       ? ''
-      : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}`;
+      : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}${at}`;
   const how = `${chosen.dpop ? ' --dpop' : ''}${chosen.withoutResource ? ' --no-resource' : ''}`;
   return `Run: ${programName} login ${shellWord(url)}${scope}${how}${as}`;
 }
@@ -110,9 +111,13 @@ export function explainFailure(error: unknown, url: string): unknown {
   const sentence = (text: string): string => printableLine(text).slice(0, maxRepeated * 2);
   const ours = chain.find((cause) => cause instanceof ClientError);
   if (ours instanceof LoginRequiredError)
-    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours));
+    return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours.before));
   if (ours instanceof InsufficientScopeError)
-    return new CliError(sentence(ours.message), exitCodes.scopeMissing, loginCommand(url, ours.union, ours));
+    return new CliError(
+      sentence(ours.message),
+      exitCodes.scopeMissing,
+      loginCommand(url, ours.union, ours.before),
+    );
   if (ours instanceof ClientError)
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hintAt(ours, url));
   const shown = (start: string, { message }: Error): CliError =>

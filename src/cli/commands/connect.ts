@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 import {
+  type AuthorizationNeed,
   type Authorizer,
   type ClientContext,
   ClientError,
@@ -22,6 +23,8 @@ import {
 import { CliError } from '../cli-error.ts';
 import { readGivenHeaders, withHeaders } from '../given-headers.ts';
 import { type CommandIo, printableLine, processIo } from '../output.ts';
+import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 import { withTrace } from '../trace.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
 import { headerOption, traceOption } from './connection-options.ts';
@@ -53,7 +56,7 @@ const leftOverMs = 500;
  */
 function wayToPerson(
   url: string,
-  before: FormerLogin,
+  before: FormerLogin | undefined,
   { browser }: ConnectOptions,
   surroundings: Surroundings,
 ): LoginWay {
@@ -74,19 +77,41 @@ function personAuthorizer(
   say: (line: string) => void,
 ): Authorizer {
   return async (need) => {
-    const { why, scopes, chosen } = need;
+    const { why, scopes, before } = need;
+    if (before?.machine !== undefined) throw machineNeeded(url, need);
     const surroundings = readSurroundings(io.env);
-    const way = wayToPerson(url, need, options, surroundings);
+    const way = wayToPerson(url, before, options, surroundings);
     say(
       why === 'insufficient_scope'
         ? 'The server asks for more than the login allows'
         : `Logging in to ${url}`,
     );
     const progress = tellProgress(way, surroundings.place, say, io);
-    const { credential } = await login(context, url, { store, scopes, ...chosen }, progress);
-    say('Logged in');
-    return credential;
+    try {
+      const { credential } = await login(context, url, { store, scopes, before }, progress);
+      say('Logged in');
+      return credential;
+    } catch (error) {
+      throw before?.chosen?.dpop ? withWayOutOfDpop(error, url) : error;
+    }
   };
+}
+
+/** No person takes the place of a machine: what is done in its name would be done in theirs. */
+function machineNeeded(url: string, { why, scopes = [], before }: AuthorizationNeed): ClientError {
+  return why === 'insufficient_scope'
+    ? new InsufficientScopeError(url, { required: scopes, missing: [], union: scopes }, before)
+    : new LoginRequiredError(url, 'The login of a machine has ended.', before);
+}
+
+/** Whoever did not ask for a key themselves has to know that there is a login without one. */
+function withWayOutOfDpop(error: unknown, url: string): unknown {
+  if (!(error instanceof ClientError) || error.reason !== 'token_refused') return error;
+  return new ClientError(
+    error.reason,
+    `${error.message} The login before was bound to a key. To log in without one: ${programName} login ${shellWord(url)}`,
+    { cause: error },
+  );
 }
 
 /** Whoever reads the errors of a host has to know what to do about a login. */
@@ -96,9 +121,16 @@ function withAdvice(fetch: Fetch, url: string): Fetch {
       return await fetch(to, init);
     } catch (error) {
       if (error instanceof LoginRequiredError)
-        throw new LoginRequiredError(error.server, `${error.message} ${loginCommand(url, [], error)}`, error);
+        throw new LoginRequiredError(
+          error.server,
+          `${error.message} ${loginCommand(url, [], error.before)}`,
+          error.before,
+        );
       if (error instanceof InsufficientScopeError)
-        throw new ClientError(error.reason, `${error.message} ${loginCommand(url, error.union, error)}`);
+        throw new ClientError(
+          error.reason,
+          `${error.message} ${loginCommand(url, error.union, error.before)}`,
+        );
       throw error;
     }
   };

@@ -44,6 +44,7 @@ export async function runLogout(
   const context = { fetch, now };
   const endings: Ending[] = [];
   let forgottenClients: ForgottenClient[] = [];
+  let forgotten: string[] = [];
   let failure: unknown;
   try {
     const store = openTokenFile(io.env);
@@ -55,9 +56,10 @@ export async function runLogout(
         failure ??= explainFailure(error, login.server);
       }
     }
-    await store.forgetEnded(url === undefined ? undefined : keptServer(url));
+    forgotten = await store.forgetEnded(url === undefined ? undefined : keptServer(url));
     if (options.all) forgottenClients = await forgetClients(store);
-    if (logins.length === 0 && forgottenClients.length === 0) io.stderr.write('There is no login to end.\n');
+    if (logins.length === 0 && forgottenClients.length === 0 && forgotten.length === 0)
+      io.stderr.write('There is no login to end.\n');
   } catch (error) {
     throw explainFailure(error, url ?? '');
   }
@@ -65,9 +67,12 @@ export async function runLogout(
     io.stderr.write(
       `${printableLine(`Logged out of ${server}${why === null ? '' : `, only here: ${why}`}`)}\n`,
     );
+  for (const server of forgotten)
+    io.stderr.write(`${printableLine(`Forgot what the login to ${server} was like, which had ended`)}\n`);
   for (const { issuer, clientId } of forgottenClients)
     io.stderr.write(`${printableLine(`Forgot the client ${clientId} of ${issuer}`)}\n`);
-  if (options.json) io.stdout.write(formatJson({ loggedOut: endings, forgottenClients }));
+  if (options.json)
+    io.stdout.write(formatJson({ loggedOut: endings, forgottenLogins: forgotten, forgottenClients }));
   if (failure instanceof CliError)
     throw new CliError(
       `${failure.message} The login is still kept.`,

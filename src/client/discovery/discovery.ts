@@ -2,6 +2,8 @@ import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { ClientError, DiscoveryError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import { isLocalAddress } from '../local-address.ts';
+import { type KeptChoices, keptChoices } from '../session/login-choices.ts';
+import type { FormerLogin } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
 import {
   findAuthorizationServer,
@@ -14,13 +16,11 @@ import { askForChallenge, type FirstChallenge, readFirstChallenge } from './firs
 import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
 
 /** What discovery found out about an MCP server. */
-export interface DiscoveredServer {
+export interface DiscoveredServer extends KeptChoices {
   /** Canonical URL of the MCP server. */
   server: string;
   /** Resource indicator to send: as published, else the canonical URL (RFC 8707 section 2, A7-01). */
   resource: string;
-  /** See {@link DiscoveryOptions}. */
-  withoutResource?: true;
   /** How the authorization server was found. */
   model: 'protected_resource' | 'origin_metadata' | 'default_endpoints';
   authorizationServer: UsableAuthorizationServer;
@@ -45,6 +45,8 @@ export interface DiscoveryOptions {
    * may then be good for more than this MCP server, which has to check their audience all the more (CL-5).
    */
   withoutResource?: boolean | undefined;
+  /** The login in whose place this one comes: what was chosen at it is chosen again, at the same authorization server. */
+  before?: FormerLogin | undefined;
   /** `WWW-Authenticate` with which the server has refused a request already; it is then not asked for one. */
   challenge?: string | null | undefined;
 }
@@ -99,7 +101,6 @@ export async function discover(
       trace,
       ...(challenge.scopes === undefined ? {} : { challengedScopes: challenge.scopes }),
       ...(challenge.dpop ? { dpopRequired: true as const } : {}),
-      ...(options.withoutResource ? { withoutResource: true as const } : {}),
     };
     const protectedResource = await findProtectedResource(walk, challenge.resourceMetadata);
     if (protectedResource !== undefined) {
@@ -113,6 +114,7 @@ export async function discover(
       const { resource, dpop_bound_access_tokens_required: bound } = protectedResource;
       return {
         ...found,
+        ...keptChoices(options, authorizationServer),
         ...(bound === true ? { dpopRequired: bound } : {}),
         model: 'protected_resource',
         resource,
@@ -123,7 +125,8 @@ export async function discover(
     if (!challenge.protected)
       throw new ClientError('not_protected', `${url} asks for no token: it needs no login.`);
     const { model, metadata } = await findAuthorizationServerAtOrigin(walk);
-    return { ...found, model, resource: server, authorizationServer: metadata };
+    const choices = keptChoices(options, metadata);
+    return { ...found, ...choices, model, resource: server, authorizationServer: metadata };
   } catch (error) {
     if (error instanceof ClientError) throw new DiscoveryError(error, trace);
     throw error;

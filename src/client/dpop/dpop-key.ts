@@ -26,16 +26,17 @@ export async function createDpopKey(offered: readonly string[] = ['ES256']): Pro
 }
 
 /**
- * Decides whether the token of a login is bound to a key: where the caller wants it, or the server takes no other.
+ * Decides whether the token of a login is bound to a key: where the caller wants it, that of the login before was, or the
+ * server takes no other.
  * @param found what discovery found
- * @param wanted what the caller chose; undefined leaves it to the server
+ * @param wanted what the caller chose; undefined leaves it to the login before and the server
  * @returns a new key, or undefined for a bearer token
  * @see RFC 9728 section 2 `dpop_bound_access_tokens_required`; RFC 9449 section 7.1 (A13-09, A13-11)
  */
 export async function chooseDpopKey(
-  found: Pick<DiscoveredServer, 'authorizationServer' | 'dpopRequired'>,
+  found: Pick<DiscoveredServer, 'authorizationServer' | 'dpopKept' | 'dpopRequired'>,
   wanted: boolean | undefined,
 ): Promise<PrivateJwk | undefined> {
-  if (!(wanted ?? found.dpopRequired)) return undefined;
+  if (!(wanted ?? found.dpopKept ?? found.dpopRequired)) return undefined;
   return createDpopKey(found.authorizationServer.dpop_signing_alg_values_supported);
 }

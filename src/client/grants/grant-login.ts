@@ -53,7 +53,7 @@ function grantScopes(found: DiscoveredServer, wanted: readonly string[] | undefi
 /** @throws ClientError `authorization_server_changed` (A5-10, T-184) */
 async function requireKnownIssuer(found: DiscoveredServer, options: GrantLoginOptions): Promise<void> {
   const { issuer } = found.authorizationServer;
-  const before = (await options.store.findCredential(found.server))?.authorizationServer.issuer;
+  const before = (await options.store.findFormerLogin(found.server))?.issuer;
   const expected = options.issuer ?? before ?? issuer;
   if (expected === issuer) return;
   throw new ClientError(
@@ -127,16 +127,14 @@ export async function loginWithGrant(
 
 /**
  * Makes an authorizer of a login: whenever a session needs a credential, the login runs again.
- * @param options those of the login; a step-up asks for all scopes held and required instead of `scopes`; without
- *   `dpop`, a token bound to a key is followed by another one
+ * @param options those of the login; a step-up asks for all scopes held and required instead of `scopes`
  * @param login the login
  * @see MCP authorization "Step-Up Authorization Flow" (A8-07)
  */
-export function grantAuthorizer<
-  Options extends DiscoveryOptions & Pick<GrantLoginOptions, 'scopes' | 'dpop'>,
->(options: Options, login: (url: string, options: Options) => Promise<GrantLogin>): Authorizer {
-  return async ({ server, scopes = options.scopes, challenge, chosen }) => {
-    const dpop = options.dpop ?? chosen?.dpop;
-    return (await login(server, { ...options, scopes, dpop, challenge })).credential;
-  };
+export function grantAuthorizer<Options extends DiscoveryOptions & Pick<GrantLoginOptions, 'scopes'>>(
+  options: Options,
+  login: (url: string, options: Options) => Promise<GrantLogin>,
+): Authorizer {
+  return async ({ server, scopes = options.scopes, challenge }) =>
+    (await login(server, { ...options, scopes, challenge })).credential;
 }

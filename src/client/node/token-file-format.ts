@@ -42,7 +42,7 @@ const credential = z.object({
 });
 
 const formerLogin = z.object({
-  scopes: z.array(z.string()).optional(),
+  issuer: z.string(),
   machine: z
     .object({
       grant: z.enum(['client_credentials', 'workload_identity']),

@@ -45,8 +45,9 @@ export interface TokenFile extends CredentialStore {
   /**
    * Drops what is known of logins that have ended, see `endCredential`.
    * @param server canonical URL of the MCP server; undefined for all
+   * @returns whose they were
    */
-  forgetEnded(server: string | undefined): Promise<void>;
+  forgetEnded(server: string | undefined): Promise<string[]>;
   /** @returns how the logins are kept; nothing is opened for it */
   describe(): Promise<TokenFileState>;
 }
@@ -112,10 +113,11 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
     forgetEnded: async (server) => {
       const { ended } = await read();
       const servers = Object.keys(ended).filter((one) => one === (server ?? one));
-      if (servers.length === 0) return;
+      if (servers.length === 0) return [];
       await change((book) => {
         for (const one of servers) delete book.ended[one];
       });
+      return servers;
     },
     exclusively: async (key, work) => {
       await requirePrivateFolder(folder);
@@ -154,6 +156,6 @@ function explainTakeover(error: unknown): never {
   throw new LoginRequiredError(
     error.server,
     `${error.message} A process that renewed it was killed, maybe before it could keep the new token.`,
-    error,
+    error.before,
   );
 }

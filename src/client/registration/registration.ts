@@ -124,8 +124,7 @@ async function findGivenElsewhere(
   found: Pick<DiscoveredServer, 'server' | 'authorizationServer'>,
   store: CredentialStore,
 ): Promise<Registration | undefined> {
-  const before = await store.findCredential(found.server);
-  const earlier = before?.authorizationServer.issuer;
+  const earlier = (await store.findFormerLogin(found.server))?.issuer;
   if (earlier === undefined || earlier === found.authorizationServer.issuer) return undefined;
   const old = await store.findRegistration(earlier);
   return old?.source === 'given' ? old : undefined;

@@ -1,6 +1,6 @@
 import { missingScopes, scopeUnion } from '../../oauth/scope.ts';
 import { readFirstChallenge } from '../discovery/first-challenge.ts';
-import type { Credential, CredentialStore, FormerLogin } from '../stores/credential-store.ts';
+import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import type { AuthorizationNeed, Authorizer } from './authorizer.ts';
 
 const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>();
@@ -17,15 +17,11 @@ function meets(
   return scopes === undefined || missingScopes(scopes, need.scopes ?? []).length === 0;
 }
 
-/**
- * A new login is like the one before. Where scopes are known that were held, it is for them and for those the server
- * asks for now (A8-06, A8-07).
- */
-function widened(need: AuthorizationNeed, before: FormerLogin = need): AuthorizationNeed {
-  const { machine, chosen } = before;
-  const known = scopeUnion(before.scopes ?? [], need.scopes ?? []);
-  const scopes = scopeUnion(known, readFirstChallenge(need.challenge).scopes ?? []);
-  return { ...need, machine, chosen, ...(known.length > 0 && { scopes }) };
+/** Where scopes are known that were held, a new login is for them and for those the server asks for now (A8-06, A8-07). */
+function widened(need: AuthorizationNeed, held: Credential | undefined): AuthorizationNeed {
+  const known = scopeUnion(held?.scopes ?? [], need.scopes ?? []);
+  if (known.length === 0) return need;
+  return { ...need, scopes: scopeUnion(known, readFirstChallenge(need.challenge).scopes ?? []) };
 }
 
 /**
@@ -56,7 +52,8 @@ export function authorizeOnce(
     .exclusively(JSON.stringify(['authorization', need.server]), async () => {
       const held = await store.findCredential(need.server);
       if (held !== undefined && meets(need, held, used, now())) return held;
-      return authorizer(widened(need, await store.findFormerLogin(need.server)));
+      const before = (await store.findFormerLogin(need.server)) ?? need.before;
+      return authorizer({ ...widened(need, held), before });
     })
     .finally(() => flights.delete(key));
   flights.set(key, flight);

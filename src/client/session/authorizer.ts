@@ -1,4 +1,4 @@
-import type { Credential, LoginChoices, MachineLogin } from '../stores/credential-store.ts';
+import type { Credential, FormerLogin } from '../stores/credential-store.ts';
 
 /** Why a request cannot go on with the credential at hand. */
 export interface AuthorizationNeed {
@@ -11,10 +11,8 @@ export interface AuthorizationNeed {
   why: 'no_credential' | 'rejected' | 'insufficient_scope';
   /** All scopes held and required (A8-07); absent where none are known, and those the server names are to be asked for. */
   scopes?: readonly string[];
-  /** Whose login the one before was, where it was a machine's. */
-  machine?: MachineLogin | undefined;
-  /** What was chosen at the one before, also where that has ended: a new one that forgot it would be weaker. */
-  chosen?: LoginChoices | undefined;
+  /** The login in whose place the new one comes, also where that has ended. */
+  before?: FormerLogin | undefined;
   /** `WWW-Authenticate` of the refusal, its fields joined by a comma; null where it had none. */
   challenge: string | null;
 }

@@ -124,7 +124,13 @@ export class LoginSession {
       }
     }
     // A new login is for what the one before was for: scopes that were added one by one are not asked for again so (A8-07).
-    return this.#authorize({ ...formerLogin(used), server, why: 'rejected', challenge }, used, tried);
+    const { scopes = [] } = used;
+    const held = scopes.length > 0 && { scopes };
+    return this.#authorize(
+      { server, why: 'rejected', ...held, before: formerLogin(used), challenge },
+      used,
+      tried,
+    );
   }
 
   /**
@@ -152,7 +158,7 @@ export class LoginSession {
     )
       throw this.#scopes.refuse(used, operation, refusal);
     const why = 'insufficient_scope' as const;
-    const need = { ...formerLogin(used), server, why, scopes: refusal.union, challenge };
+    const need = { server, why, scopes: refusal.union, before: formerLogin(used), challenge };
     const wider = await this.#run(need, used, operation, authorizer);
     const missing = missingScopes(wider.scopes ?? refusal.union, required);
     if (missing.length === 0) return wider;
@@ -170,7 +176,7 @@ export class LoginSession {
       throw new LoginRequiredError(
         server,
         need.why === 'no_credential' ? 'You are not logged in to this server.' : notAccepted,
-        (await store.findFormerLogin(server)) ?? need,
+        (await store.findFormerLogin(server)) ?? need.before,
       );
     tried.authorized = true;
     return this.#run(need, used, anyOperation, authorizer);
@@ -189,7 +195,7 @@ export class LoginSession {
         throw new LoginRequiredError(
           server,
           `${count} logins did not help: the server still refuses. Find out why before you log in again.`,
-          wanted,
+          wanted.before,
         );
       this.#authorizations.set(operation, count + 1);
       return authorizer(wanted);

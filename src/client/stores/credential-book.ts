@@ -32,8 +32,8 @@ export function findFormerIn(book: CredentialBook, server: string): FormerLogin 
 }
 
 /**
- * Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. One
- * that no login leads to any more goes: that of another issuer before, which nobody could end or use from here.
+ * Puts a credential in and makes it the one of the server, unless that has another one by now than the one renewed. Those
+ * that no login leads to any more go: nobody could end or use them from here.
  */
 export function putCredential(
   book: CredentialBook,
@@ -42,8 +42,12 @@ export function putCredential(
   renewed?: Credential,
 ): void {
   const held = findIn(book, server);
-  if (renewed !== undefined && held !== undefined && held.accessToken !== renewed.accessToken) return;
   const key = credentialKey(credential);
+  if (renewed !== undefined && held !== undefined && held.accessToken !== renewed.accessToken) {
+    // Another server may go on with the one that was renewed.
+    if (book.credentials[key]?.accessToken === renewed.accessToken) book.credentials[key] = credential;
+    return;
+  }
   book.credentials[key] = credential;
   book.logins[server] = key;
   delete book.ended[server];

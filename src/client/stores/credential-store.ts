@@ -73,8 +73,8 @@ export interface MachineLogin {
 
 /** What is known of a login for the one that takes its place: no token, key or secret. */
 export interface FormerLogin {
-  /** Granted scopes; absent where none are known. */
-  scopes?: readonly string[] | undefined;
+  /** Issuer of its token; what else is said here is good for this one alone. */
+  issuer?: string | undefined;
   /** Set where it was a machine's. */
   machine?: MachineLogin | undefined;
   chosen?: LoginChoices | undefined;
@@ -99,14 +99,15 @@ export interface CredentialStore {
   /** @param server canonical URL of an MCP server @returns the credential of its latest login */
   findCredential(server: string): Promise<Credential | undefined>;
   /**
-   * Keeps a credential and makes it the one of this server, in place of one of another issuer, too.
+   * Keeps a credential and makes it the one of this server, in place of any other. What {@link endCredential} has left is
+   * forgotten.
    * @param renewed the credential it was renewed from; where the server has another one by now, which a login has put
    *   there meanwhile, nothing is kept (CL-1)
    */
   saveCredential(server: string, credential: Credential, renewed?: Credential): Promise<void>;
   /** Drops a credential, if its access token is still this one: a newer one is somebody else's (A9-05). */
   forgetCredential(credential: Credential): Promise<void>;
-  /** The same for one that its issuer has ended: what the login was like stays, so that the next one is no weaker. */
+  /** The same for one that its issuer has ended. What `formerLogin` says of it stays for its servers, until their next. */
   endCredential(credential: Credential): Promise<void>;
   /** @returns what the latest login of this server was like, also where it has ended */
   findFormerLogin(server: string): Promise<FormerLogin | undefined>;

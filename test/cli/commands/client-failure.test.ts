@@ -51,10 +51,11 @@ describe('a failure of the client', () => {
     ],
     [
       new LoginRequiredError(url, 'No login.', {
+        issuer: 'https://as.example',
         machine: { grant: 'client_credentials', clientId: 'ci', proof: 'key' },
       }),
       3,
-      `Run: ${programName} login ${url} --grant client_credentials --client-id ci --private-key <file>`,
+      `Run: ${programName} login ${url} --grant client_credentials --client-id ci --private-key <file> --issuer https://as.example`,
     ],
     [new ClientError('authorization_denied', 'x'), 3, undefined],
     [new ClientError('login_timed_out', 'x'), 3, undefined],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runConnect } from '../../../src/cli/commands/connect.ts';
 import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
 import { startOfTime } from '../../client/support/context.ts';
+import { startAuthorizationServer } from '../../client/support/protected-server.ts';
 import { startLoggedIn, testIo } from '../support/client-commands.ts';
 
 const initialize = {
@@ -44,10 +45,7 @@ async function initialized(
 /** A person with a login bound to a key, made without `resource`, whose renewal is refused; who opens what is printed. */
 async function startEnded(expiresAt: number) {
   const choices = { dpopKey: await createDpopKey(), withoutResource: true } as const;
-  const set = await startLoggedIn(
-    {},
-    { ...choices, refreshToken: 'rt', expiresAt, scopes: ['read', 'write'] },
-  );
+  const set = await startLoggedIn({}, { ...choices, refreshToken: 'rt', expiresAt });
   const { as, io } = set;
   as.accessTokens.clear();
   const token = as.routes['POST /token'];
@@ -70,20 +68,50 @@ describe('gatehouse connect', () => {
     ['before it was sent', 1],
     ['when the server had rejected it', startOfTime + 3600],
   ])(
-    'logs in anew as the person had chosen, where a renewal is refused %s: with a key, without resource, for all scopes (A8-07, A13-11)',
+    'logs in anew as the person had chosen, where a renewal is refused %s: with a key, without resource (A13-11)',
     async (_, expiresAt) => {
       const { as, mcp, store, io } = await startEnded(expiresAt);
       expect((await initialized(mcp.url, { browser: false }, io)).result).toBeDefined();
       const asked = as.requests.findLast(({ path }) => path === '/authorize')?.query;
       expect(asked?.get('dpop_jkt')).toMatch(/^.{43}$/);
       expect(asked?.has('resource')).toBe(false);
-      expect(asked?.get('scope')?.split(' ')).toEqual(expect.arrayContaining(['read', 'write']));
       expect(await store.findCredential(mcp.url)).toMatchObject({
         dpopKey: { alg: 'ES256' },
         withoutResource: true,
       });
     },
   );
+
+  it('tells another authorization server the resource, whose name it has not refused, and asks it for no key it may not know (A7-01, T-184)', async () => {
+    const { mcp, io } = await startEnded(1);
+    const second = await startAuthorizationServer();
+    mcp.routes['GET /.well-known/oauth-protected-resource/mcp'] = {
+      json: { resource: mcp.url, authorization_servers: [second.origin] },
+    };
+    const post = mcp.routes['POST /mcp'];
+    mcp.routes['POST /mcp'] = (request) => {
+      const sent = String(request.headers.authorization ?? '').replace(/^Bearer /, '');
+      if (!second.accessTokens.has(sent)) return typeof post === 'function' ? post(request) : {};
+      const { id } = JSON.parse(request.body) as { id?: number };
+      return id === undefined
+        ? { status: 202, text: '' }
+        : { json: { jsonrpc: '2.0', id, result: { protocolVersion: '2025-06-18' } } };
+    };
+    expect((await initialized(mcp.url, { browser: false }, io)).result).toBeDefined();
+    const asked = second.requests.findLast(({ path }) => path === '/authorize')?.query;
+    expect([asked?.get('resource'), asked?.has('dpop_jkt')]).toEqual([mcp.url, false]);
+  });
+
+  it('names the way in without a key where the authorization server binds none any more', async () => {
+    const { as, mcp, io } = await startEnded(1);
+    const bound = as.routes['POST /token'];
+    as.routes['POST /token'] = (request) => {
+      const answer = typeof bound === 'function' ? bound(request) : {};
+      return { ...answer, json: { ...Object(answer.json), token_type: 'Bearer' } };
+    };
+    const { error } = await initialized(mcp.url, { browser: false }, io);
+    expect(error?.message).toMatch(/did not bind .* To log in without one: .*gatehouse login http\S+$/);
+  });
 
   it('names the command that logs in as was chosen, where nobody can be asked after a refused renewal', async () => {
     const { mcp, io } = await startEnded(1);
@@ -115,13 +143,18 @@ describe('gatehouse connect', () => {
     const ended = await startLoggedIn({}, { ...machine, expiresAt: 1 });
     const { error } = await initialized(ended.mcp.url, { login: false }, ended.io);
     expect(error?.message).toMatch(
-      /login \S+ --grant workload_identity --client-id ci --assertion-file <file>$/,
+      /login \S+ --grant workload_identity --client-id ci --assertion-file <file> --issuer \S+$/,
     );
+    const unasked = await initialized(ended.mcp.url, { browser: false }, ended.io);
+    expect(unasked.error?.message).toMatch(
+      /^The login of a machine has ended\. .*--grant workload_identity /,
+    );
+    expect(ended.as.asked()).not.toContain('GET /authorize');
     const limited = await startLoggedIn({}, machine);
     limited.mcp.needsScope = 'write';
     const refused = await initialized(limited.mcp.url, { login: false }, limited.io, [initialize, call]);
     expect(refused.error?.message).toMatch(
-      /--scope 'read write' --grant workload_identity --client-id ci --assertion-file <file>$/,
+      /--scope 'read write' --grant workload_identity --client-id ci --assertion-file <file> --issuer \S+$/,
     );
   });
 

@@ -25,7 +25,7 @@ describe('the login that is kept for a server', () => {
     await store.endCredential(ended);
     await expect(requireLogin(store, 'https://MCP.example/')).rejects.toMatchObject({
       reason: 'login_required',
-      chosen: { withoutResource: true },
+      before: { chosen: { withoutResource: true } },
     });
     await expect(requireLogin(store, 'mcp.example')).rejects.toMatchObject({ exitCode: 2 });
   });

@@ -32,6 +32,7 @@ describe('gatehouse logout', () => {
     expect([await store.listLogins(), await store.findRegistration(as.origin)]).toEqual([[], undefined]);
     expect(JSON.parse(written.stdout)).toEqual({
       loggedOut: [expect.anything(), expect.anything()],
+      forgottenLogins: [],
       forgottenClients: [{ issuer: as.origin, clientId: 'client' }],
     });
     await runLogout(undefined, { all: true }, io);
@@ -55,7 +56,7 @@ describe('gatehouse logout', () => {
     as.routes['POST /revoke'] = { raw: (response) => void response.destroy() };
     await expect(runLogout(undefined, { all: true, json: true }, io)).rejects.toMatchObject({ exitCode: 6 });
     expect(await store.findRegistration(as.origin)).toBeDefined();
-    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenClients: [] });
+    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenLogins: [], forgottenClients: [] });
   });
 
   it('--local forgets only, and says so', async () => {
@@ -75,7 +76,7 @@ describe('gatehouse logout', () => {
       hint: expect.stringContaining('--local'),
     });
     expect(await store.findCredential(mcp.url)).toBeDefined();
-    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenClients: [] });
+    expect(JSON.parse(written.stdout)).toEqual({ loggedOut: [], forgottenLogins: [], forgottenClients: [] });
   });
 
   it('of a server one is not logged in to has nothing to do, however often, and that is no failure', async () => {
@@ -85,14 +86,14 @@ describe('gatehouse logout', () => {
     written.stderr = '';
     await runLogout(mcp.url, { json: true }, io);
     expect(written).toEqual({
-      stdout: formatJson({ loggedOut: [], forgottenClients: [] }),
+      stdout: formatJson({ loggedOut: [], forgottenLogins: [], forgottenClients: [] }),
       stderr: 'There is no login to end.\n',
     });
     expect(as.requests).toHaveLength(length);
   });
 
   it('forgets what a login was like that has ended: of that server, or of all', async () => {
-    const { io, home } = testIo();
+    const { io, home, written } = testIo();
     const store = createTokenFile(home);
     const servers = ['https://a.example', 'https://b.example', 'https://c.example'];
     for (const server of servers) await store.saveCredential(server, testCredential());
@@ -103,6 +104,7 @@ describe('gatehouse logout', () => {
     };
     await runLogout('https://A.example/', {}, io);
     expect(await known()).toEqual(servers.slice(1));
+    expect(written.stderr).toBe('Forgot what the login to https://a.example was like, which had ended\n');
     await runLogout(undefined, { all: true }, io);
     expect(await known()).toEqual([]);
   });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createDpopKey } from '../../../src/client/dpop/dpop-key.ts';
 import { codeAuthorizer, createMemoryStore, withAuthorization } from '../../../src/client/index.ts';
 import { headlessAgent } from '../support/agent.ts';
 import { testContext } from '../support/context.ts';
-import { testCredential, testRegistration } from '../support/credentials.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
 
 const message = (method: string) => ({
@@ -49,21 +47,6 @@ describe('an authorizer by the code flow', () => {
     expect(asked.map((query) => query.get('scope'))).toEqual(['read', 'read write']);
     expect(asked[1]?.get('client_id')).toBe(asked[0]?.get('client_id'));
     expect(as.asked().filter((one) => one === 'GET /authorize')).toHaveLength(2);
-  });
-
-  it('binds its token to a key where that of the login before was, whose renewal was refused (A13-11)', async () => {
-    const { as, mcp, store, agent, send } = await setUp();
-    const dpopKey = await createDpopKey();
-    const token = as.routes['POST /token'];
-    as.routes['POST /token'] = (request) => {
-      const answer = typeof token === 'function' ? token(request) : {};
-      return { ...answer, json: { ...Object(answer.json), token_type: 'DPoP' } };
-    };
-    await store.saveRegistration(testRegistration({ issuer: as.origin }));
-    await store.saveCredential(mcp.url, testCredential({ issuer: as.origin, resource: mcp.url, dpopKey }));
-    expect((await send(mcp.url, message('tools/list'))).status).toBe(200);
-    expect(new URL(agent.requests[0]?.url ?? '').searchParams.has('dpop_jkt')).toBe(true);
-    expect((await store.findCredential(mcp.url))?.dpopKey).toMatchObject({ alg: 'ES256' });
   });
 
   it('follows the server to another authorization server, registers there, and sends nothing of the first (A3-09, A5-10, A7-05, T-184)', async () => {

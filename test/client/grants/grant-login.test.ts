@@ -41,20 +41,25 @@ describe('a login by a grant without a user', () => {
   it.each([
     ['another issuer than the caller named', { issuer: 'https://as.example' }],
     ['another issuer than at the last login', { issuer: undefined }],
-  ])('sends nothing to %s (A5-10, T-184)', async (_, options) => {
-    const { as, mcp, store } = await setUp();
-    const first = await setUp();
-    if (options.issuer === undefined) {
-      const before = await loginWithGrant(testContext(), first.mcp.url, { store }, () => grant);
-      await store.saveCredential(mcp.url, before.credential);
-    }
-    const login = loginWithGrant(testContext(), mcp.url, { store, ...options }, () => grant);
-    await expect(login).rejects.toMatchObject({
-      reason: 'authorization_server_changed',
-      message: expect.stringContaining('Nothing was sent there'),
-    });
-    expect(as.asked()).not.toContain('POST /token');
-  });
+    ['another issuer than at the last login, which has ended', { issuer: undefined, hasEnded: true }],
+  ])(
+    'sends nothing to %s (A5-10, T-184)',
+    async (_, { hasEnded, ...options }: { issuer: string | undefined; hasEnded?: boolean }) => {
+      const { as, mcp, store } = await setUp();
+      const first = await setUp();
+      if (options.issuer === undefined) {
+        const before = await loginWithGrant(testContext(), first.mcp.url, { store }, () => grant);
+        await store.saveCredential(mcp.url, before.credential);
+        if (hasEnded) await store.endCredential(before.credential);
+      }
+      const login = loginWithGrant(testContext(), mcp.url, { store, ...options }, () => grant);
+      await expect(login).rejects.toMatchObject({
+        reason: 'authorization_server_changed',
+        message: expect.stringContaining('Nothing was sent there'),
+      });
+      expect(as.asked()).not.toContain('POST /token');
+    },
+  );
 
   it('needs no PKCE of the authorization server: there is no code to protect (A4-06)', async () => {
     const { mcp, store } = await setUp({ as: { code_challenge_methods_supported: undefined } });
@@ -95,23 +100,6 @@ describe('a login by a grant without a user', () => {
     expect(forms().map(({ scope }) => scope)).toEqual(['mine', 'mine write']);
     expect(mcp.asked()).not.toContain('POST /mcp');
   });
-
-  it.each([
-    [undefined, true],
-    [false, undefined],
-  ])(
-    'binds its token to a key where that of the login before was, unless told: %s (A13-11)',
-    async (dpop, bound) => {
-      const { mcp, store } = await setUp();
-      const asked: unknown[] = [];
-      const authorize = grantAuthorizer({ store, dpop }, (url, options) => {
-        asked.push(options.dpop || undefined);
-        return loginWithGrant(testContext(), url, { ...options, dpop: false }, () => grant);
-      });
-      await authorize({ server: mcp.url, why: 'rejected', challenge: null, chosen: { dpop: true } });
-      expect(asked).toEqual([bound]);
-    },
-  );
 });
 
 describe('a refusal of a grant', () => {

@@ -20,7 +20,7 @@ describe('the text of a token file', () => {
       logins: { 'https://mcp.example/mcp': 'k' },
       ended: {
         'https://mcp.example/rest': {
-          scopes: ['read'],
+          issuer: 'https://as.example',
           machine: { grant: 'workload_identity', clientId: 'ci', proof: 'assertion' },
           chosen: { dpop: true, withoutResource: true },
         },

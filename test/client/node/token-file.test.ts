@@ -130,12 +130,12 @@ describe('the token file', () => {
     for (const one of servers) await store.saveCredential(one, credential);
     await store.endCredential(credential);
     const findAll = () => Promise.all(servers.map((one) => createTokenFile(folder).findFormerLogin(one)));
-    const known = { scopes: ['read'], chosen: {}, machine: { proof: 'assertion' } };
+    const known = { issuer: 'https://as.example', chosen: {}, machine: { proof: 'assertion' } };
     expect(await findAll()).toMatchObject([known, known]);
     expect(readFileSync(tokenFilePath(folder), 'utf8')).not.toContain('very-secret');
-    await store.forgetEnded(servers[0]);
+    expect(await store.forgetEnded(servers[0])).toEqual([servers[0]]);
     expect(await findAll()).toMatchObject([undefined, known]);
-    await store.forgetEnded(undefined);
+    expect(await store.forgetEnded(undefined)).toEqual([servers[1]]);
     expect(await findAll()).toEqual([undefined, undefined]);
   });
 
@@ -174,8 +174,7 @@ describe('the token file', () => {
     expect(next).toMatchObject({
       reason: 'login_required',
       message: expect.stringContaining('A process that renewed it was killed'),
-      machine: { proof: 'assertion' },
-      chosen: { withoutResource: true },
+      before: { machine: { proof: 'assertion' }, chosen: { withoutResource: true } },
     });
     expect(performance.now() - begun).toBeLessThan(5_000);
     expect(readdirSync(folder)).toEqual(['tokens.json']);

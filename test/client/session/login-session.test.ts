@@ -173,13 +173,13 @@ describe('a session whose token is rejected', () => {
   it('asks for a login like the one before, however it ended and whoever found out (A13-11)', async () => {
     const scopes = ['read', 'write'];
     const before = { withoutResource: true, scopes } as const;
-    const like = { scopes, chosen: { withoutResource: true } };
+    const like = { before: { chosen: { withoutResource: true } } };
     const rejected = await setUp();
     await rejected.logIn(before);
     rejected.as.accessTokens.clear();
     rejected.as.refreshTokens.clear();
     await rejected.send(rejected.mcp.url, list);
-    expect(rejected.needs).toMatchObject([{ why: 'rejected', ...like }]);
+    expect(rejected.needs).toMatchObject([{ why: 'rejected', scopes, ...like }]);
     const ended = await setUp();
     await ended.logIn(before);
     ended.as.refreshTokens.clear();
@@ -202,13 +202,13 @@ describe('a session whose token is rejected', () => {
     for (let command = 1; command <= 2; command++)
       await expect(withAuthorization(context, mcp.url, store)(mcp.url, list)).rejects.toMatchObject({
         reason: 'login_required',
-        chosen: { withoutResource: true },
+        before: { chosen: { withoutResource: true } },
       });
   });
 
   it('says what was chosen at it where logins do not help, or the request cannot be sent twice', async () => {
     const { as, mcp, context, store, logIn } = await setUp();
-    const refusal = { reason: 'login_required', chosen: { withoutResource: true } };
+    const refusal = { reason: 'login_required', before: { chosen: { withoutResource: true } } };
     await logIn({ withoutResource: true });
     as.accessTokens.clear();
     const body = new Blob(['{}']).stream();

@@ -42,7 +42,7 @@ describe('a refusal for scopes', () => {
 
   it('knows whose login it is where that is a machine, and of no machine where it is a person', () => {
     const refuse = (held: Parameters<typeof testCredential>[0]) =>
-      scopeRefusal('https://mcp.example', testCredential({ clientId: 'ci', ...held }), ['b']).machine;
+      scopeRefusal('https://mcp.example', testCredential({ clientId: 'ci', ...held }), ['b']).before.machine;
     expect(refuse({ grant: { type: 'client_credentials', clientSecret: 's' } })).toEqual({
       grant: 'client_credentials',
       clientId: 'ci',
@@ -53,7 +53,7 @@ describe('a refusal for scopes', () => {
 
   it('knows what was chosen at the login', () => {
     const held = testCredential({ dpopKey: { kty: 'EC', d: 'secret' } });
-    expect(scopeRefusal('https://mcp.example', held, ['b']).chosen).toEqual({ dpop: true });
+    expect(scopeRefusal('https://mcp.example', held, ['b']).before.chosen).toEqual({ dpop: true });
   });
 
   it('lacks all that is required where nobody knows what is held', () => {

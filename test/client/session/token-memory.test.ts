@@ -65,7 +65,9 @@ describe('the memory of tokens', () => {
   it('says with each refusal what was chosen at the login, for the one in its place', () => {
     const { memory } = setUp();
     const bound = testCredential({ dpopKey: { kty: 'EC' }, withoutResource: true });
-    const refusal = expect.objectContaining({ chosen: { dpop: true, withoutResource: true } });
+    const refusal = expect.objectContaining({
+      before: expect.objectContaining({ chosen: { dpop: true, withoutResource: true } }),
+    });
     expect(memory.giveUp(bound, null)).toEqual(refusal);
     expect(() => memory.meet(bound)).toThrow(refusal);
     for (const accessToken of ['1', '2', '3']) memory.reject(memory.obtain({ ...bound, accessToken }));

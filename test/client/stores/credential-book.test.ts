@@ -62,7 +62,7 @@ describe('the book of credentials', () => {
   it('knows what a login was like that its issuer has ended, until the next one or none is wanted', () => {
     const book = emptyBook();
     const held = testCredential({ dpopKey: { kty: 'EC', d: 'very-secret' } });
-    const known = { scopes: ['read'], chosen: { dpop: true } };
+    const known = { issuer: 'https://as.example', chosen: { dpop: true } };
     for (const server of ['https://mcp/a', 'https://mcp/b']) putCredential(book, server, held);
     expect(findFormerIn(book, 'https://mcp/a')).toEqual(known);
     endCredential(book, held);
@@ -73,6 +73,18 @@ describe('the book of credentials', () => {
     dropCredential(book, testCredential());
     expect(findFormerIn(book, 'https://mcp/a')).toBeUndefined();
     expect(findFormerIn(book, '__proto__')).toBeUndefined();
+  });
+
+  it('keeps what was renewed for the other server that shares it, where a login has moved the first one meanwhile (CL-1)', () => {
+    const book = emptyBook();
+    const shared = testCredential({ refreshToken: 'spent' });
+    for (const server of ['https://mcp/a', 'https://mcp/b']) putCredential(book, server, shared);
+    const moved = testCredential({ issuer: 'https://other.example', accessToken: 'moved' });
+    putCredential(book, 'https://mcp/a', moved);
+    const renewed = { ...shared, accessToken: 'renewed', refreshToken: 'next' };
+    putCredential(book, 'https://mcp/a', renewed, shared);
+    expect(findIn(book, 'https://mcp/a')).toEqual(moved);
+    expect(findIn(book, 'https://mcp/b')).toEqual(renewed);
   });
 
   it('takes no login for ended that is newer than the one named (T-188)', () => {

@@ -14,7 +14,7 @@ describe('the store in memory', () => {
     expect(found).not.toBe(credential);
     expect(await store.findRegistration('https://as.example')).toEqual(testRegistration());
     await store.endCredential(credential);
-    expect(await store.findFormerLogin('https://mcp')).toEqual({ scopes: ['read'], chosen: {} });
+    expect(await store.findFormerLogin('https://mcp')).toEqual({ issuer: 'https://as.example', chosen: {} });
     await store.saveCredential('https://mcp', credential);
     await store.forgetCredential(credential);
     expect(await store.findFormerLogin('https://mcp')).toBeUndefined();

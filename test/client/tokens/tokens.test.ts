@@ -127,7 +127,7 @@ describe('a credential', () => {
       server,
     });
     expect(await store.findCredential(server)).toBeUndefined();
-    expect(await store.findFormerLogin(server)).toEqual({ scopes: ['read'], chosen: {} });
+    expect(await store.findFormerLogin(server)).toEqual({ issuer: as.origin, chosen: {} });
     expect(await store.findRegistration(as.origin)).toBeDefined();
   });
 
@@ -177,12 +177,12 @@ describe('a credential', () => {
     const { context, store } = await setUp({ refreshToken: undefined, workload: true });
     context.clock.seconds = startOfTime + 3600;
     await expect(freshCredential(context, store, server)).rejects.toMatchObject({
-      machine: { grant: 'workload_identity', proof: 'assertion' },
+      before: { machine: { grant: 'workload_identity', proof: 'assertion' } },
     });
     const refused = await setUp({ workload: true });
     refused.as.refreshTokens.clear();
     await expect(freshCredential(refused.context, refused.store, server, 'at')).rejects.toMatchObject({
-      machine: { grant: 'workload_identity', proof: 'assertion' },
+      before: { machine: { grant: 'workload_identity', proof: 'assertion' } },
     });
   });
 
@@ -191,12 +191,12 @@ describe('a credential', () => {
     const { context, store } = await setUp({ refreshToken: undefined, ...chosen });
     context.clock.seconds = startOfTime + 3600;
     await expect(freshCredential(context, store, server)).rejects.toMatchObject({
-      chosen: { dpop: true, withoutResource: true },
+      before: { chosen: { dpop: true, withoutResource: true } },
     });
     const refused = await setUp({ withoutResource: true });
     refused.as.refreshTokens.clear();
     await expect(freshCredential(refused.context, refused.store, server, 'at')).rejects.toMatchObject({
-      chosen: { withoutResource: true },
+      before: { chosen: { withoutResource: true } },
     });
   });
 
@@ -210,7 +210,7 @@ describe('a credential', () => {
     };
     await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
       reason: 'login_required',
-      chosen: { withoutResource: true },
+      before: { chosen: { withoutResource: true } },
     });
   });
 
