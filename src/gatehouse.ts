@@ -350,6 +350,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       entered.close();
       await bond.close();
       await auditTrail.idle();
+      logger.info('the server has stopped');
     },
   };
 }

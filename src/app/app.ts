@@ -76,6 +76,7 @@ export function createApp(options: AppOptions): Koa {
     return (ctx, next) => (ctx.path.startsWith(folder) ? step(ctx, next) : next());
   };
   const documentCors = allowAnyOrigin(['GET', 'HEAD']);
+  const homePaths = base === '' ? ['/'] : [base, `${base}/`];
   const aliases = ofRoutes(options.routes, (all) => buildAliases(publicUrl, slashTolerantPaths, all));
   const serverPaths = ofRoutes(options.routes, (all) => new Set(serverPathsOf(all)));
   const isServerPath = (path: string): boolean => serverPaths().has(path);
@@ -135,7 +136,7 @@ export function createApp(options: AppOptions): Koa {
     at(`${base}/jwks`, documentCors, options.authorizationServer),
     at(`${base}/register`, allowAnyOrigin(['POST']), options.authorizationServer),
     below(`${base}/register/`, allowAnyOrigin(['GET', 'PUT', 'DELETE'])),
-    at(`${base}/`, serveHome(options.renderHomePage)),
+    ...homePaths.map((path) => at(path, serveHome(options.renderHomePage))),
     options.authorizationServer,
     below('/.well-known/', documentCors),
     answerNotFound({ renderErrorPage: options.renderErrorPage, isForPrograms }),

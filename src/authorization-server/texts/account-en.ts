@@ -57,7 +57,7 @@ export const accountEn = {
     credentials: (entered: number, missing: number) =>
       missing === 0
         ? `Keys for MCP servers (${entered})`
-        : `Keys for MCP servers (${entered}, ${missing} not entered yet)`,
+        : `Keys for MCP servers (${entered} of ${entered + missing} entered)`,
   },
 
   login: {

@@ -57,7 +57,7 @@ export const accountZhCn: typeof accountEn = {
     credentials: (entered, missing) =>
       missing === 0
         ? `MCP 服务器的密钥（${entered} 个）`
-        : `MCP 服务器的密钥（${entered} 个，另有 ${missing} 个未输入）`,
+        : `MCP 服务器的密钥（共 ${entered + missing} 个，已输入 ${entered} 个）`,
   },
 
   login: {

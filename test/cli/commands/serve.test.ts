@@ -139,7 +139,7 @@ describe('gatehouse serve', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'ends with 0 on %s, promptly, with connections open (T-181)',
+    'ends with 0 on %s, promptly, with connections open, and says so in the log (T-181)',
     async (signal) => {
       const { program, facts } = await started(['--data', join(testFolder(), 'data')]);
       await fetch(`${facts.publicUrl}/healthz`);
@@ -147,6 +147,8 @@ describe('gatehouse serve', () => {
       program.process.kill(signal);
       expect(await program.ended).toBe(0);
       expect(performance.now() - begun).toBeLessThan(3000);
+      const last = program.written.stderr.trimEnd().split('\n').at(-1) ?? '';
+      expect(JSON.parse(last)).toMatchObject({ msg: 'the server has stopped' });
       await expect(fetch(`${facts.publicUrl}/healthz`)).rejects.toThrow();
     },
   );

@@ -64,7 +64,7 @@ describe('a key for an MCP server', () => {
     expect(html.match(/type="password" autocomplete="off"/g)).toHaveLength(2);
     expect(html).not.toContain('>app<');
     const overview = await openAccount(gatehouse);
-    expect(overview.html).toContain('Keys for MCP servers (0, 2 not entered yet)');
+    expect(overview.html).toContain('Keys for MCP servers (0 of 2 entered)');
     const list = await openAccount(gatehouse, { page: '/credentials' });
     expect(list.html).toContain('Change for Notion');
     expect(list.html).not.toContain('plain');
