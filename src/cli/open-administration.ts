@@ -1,7 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
-import { loadSettings } from '../config/load.ts';
+import { loadDataFolder, loadSettings } from '../config/load.ts';
+import { SettingsRefused } from '../settings/settings-refused.ts';
 import { openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -47,12 +48,39 @@ function requireFolder(folder: string): void {
 }
 
 /**
- * Finds the data folder of an installation that is there. Where it is named, no config file is read.
+ * Finds where an installation is, or would be. Where the folder is named, no config file is read; faults elsewhere in
+ * the file do not matter while there is a database.
+ * @returns its path, absolute
+ * @throws CliError where the file does not tell; SettingsRefused
+ */
+function locateData({ config, data }: InstallationOptions): string {
+  if (data !== undefined) return resolve(data);
+  const folder = loadNamedFolder(config);
+  // A misspelt `data` leads to a folder with nothing in it: the fault says more than that.
+  if (!hasDatabase(folder)) loadSettings(config, {});
+  return folder;
+}
+
+function loadNamedFolder(config: string | undefined): string {
+  try {
+    return loadDataFolder(config);
+  } catch (error) {
+    if (!(error instanceof SettingsRefused)) throw error;
+    throw new CliError(
+      error.message,
+      exitCodes.usage,
+      'While the config file does not say where the data is, name the folder with --data.',
+    );
+  }
+}
+
+/**
+ * Finds the data folder of an installation that is there, as its options or its config file name it.
  * @returns its path, absolute
  * @throws CliError where there is no installation; SettingsRefused
  */
 export function findDataFolder(options: InstallationOptions): string {
-  const data = options.data === undefined ? loadSettings(options.config, {}).data : resolve(options.data);
+  const data = locateData(options);
   requireDatabase(data);
   return data;
 }
@@ -85,7 +113,7 @@ export async function withAdministration<T>(
   mayCreate: boolean,
   work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
 ): Promise<T> {
-  const { data } = loadSettings(options.config, { data: options.data });
+  const data = locateData(options);
   if (!mayCreate) requireDatabase(data);
   else if (options.data !== undefined) requireFolder(data);
   const folder = await openInstallation(data);

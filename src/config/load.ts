@@ -15,14 +15,20 @@ export interface Overrides {
   mcpServers?: object | undefined;
 }
 
+/** Why a file cannot be read, where the reason says more than that. */
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'this is a folder: name the config file in it',
+};
+
 function readFile(file: string): Record<string, unknown> {
   let text: string;
   try {
     // Editors of Windows begin files with a byte order mark, which is no JSON (RFC 8259 section 8.1).
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new SettingsRefused([`${file}: ${missing ? 'there is no such file' : 'the file cannot be read'}`]);
+    const why = unreadable[String((error as NodeJS.ErrnoException).code)] ?? 'the file cannot be read';
+    throw new SettingsRefused([`${file}: ${why}`]);
   }
   try {
     const parsed: unknown = JSON.parse(text);
@@ -53,6 +59,18 @@ function withFilesBeside(routes: Settings['routes'], folder: string): Settings['
 /** Whether something can be added to a value; what cannot is for the schema to refuse. */
 function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
+}
+
+/**
+ * Finds the data folder of a config file, whatever else is wrong in it: who runs a server has to reach it then, too.
+ * @param file path of the config file; undefined for none
+ * @returns its path, absolute
+ * @throws SettingsRefused where the file, or its `data`, cannot be read
+ */
+export function loadDataFolder(file: string | undefined): string {
+  const { data } = file === undefined ? {} : readFile(file);
+  const base = file === undefined ? process.cwd() : dirname(resolve(file));
+  return resolve(base, parseSettings(data === undefined ? {} : { data }).data);
 }
 
 /**

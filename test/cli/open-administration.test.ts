@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openInstallation, withAdministration } from '../../src/cli/open-administration.ts';
+import { findDataFolder, openInstallation, withAdministration } from '../../src/cli/open-administration.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { earlierDataFolder } from '../storage/sqlite/earlier-database.ts';
 import { testIo } from './support/client-commands.ts';
@@ -46,5 +46,32 @@ describe('an operator’s command', () => {
     mkdirSync(data);
     expect(await withAdministration({ data }, true, async () => 1)).toBe(1);
     expect(existsSync(join(data, 'gatehouse.db'))).toBe(true);
+  });
+
+  it('finds the installation of a config file that is faulty, and says where it cannot what does', async () => {
+    const data = await newInstallation();
+    const config = join(testFolder(), 'gatehouse.json');
+    const write = (settings: string) => writeFileSync(config, settings);
+    const faulty = { data, routes: { a: { backend: { comand: 'x' } } } };
+    write(JSON.stringify(faulty));
+    expect(findDataFolder({ config })).toBe(data);
+    const count = await withAdministration({ config }, false, async ({ accounts }) => accounts.list());
+    expect(count).toHaveLength(1);
+
+    write('{ "data": ');
+    expect(() => findDataFolder({ config })).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringContaining('is not valid JSON'),
+        hint: expect.stringContaining('--data'),
+      }),
+    );
+    expect(findDataFolder({ config, data })).toBe(data);
+    expect(await withAdministration({ config, data }, false, async () => 1)).toBe(1);
+
+    write(JSON.stringify({ dta: data }));
+    expect(() => findDataFolder({ config })).toThrow(/dta: .*did you mean data\?/);
+    await expect(withAdministration({ config }, true, async () => 1)).rejects.toThrow(/did you mean data\?/);
+    expect(existsSync(join(config, '..', 'data'))).toBe(false);
   });
 });

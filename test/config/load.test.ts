@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load.ts';
+import { loadDataFolder, loadSettings } from '../../src/config/load.ts';
 import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 import { testFolder } from '../client/support/folder.ts';
 
@@ -99,6 +99,21 @@ describe('settings from a file', () => {
   it('that cannot be read are refused with the reason', () => {
     const folder = testFolder();
     expect(() => loadSettings(join(folder, 'none.json'), {})).toThrow(/none\.json: there is no such file/);
-    expect(() => loadSettings(folder, {})).toThrow(/the file cannot be read/);
+    expect(() => loadSettings(folder, {})).toThrow(
+      new SettingsRefused([`${folder}: this is a folder: name the config file in it`]),
+    );
+  });
+
+  it('say where their data is whatever else is wrong with them', () => {
+    const file = configFile('{"data":"state","routes":5,"tokns":{}}');
+    expect(loadDataFolder(file)).toBe(resolve(file, '..', 'state'));
+    expect(loadDataFolder(configFile('{"data":"/var/lib/x"}'))).toBe('/var/lib/x');
+    const other = configFile('{"lisen":1}');
+    expect(loadDataFolder(other)).toBe(resolve(other, '..', 'data'));
+    expect(loadDataFolder(undefined)).toBe(resolve('data'));
+    expect(() => loadDataFolder(configFile('{"data":5,"tokns":1}'))).toThrow(
+      /- data: must be a string, in quotes$/,
+    );
+    expect(() => loadDataFolder(configFile('{"data":'))).toThrow(/is not valid JSON/);
   });
 });

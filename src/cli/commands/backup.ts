@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { loadSettings } from '../../config/load.ts';
 import { backUpDataFolder } from '../../storage/sqlite/index.ts';
-import { type InstallationOptions, requireDatabase } from '../open-administration.ts';
+import { findDataFolder, type InstallationOptions } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { shellWord } from '../shell-word.ts';
@@ -23,8 +22,7 @@ export function registerBackup(program: Command, io: CommandIo = processIo()): v
     .option('--no-keys', 'leave the key file out: the backup is useless without it, to you and to thieves')
     .option('--json', 'print JSON')
     .action((target: string, options: BackupOptions) => {
-      const { data } = loadSettings(options.config, { data: options.data });
-      requireDatabase(data);
+      const data = findDataFolder(options);
       const backup = backUpDataFolder(data, target, options.keys);
       const sentences = [
         `Wrote ${join(backup.folder, 'gatehouse.db')}, ${backup.bytes} bytes, checked.`,

@@ -76,6 +76,7 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
     .option('--jwks-uri <url>', 'where its public keys are')
     .action(async (name: string, options: AddOptions) => {
       const client = toClient(name, options);
+      const { clients } = loadSettings(options.config, { data: options.data });
       const added = await withAdministration(options, false, ({ clients }) => clients.add(client)).catch(
         (error: unknown) => {
           if (!(error instanceof AdministrationRefused)) throw error;
@@ -87,7 +88,6 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       io.stdout.write(`Client ID      ${clientId}\n`);
       if (clientSecret !== undefined) io.stdout.write(`Client secret  ${clientSecret}\n`);
       if (clientSecret !== undefined) io.stderr.write('The secret is shown once: only its hash is kept.\n');
-      const { clients } = loadSettings(options.config, { data: options.data });
       if (client.grantTypes?.includes('client_credentials') && !clients.clientCredentials)
         io.stderr.write(
           'It gets no token for itself until clients.clientCredentials is true in the settings.\n',

@@ -17,6 +17,7 @@ export function registerClientInvite(command: AddClientCommand, io: CommandIo): 
     .option('--uses <n>', 'how many clients can be registered with it', parseWhole(1, 10_000), 1)
     .option('--days <n>', 'how long it is good', parseWhole(1, 365), 7)
     .action(async ({ uses, days, ...options }: InviteOptions) => {
+      const { registration } = loadSettings(options.config, { data: options.data }).clients;
       const invitation = await withAdministration(options, false, ({ clients }) =>
         clients.invite({ uses, lifeSeconds: days * daySeconds }),
       );
@@ -26,7 +27,6 @@ export function registerClientInvite(command: AddClientCommand, io: CommandIo): 
         io.stderr.write(
           `Shown once. For ${uses} client${uses === 1 ? '' : 's'}, until ${until}. Clients send it as Authorization: Bearer to /register.\n`,
         );
-      const { registration } = loadSettings(options.config, { data: options.data }).clients;
       if (registration !== 'initial_access_token')
         io.stderr.write(
           `It is of no use while clients.registration is ${registration}: only initial_access_token asks for one.\n`,

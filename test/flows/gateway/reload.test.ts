@@ -156,11 +156,19 @@ describe('a running server', () => {
 
   it('goes on as it is where the file cannot be used, and says every problem (T-179)', async () => {
     const good = await readFile(config, 'utf8');
-    await write({ routes: { notes: { backend: { comand: 'x' } } } });
+    await write({ data: folder, routes: { notes: { backend: { comand: 'x' } } } });
     const { code, stderr } = await command('reload');
     expect(code).toBe(2);
     expect(stderr).toContain('Nothing has changed');
     expect(stderr).toContain('routes.notes.backend');
+    // The config file says where the server is, faulty as it is.
+    const named = ['--config', config];
+    const json = await runGatehouse(['reload', '--json', ...named]);
+    expect(json.code).toBe(2);
+    expect(json.stderr).toContain('Nothing has changed');
+    expect(JSON.parse(json.stdout).problems.join()).toContain('routes.notes.backend');
+    expect((await runGatehouse(['routes', ...named])).stdout).toMatch(/^ROUTE[\s\S]*\nnotes /);
+    expect((await runGatehouse(['account', 'list', ...named])).stdout).toContain(ada.email);
     await write('{ "routes": ');
     expect((await command('reload')).stderr).toContain('is not valid JSON');
     expect((await fetch(`${url}/files/mcp`, { method: 'POST' })).status).toBe(401);
