@@ -1,4 +1,4 @@
-import { ClientError, type DiscoveredServer, type Fetch } from '../../client/index.ts';
+import { ClientError, type DiscoveredServer, DiscoveryError, type Fetch } from '../../client/index.ts';
 import { loginCommand } from './client-failure.ts';
 import { guessEndpoint } from './endpoint-guess.ts';
 
@@ -61,6 +61,7 @@ export async function hintAtLogin(
   if (refusesResource.test(error.message))
     return 'Where it takes no resource parameter at all: --no-resource. Its tokens are then for this server by their scopes only.';
   if (found !== undefined || !wrongPlace.has(error.reason)) return undefined;
-  const guess = await guessEndpoint(fetch, url);
+  const named = error instanceof DiscoveryError ? error.trace.at(-1)?.resource : undefined;
+  const guess = await guessEndpoint(fetch, url, named);
   return guess === undefined ? undefined : `Did you mean ${guess}? ${loginCommand(guess)}`;
 }

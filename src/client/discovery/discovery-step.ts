@@ -10,4 +10,6 @@ export interface DiscoveryStep {
   verdict: 'taken' | 'absent' | 'refused';
   /** Why, in words. */
   reason: string;
+  /** Of metadata that is for another server: what it names as `resource`. */
+  resource?: string;
 }

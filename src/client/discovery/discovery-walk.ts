@@ -78,13 +78,20 @@ export async function fetchDocument(
 
 /**
  * Marks the last step as refused after its document was read.
+ * @param resource see `DiscoveryStep`
  * @returns never: it throws the reason
  */
-export function refuseDocument(walk: DiscoveryWalk, reason: ClientError['reason'], why: string): never {
+export function refuseDocument(
+  walk: DiscoveryWalk,
+  reason: ClientError['reason'],
+  why: string,
+  resource?: string,
+): never {
   const last = walk.trace.at(-1);
   if (last) {
     last.verdict = 'refused';
     last.reason = why;
+    if (resource !== undefined) last.resource = resource;
   }
   throw new ClientError(reason, why);
 }

@@ -23,7 +23,7 @@ export function checkProtectedResource(
   server: string,
 ):
   | { kind: 'usable'; metadata: UsableProtectedResource }
-  | { kind: 'refused'; reason: 'bad_metadata' | 'resource_mismatch'; why: string } {
+  | { kind: 'refused'; reason: 'bad_metadata' | 'resource_mismatch'; why: string; resource?: string } {
   const { resource } = document;
   if (typeof resource !== 'string' || canonicalResource(resource) === undefined)
     return {
@@ -35,7 +35,8 @@ export function checkProtectedResource(
     return {
       kind: 'refused',
       reason: 'resource_mismatch',
-      why: `The metadata is for another server: ${describeDifference(server, resource)}. Publish the URL that clients call as "resource".`,
+      why: `The metadata is for another server: ${describeDifference(server, resource)}. Look at the URL that was given; where it is right, whoever runs the server has to publish it as "resource".`,
+      resource,
     };
   const servers = readStrings(document.authorization_servers) ?? [];
   if (servers.length === 0)
@@ -86,7 +87,8 @@ export async function findProtectedResource(
     const document = await fetchDocument(walk, 'protected_resource', place);
     if (document === undefined) continue;
     const verdict = checkProtectedResource(document, walk.server);
-    if (verdict.kind === 'refused') return refuseDocument(walk, verdict.reason, verdict.why);
+    if (verdict.kind === 'refused')
+      return refuseDocument(walk, verdict.reason, verdict.why, verdict.resource);
     return verdict.metadata;
   }
   return undefined;

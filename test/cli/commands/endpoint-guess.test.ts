@@ -18,6 +18,14 @@ describe('the MCP server a user may have meant', () => {
     expect(server.requests[0]?.headers.authorization).toBeUndefined();
   });
 
+  it('is where the metadata on the same origin says, and nowhere else then', async () => {
+    const server = await startServer({ 'POST /mcp': challenge, 'POST /tools/mcp': challenge });
+    const at = (path: string) => server.origin + path;
+    expect(await guessEndpoint(fetch, at('/tools/x/mcp'), at('/tools/mcp'))).toBe(at('/tools/mcp'));
+    expect(await guessEndpoint(fetch, at('/tools/x/mcp'), at('/gone/mcp'))).toBeUndefined();
+    expect(await guessEndpoint(fetch, at('/x/mcp'), 'https://elsewhere.example/mcp')).toBe(at('/mcp'));
+  });
+
   it.each(['/mcp', '/mcp?team=a'])('is not where they gave it already: %s', async (given) => {
     const server = await startServer({ 'POST /mcp': challenge });
     expect(await guessEndpoint(fetch, server.origin + given)).toBeUndefined();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hintAtLogin, warnOfScopes } from '../../../src/cli/commands/login-hint.ts';
-import { ClientError, type DiscoveredServer } from '../../../src/client/index.ts';
+import { ClientError, type DiscoveredServer, discover } from '../../../src/client/index.ts';
+import { testContext } from '../../client/support/context.ts';
 import { startServer } from '../../client/support/scripted-server.ts';
 
 const found = { authorizationServer: { scopes_supported: ['openid', 'read'] } } as DiscoveredServer;
@@ -32,6 +33,21 @@ describe('a hint at a login that failed', () => {
       new RegExp(`^Did you mean ${server.origin}/mcp\\? Run: .* login ${server.origin}/mcp$`),
     );
     expect(await hintAtLogin(error, `${server.origin}/`, found, fetch)).toBeUndefined();
+  });
+
+  it('names the URL that the metadata is for, and who runs the server comes last', async () => {
+    const challenge = { status: 401, headers: { 'www-authenticate': 'Bearer' } };
+    const server = await startServer({ 'POST /mcp': challenge, 'POST /tools/mcp': challenge });
+    const meant = `${server.origin}/tools/mcp`;
+    server.routes['GET /.well-known/oauth-protected-resource'] = {
+      json: { resource: meant, authorization_servers: [server.origin] },
+    };
+    const url = `${server.origin}/tools/mistyped/mcp`;
+    const error = await discover(testContext(), url).catch((thrown: unknown) => thrown);
+    expect(String(error)).toMatch(/\. Look at the URL that was given; .* publish it as "resource"\.$/);
+    expect(await hintAtLogin(error, url, undefined, fetch)).toMatch(
+      new RegExp(`^Did you mean ${meant}\\? Run: .* login ${meant}$`),
+    );
   });
 
   it.each([new ClientError('unreachable', 'x'), new ClientError('login_timed_out', 'x'), new Error('x')])(
