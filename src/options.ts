@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy } from './settings/addresses.ts';
+import { withBaselineRule } from './settings/baseline-rule.ts';
 import { clientSettings } from './settings/clients.ts';
 import { knownNames, nearest } from './settings/known-names.ts';
 import { limitSettings } from './settings/limits.ts';
@@ -142,7 +143,8 @@ function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidU
 }
 
 /**
- * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then.
+ * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then, and routes that declare
+ * scopes have rules.
  * @param namesBeside what may stand beside them where they were taken from, for whoever misspells it
  * @throws SettingsRefused with all problems at once, and the nearest name for a misspelled one
  */
@@ -155,5 +157,6 @@ export function parseSettings(input: unknown, namesBeside: readonly string[] = [
   const routes = { ...data.routes, ...routeSettings.parse(imported.routes) };
   const problems = [...imported.problems, ...findRouteProblems(routes)];
   if (problems.length > 0) throw new SettingsRefused(problems);
-  return { ...data, routes, mcpServers: {} };
+  const guarded = Object.entries(routes).map(([name, route]) => [name, withBaselineRule(route)]);
+  return { ...data, routes: Object.fromEntries(guarded), mcpServers: {} };
 }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
 import { findMissingProgram } from './settings/backends/missing-program.ts';
+import { findIdleScopes } from './settings/baseline-rule.ts';
 
 /** What advice looks at. */
 export type AdvisedSettings = Pick<
@@ -37,6 +38,7 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
         `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
     ),
     ...missingProgramsOf(settings.routes),
+    ...idleScopesOf(settings.routes),
     ...openSecretsOf(settings),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
   ];
@@ -50,6 +52,16 @@ function missingProgramsOf(routes: AdvisedSettings['routes']): string[] {
     const missing = findMissingProgram(backend.command, ownPath ?? process.env.PATH);
     return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
   });
+}
+
+/** Scopes that people grant, and that open nothing. */
+function idleScopesOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, route]) =>
+    findIdleScopes(route).map(
+      (scope) =>
+        `routes.${name}.scopes.${scope}: no rule names it, so nothing needs it. Name it in routes.${name}.scopeRules: tools, prompts, resources, or otherwise for all that is not named.`,
+    ),
+  );
 }
 
 /** Files of secrets that every user of the machine can read (T-163); Windows has no such bits. */

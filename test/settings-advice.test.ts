@@ -70,6 +70,22 @@ it('programs that are not there are named, by the PATH they are looked for in', 
   ]);
 });
 
+it('scopes that nothing needs are named, and the setting that would name them', () => {
+  const backend = { command: process.execPath };
+  const scopes = { 'a:see': 'See.', 'a:up': 'Count up.' };
+  const routes = {
+    all: { backend, scopes },
+    baseline: { backend, scopes, baselineScopes: ['a:see'] },
+    rules: { backend, scopes, scopeRules: { tools: { up: ['a:up'] } } },
+    included: { backend, scopes, scopeRules: { otherwise: ['a:see'], implies: { 'a:up': ['a:see'] } } },
+  };
+  const given = adviseOnSettings(parseSettings({ routes }));
+  expect(given).toEqual([
+    expect.stringMatching(/^routes\.baseline\.scopes\.a:up: .* routes\.baseline\.scopeRules/),
+    expect.stringMatching(/^routes\.rules\.scopes\.a:see: .*otherwise/),
+  ]);
+});
+
 it('files of secrets that others can read are named, with what to do (T-163)', () => {
   const file = (name: string, mode: number): string => {
     const path = join(folder, name);

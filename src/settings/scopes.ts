@@ -24,7 +24,11 @@ export const scopeRulesSettings = z.strictObject({
   resources: scopesByName
     .optional()
     .describe('scopes each resource needs, by the beginning of its URI; the longest beginning decides'),
-  otherwise: scopeList.optional().describe('what everything needs that is not named'),
+  otherwise: scopeList
+    .optional()
+    .describe(
+      'what everything needs that is not named: nothing where left out, and the baseline scopes where no rule is given at all',
+    ),
   implies: z.record(scopeName, scopeList).optional().describe('scopes that who holds a scope holds, too'),
   lists: z
     .enum(['all', 'granted'])

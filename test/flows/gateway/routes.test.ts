@@ -1,7 +1,7 @@
 // Flows through src/composition/wanted-servers.ts, src/composition/served-routes.ts, src/composition/route-backend.ts,
 // src/composition/route-sessions.ts, src/composition/route-metrics.ts, src/app/app.ts, src/settings/scope-problems.ts and
 // src/authorization-server/engine/live-scopes.ts: two real programs behind one gate, each at a path of its own.
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { SettingsInput } from '../../../src/options.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { nodeProgram } from '../../support/node-program.ts';
@@ -186,6 +186,19 @@ describe.each(['', '/tools'])('two servers behind a public URL that ends with %j
     expect(text).not.toContain('guessed');
     expect(text).toMatch(/gatehouse_backend_processes \d+/);
   });
+});
+
+it('a route with scopes and no rules needs its baseline scopes for everything (A8-04)', async () => {
+  const { scopeRules: _none, ...unruled } = notes;
+  const gate = await startGatehouse({ routes: { notes: unruled } });
+  onTestFinished(() => gate.stop());
+  const { mcpUrl } = at(gate, '/notes');
+  const call = { name: 'surroundings', arguments: {} };
+  const lacking = await connectSdkV2(mcpUrl, 'auto', { scopes: ['notes:write'] });
+  await expect(lacking.client.callTool(call)).rejects.toThrow();
+  const granted = await connectSdkV2(mcpUrl, 'auto', { scopes: ['notes:read'] });
+  expect(said(await granted.client.callTool(call)).args).toContain('of-notes');
+  await Promise.all([lacking.client.close(), granted.client.close()]);
 });
 
 describe('routes that change while the server runs', () => {
