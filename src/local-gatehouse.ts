@@ -6,6 +6,7 @@ import { notesServer } from './notes-server.ts';
 import { createLogger, type Logger } from './observability/logger.ts';
 import { parseSettings, type SettingsInput } from './options.ts';
 import { type OwnServer, readOwnServer } from './protected-server.ts';
+import { SettingsRefused } from './settings/settings-refused.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** What `createLocalGatehouse` takes: settings of the config file, and what only code can give. */
@@ -30,12 +31,16 @@ const localUrl = 'http://localhost:3000';
  * Serves the MCP server of an installation to a host on the same machine, over standard input and output, for one of
  * its accounts.
  * @returns `ended` resolves when the host is gone and everything has ended; `close` ends it before
- * @throws SettingsRefused naming every problem
+ * @throws SettingsRefused naming every problem; so are routes where no server is given, as they are not served
  * @see MCP transports "stdio"
  */
 export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpoint {
   const { storage, accountId, server, stdin, stdout, logger, ...input } = options;
-  const { publicUrl: issuer = localUrl, log } = parseSettings(input);
+  const { publicUrl: issuer = localUrl, log, routes } = parseSettings(input);
+  if (server === undefined && Object.keys(routes).length > 0)
+    throw new SettingsRefused([
+      'routes: a local host gets a server of code alone; it reaches those of routes through the server that serves them (gatehouse connect)',
+    ]);
   const now = (): number => Math.floor(Date.now() / 1000);
   const { source, scopes } = readOwnServer(server ?? notesServer(storage, now), issuer);
   return createLocalEndpoint({

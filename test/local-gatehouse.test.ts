@@ -51,3 +51,11 @@ test('settings that cannot be used are refused, all at once', async () => {
   ).toThrow(SettingsRefused);
   await gatehouse.stop();
 });
+
+test('routes are refused where no server is given, rather than notes served in their place', async () => {
+  const gatehouse = await startGatehouse();
+  const { storage } = gatehouse;
+  const routes = { files: { backend: { command: 'files-server' } } };
+  expect(() => createLocalGatehouse({ storage, accountId: 'a', routes })).toThrow(/- routes: .*connect/);
+  await gatehouse.stop();
+});

@@ -139,6 +139,7 @@ export const rooms: readonly Room[] = [
       'observability',
       'options.ts',
       'protected-server.ts',
+      'settings',
       'storage',
     ],
     neverPackages: [...web, engine, ...nativePackages],

@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
 import { createLocalGatehouse } from '../../index.ts';
+import { pathOfRoute } from '../../settings/routes.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { chooseLocalAccount } from '../local-account.ts';
 import { hasDatabase, type InstallationOptions, openInstallation } from '../open-administration.ts';
 import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 
 interface StdioOptions extends InstallationOptions {
   account?: string;
@@ -15,9 +17,23 @@ interface StdioOptions extends InstallationOptions {
 /** How long what is left over may keep the process alive after the host is gone, in milliseconds (T-150). */
 const leftOverMs = 500;
 
+/** The command that bridges a host to the first of the routes, where a server serves them. */
+function connectCommand({ publicUrl, listen, routes }: ReturnType<typeof loadSettings>): string {
+  const [name = '', route = {}] = Object.entries(routes)[0] ?? [];
+  const url = `${publicUrl ?? `http://localhost:${listen.port}`}${pathOfRoute(name, route)}/mcp`;
+  return `${programName} connect ${shellWord(url)}`;
+}
+
 async function serve(options: StdioOptions): Promise<void> {
   const { stdin, stdout, env } = process;
   const settings = loadSettings(options.config, { data: options.data });
+  const routes = Object.keys(settings.routes);
+  if (routes.length > 0)
+    throw new CliError(
+      `${programName} stdio serves no routes (${routes.join(', ')}), only a server with none.`,
+      exitCodes.usage,
+      `They are reached through the server that serves them: ${connectCommand(settings)}`,
+    );
   if (!hasDatabase(settings.data))
     throw new CliError(
       `There is no Gatehouse database in ${settings.data}.`,

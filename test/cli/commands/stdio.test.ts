@@ -154,6 +154,23 @@ describe('gatehouse stdio', () => {
     expect(program.written.stderr).toMatch(/^There is no Gatehouse database .*\n.*--data or --config/);
   });
 
+  it('serves no routes: it says how a host reaches them, rather than notes in their place', async () => {
+    const config = join(testFolder(), 'gatehouse.json');
+    const routes = {
+      files: { path: '/team', backend: { command: 'a' } },
+      more: { backend: { command: 'b' } },
+    };
+    const mcpServers = { Hosted: { command: 'c' } };
+    const settings = { publicUrl: 'https://mcp.example.com', routes, mcpServers };
+    writeFileSync(config, JSON.stringify({ ...settings, data: await newInstallation() }));
+    const program = start(['--config', config], { input: lines(initialize()) });
+    expect(await program.ended).toBe(2);
+    expect(program.written.stdout).toBe('');
+    expect(program.written.stderr).toMatch(
+      / stdio serves no routes \(files, more, hosted\), .*\n.* connect https:\/\/mcp\.example\.com\/team\/mcp\n$/,
+    );
+  });
+
   it('explains itself', async () => {
     const program = start(['--help'], { input: '' });
     await program.ended;
