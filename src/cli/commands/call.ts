@@ -9,6 +9,7 @@ import { type GivenArguments, readArguments, typeArguments } from './call-argume
 import { answerElicitation, canAsk } from './call-elicitation.ts';
 import { formatResult } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { printsFailure } from './failure-json.ts';
 import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
 
 /** Options of `gatehouse call`, as commander gives them. */
@@ -74,7 +75,9 @@ export async function runCall(
   const result = await withServer(url, io, (client) => callTool(client, tool, given, options, waiting), {
     ...options,
     ...asked,
-  }).finally(() => waiting.end());
+  })
+    .finally(() => waiting.end())
+    .catch(printsFailure(options, io));
   io.stdout.write(options.json ? formatJson(result) : formatResult(result));
   if (result.isError)
     throw new CliError(`The tool ${printableLine(tool)} answered with an error.`, exitCodes.toolError);
@@ -92,7 +95,7 @@ export function registerCall(program: Command, io: CommandIo = processIo()): voi
     .argument('<url>', 'URL of the MCP server')
     .argument('<tool>', 'name of the tool')
     .argument('[arguments...]', 'key=value, key:=json, a JSON object, @file.json, or @- for standard input')
-    .option('--json', 'print the whole result as JSON')
+    .option('--json', 'print the whole result as JSON, or { "error": {...} }')
     .addHelpText(
       'after',
       `\nExamples:\n  ${programName} call http://localhost:3000/mcp add_note text="Buy milk"\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,

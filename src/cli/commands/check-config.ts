@@ -3,6 +3,7 @@ import { findUnusableClients } from '../../authorization-server/administration/u
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
+import type { Settings } from '../../options.ts';
 import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
 import { inspectDataFolder } from '../../storage/sqlite/index.ts';
@@ -20,6 +21,18 @@ interface CheckConfigOptions extends InstallationOptions {
   print?: boolean;
 }
 
+/** Loads settings that the server would start with. @throws SettingsRefused with what is wrong */
+async function loadUsable(options: CheckConfigOptions, io: CommandIo): Promise<Settings> {
+  const settings = loadSettings(options.config, { data: options.data });
+  const unusable = [
+    ...(await findUnusable(upstreamsOf(settings), io.now)),
+    ...(await findUnusableRoutes(settings, io.env)),
+    ...findUnusableClients(settings),
+  ];
+  if (unusable.length > 0) throw new SettingsRefused(unusable);
+  return settings;
+}
+
 /** Registers `gatehouse check-config`. @param io its surroundings; those of the process by default */
 export function registerCheckConfig(program: Command, io: CommandIo = processIo()): void {
   program
@@ -33,13 +46,11 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
     .option('--print', 'print all settings with their defaults filled in')
     .option('--json', 'print JSON')
     .action(async (options: CheckConfigOptions) => {
-      const settings = loadSettings(options.config, { data: options.data });
-      const unusable = [
-        ...(await findUnusable(upstreamsOf(settings), io.now)),
-        ...(await findUnusableRoutes(settings, io.env)),
-        ...findUnusableClients(settings),
-      ];
-      if (unusable.length > 0) throw new SettingsRefused(unusable);
+      const settings = await loadUsable(options, io).catch((error: unknown) => {
+        if (options.json && error instanceof SettingsRefused)
+          io.stdout.write(formatJson({ problems: error.problems }));
+        throw error;
+      });
       const warnings = adviseOnSettings(settings);
       const data = await inspectDataFolder(settings.data);
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));

@@ -1,4 +1,4 @@
-import { ProtocolError, SdkError } from '@modelcontextprotocol/client';
+import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import {
   ClientError,
   DiscoveryError,
@@ -89,7 +89,8 @@ export function requireServerUrl(url: string): string {
   }
 }
 
-function causes(error: unknown): Error[] {
+/** @returns an error, what it was caused by, and so on */
+export function causes(error: unknown): Error[] {
   const found: Error[] = [];
   let current = error;
   while (current instanceof Error && !found.includes(current)) {
@@ -104,9 +105,16 @@ function causes(error: unknown): Error[] {
  * failure of ours in the chain counts.
  * @param error what a client function or the MCP SDK threw
  * @param url the server as the user named it
- * @returns the sentence with its exit code; other errors are given back as they are
+ * @returns the sentence with its exit code, whose cause it is; other errors are given back as they are
  */
 export function explainFailure(error: unknown, url: string): unknown {
+  if (error instanceof CliError) return error;
+  const explained = explain(error, url);
+  if (explained instanceof CliError) explained.cause = error;
+  return explained;
+}
+
+function explain(error: unknown, url: string): unknown {
   const chain = causes(error);
   const sentence = (text: string): string => printableLine(text).slice(0, maxRepeated * 2);
   const ours = chain.find((cause) => cause instanceof ClientError);
@@ -125,8 +133,21 @@ export function explainFailure(error: unknown, url: string): unknown {
   if (error instanceof ProtocolError) return shown('The server answered with an error', error);
   const unreachable = chain.find((cause) => networkCodes.test(String((cause as { code?: unknown }).code)));
   if (unreachable) return shown(`${url} cannot be reached`, unreachable);
+  const late = chain.find((cause) => cause instanceof SdkError && cause.code === SdkErrorCode.RequestTimeout);
+  if (late instanceof SdkError) return tooLate(late);
   if (error instanceof SdkError) return shown('The server cannot be used', error);
   return error;
+}
+
+/** A server that did not answer a request within the time the SDK was given, which it tells in milliseconds. */
+function tooLate({ data }: SdkError): CliError {
+  const { timeout } = Object(data) as { timeout?: unknown };
+  const within = typeof timeout === 'number' ? `within ${timeout / 1000} s` : 'in time';
+  return new CliError(
+    `The server did not answer ${within}.`,
+    exitCodes.unreachable,
+    'To wait longer: --timeout <seconds>',
+  );
 }
 
 /** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */

@@ -31,6 +31,13 @@ export const headerOption = [
   collect,
 ] as const;
 
+/** `--timeout`, see `requestOptions`. */
+export const timeoutOption = [
+  '--timeout <seconds>',
+  'longest wait for an answer without any progress (default: 60)',
+  parseSeconds,
+] as const;
+
 /** `--trace`, see `withTrace`. */
 export const traceOption = [
   '--trace',
@@ -51,11 +58,7 @@ export function addConnectionOptions(command: Command): Command {
       ).choices(transportNames),
     )
     .option(...headerOption)
-    .option(
-      '--timeout <seconds>',
-      'longest wait for an answer without any progress (default: 60)',
-      parseSeconds,
-    )
+    .option(...timeoutOption)
     .option(...traceOption);
 }
 

@@ -10,6 +10,7 @@ import { formatFittedTable } from '../table.ts';
 import { readArguments, typeArguments } from './call-arguments.ts';
 import { formatBlock, type ShownBlock } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { printsFailure } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -96,7 +97,9 @@ export async function runPrompts(
     const paint = createPaint(io.stdout, io.env);
     return () => io.stdout.write(options.json ? formatJson(prompt) : formatMessages(prompt.messages, paint));
   };
-  const finish = await withServer(url, io, work, options).finally(() => waiting.end());
+  const finish = await withServer(url, io, work, options)
+    .finally(() => waiting.end())
+    .catch(printsFailure(options, io));
   finish();
 }
 

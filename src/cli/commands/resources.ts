@@ -9,6 +9,7 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { printsFailure } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -115,7 +116,9 @@ export async function runResources(
       else show(result.contents, io);
     };
   };
-  const finish = await withServer(url, io, work, options).finally(() => waiting.end());
+  const finish = await withServer(url, io, work, options)
+    .finally(() => waiting.end())
+    .catch(printsFailure(options, io));
   finish();
 }
 

@@ -5,6 +5,7 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
+import { printsFailure } from './failure-json.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
 /** Longest description in a table, in characters. */
@@ -61,9 +62,12 @@ export interface ToolsOptions extends ConnectionOptions {
   json?: boolean;
 }
 
-/** Why tools are missing, as a gateway to several servers says it for each that did not answer; docs/gateway.md. */
+/** Where a gateway to several servers says which of them did not answer; docs/gateway.md. */
+const unavailableMember = 'mcp-gatehouse/unavailable';
+
+/** Why tools are missing, as it says it for each that did not answer. */
 function missingOf(meta: Record<string, unknown> | undefined): string[] {
-  const missing = meta?.['mcp-gatehouse/unavailable'];
+  const missing = meta?.[unavailableMember];
   if (!Array.isArray(missing)) return [];
   return missing.map((one) => Object(one).message).filter((message) => typeof message === 'string');
 }
@@ -71,7 +75,7 @@ function missingOf(meta: Record<string, unknown> | undefined): string[] {
 /**
  * `gatehouse tools`: lists the tools of an MCP server.
  * @param url URL of the MCP server
- * @param options `json`: print `{ "tools": […] }`
+ * @param options `json`: print `{ "tools": […] }`, with `_meta` where some are missing
  * @param io the surroundings
  * @throws CliError
  */
@@ -86,11 +90,20 @@ export async function runTools(url: string, options: ToolsOptions, io: CommandIo
         ? client.listTools(undefined, requestOptions(options))
         : { tools: [] },
     options,
-  ).finally(() => waiting.end());
+  )
+    .finally(() => waiting.end())
+    .catch(printsFailure(options, io));
   const { tools } = listed;
   const missing = missingOf(listed._meta);
   for (const message of missing) io.stderr.write(`Not all tools are listed: ${printableLine(message)}\n`);
-  if (options.json) io.stdout.write(formatJson({ tools }));
+  const unavailable = listed._meta?.[unavailableMember];
+  if (options.json)
+    io.stdout.write(
+      formatJson({
+        tools,
+        ...(unavailable === undefined ? {} : { _meta: { [unavailableMember]: unavailable } }),
+      }),
+    );
   else if (tools.length === 0) {
     if (missing.length === 0) io.stderr.write('The server has no tools.\n');
   } else

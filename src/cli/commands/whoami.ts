@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { explainFailure } from './client-failure.ts';
+import { timeoutOption } from './connection-options.ts';
 import { requireLogin } from './kept-login.ts';
 import { formatLogin, formatLogins, loginAsJson, type ShownLogin } from './login-listing.ts';
 import { withServer } from './with-server.ts';
@@ -12,13 +13,15 @@ import { withServer } from './with-server.ts';
 /** Options of `gatehouse whoami`, as commander gives them. */
 export interface WhoamiOptions {
   check?: boolean;
+  /** Seconds. */
+  timeout?: number;
   trace?: boolean;
   json?: boolean;
 }
 
-async function check({ server }: KeptLogin, { trace }: WhoamiOptions, io: CommandIo) {
+async function check({ server }: KeptLogin, { timeout, trace }: WhoamiOptions, io: CommandIo) {
   try {
-    await withServer(server, io, async () => undefined, { trace });
+    await withServer(server, io, async () => undefined, { timeout, trace });
     return undefined;
   } catch (error) {
     if (error instanceof CliError) return error;
@@ -75,6 +78,7 @@ export function registerWhoami(program: Command, io: CommandIo = processIo()): v
     .description('show the logins that are kept')
     .argument('[url]', 'URL of one MCP server')
     .option('--check', 'connect with each, to see whether it works')
+    .option(...timeoutOption)
     .option('--trace', 'print each HTTP exchange of --check on standard error, without secrets')
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\nExample:\n  ${programName} whoami --check`)

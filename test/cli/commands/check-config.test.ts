@@ -52,6 +52,9 @@ describe('gatehouse check-config', () => {
     const { error } = await check({ publicURL: 'https://a.example', listen: { port: -1 } }).ran;
     expect(String(error)).toMatch(/did you mean publicUrl\?/);
     expect(String(error)).toMatch(/listen\.port/);
+    const json = await check({ publicURL: 'https://a.example', listen: { port: -1 } }, '--json').ran;
+    expect(json.error).toMatchObject({ problems: JSON.parse(json.stdout).problems });
+    expect(JSON.parse(json.stdout).problems).toHaveLength(2);
   });
 
   it('refuses routes that the server would not start with, and starts none of their programs', async () => {
@@ -60,6 +63,9 @@ describe('gatehouse check-config', () => {
     expect(String((await check({ routes: missing }).ran).error)).toMatch(
       /routes\.a\.backend: .*NOT_SET_ANYWHERE/,
     );
+    expect(JSON.parse((await check({ routes: missing }, '--json').ran).stdout)).toEqual({
+      problems: [expect.stringMatching(/^routes\.a\.backend: .*NOT_SET_ANYWHERE/)],
+    });
     const { stdout } = await check({ mcpServers: { a: { ...backend, env: { TOKEN: 'canary' } } } }, '--print')
       .ran;
     expect(stdout).toContain('The settings can be used.');

@@ -80,9 +80,23 @@ describe('a failure of the client', () => {
     ],
     [new ClientError('no_registration', 'x'), 6, 'To give a client id: --client-id <id>'],
     [new ProtocolError(-32602, 'unknown tool'), 6, undefined],
-    [new SdkError(SdkErrorCode.RequestTimeout, 'late'), 6, undefined],
+    [new SdkError(SdkErrorCode.RequestTimeout, 'late'), 6, 'To wait longer: --timeout <seconds>'],
   ])('%s gives exit code %i and the hint %s', (error, exitCode, hint) => {
     expect(explainFailure(error, url)).toMatchObject({ name: 'CliError', exitCode, hint });
+  });
+
+  it.each([
+    [{ timeout: 60_000 }, 'The server did not answer within 60 s.'],
+    [{ timeout: 500 }, 'The server did not answer within 0.5 s.'],
+    [undefined, 'The server did not answer in time.'],
+  ])('to answer in time is told in words of ours: %j', (data, message) => {
+    const late = new SdkError(SdkErrorCode.RequestTimeout, 'Version negotiation probe timed out', data);
+    expect(explainFailure(late, url)).toMatchObject({ message, cause: late });
+  });
+
+  it('that is explained already stays as it is', () => {
+    const explained = explainFailure(new LoginRequiredError(url, 'No login.'), url);
+    expect(explainFailure(explained, '')).toBe(explained);
   });
 
   it('is found inside what the MCP SDK wrapped around it', () => {

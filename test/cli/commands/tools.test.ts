@@ -49,6 +49,9 @@ describe('gatehouse tools', () => {
     expect(written.stderr).toContain(
       'Not all tools are listed: The MCP server All/notes cannot be used yet.\n',
     );
+    written.stdout = '';
+    await runTools(mcp.url, { json: true }, io);
+    expect(JSON.parse(written.stdout)).toEqual({ tools, _meta: { 'mcp-gatehouse/unavailable': missing } });
   });
 
   it('strips escape sequences from names, descriptions and arguments, and cuts long ones (T-190)', () => {

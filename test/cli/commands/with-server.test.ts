@@ -51,6 +51,16 @@ describe('a command on a server', () => {
     });
   });
 
+  it('says how long it waited for a server that does not answer, and how to wait longer', async () => {
+    const { mcp, io } = await startLoggedIn();
+    const silent = { ...io, fetch: () => new Promise<Response>(() => undefined) };
+    await expect(withServer(mcp.url, silent, async () => 1, { timeout: 0.2 })).rejects.toMatchObject({
+      exitCode: 6,
+      message: 'The server did not answer within 0.2 s.',
+      hint: 'To wait longer: --timeout <seconds>',
+    });
+  });
+
   it('ends with exit code 6 in a loop of redirects (T-186)', async () => {
     const server = await startServer();
     server.routes['POST /mcp'] = { status: 302, headers: { location: `${server.origin}/mcp` }, text: '' };
