@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
+import { findWithheldVariables } from './settings/backends/download-variables.ts';
 import { findMissingProgram } from './settings/backends/missing-program.ts';
 import { findIdleScopes } from './settings/baseline-rule.ts';
 
@@ -27,9 +28,13 @@ const advice: readonly { isDue: (settings: AdvisedSettings) => boolean; says: st
 /**
  * What an operator should know about settings that can be used, but probably not as they are.
  * @param settings with defaults filled in
+ * @param environment that programs are given variables of; ours by default
  * @returns sentences that say what to do; none where there is nothing to say
  */
-export function adviseOnSettings(settings: AdvisedSettings): string[] {
+export function adviseOnSettings(
+  settings: AdvisedSettings,
+  environment: NodeJS.ProcessEnv = process.env,
+): string[] {
   const dangers = Object.entries(settings.dangerously).filter(([, isOn]) => isOn);
   return [
     ...advice.filter(({ isDue }) => isDue(settings)).map(({ says }) => says),
@@ -37,7 +42,9 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
       (place) =>
         `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
     ),
-    ...missingProgramsOf(settings.routes),
+    ...missingProgramsOf(settings.routes, environment),
+    ...withheldVariablesOf(settings.routes, environment),
+    ...doubledPathsOf(settings.routes),
     ...idleScopesOf(settings.routes),
     ...openSecretsOf(settings),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
@@ -45,12 +52,41 @@ export function adviseOnSettings(settings: AdvisedSettings): string[] {
 }
 
 /** Programs that are not there now: their routes are served, and each call of them fails. */
-function missingProgramsOf(routes: AdvisedSettings['routes']): string[] {
+function missingProgramsOf(routes: AdvisedSettings['routes'], environment: NodeJS.ProcessEnv): string[] {
   return everyBackend(routes).flatMap(({ at, backend }) => {
     if (!('command' in backend)) return [];
     const ownPath = Array.isArray(backend.env) ? undefined : backend.env.PATH;
-    const missing = findMissingProgram(backend.command, ownPath ?? process.env.PATH);
+    const missing = findMissingProgram(backend.command, ownPath ?? environment.PATH);
     return missing ? [`${at}.command (${backend.command}): ${missing}.`] : [];
+  });
+}
+
+/** Programs that cannot download from here what they are to run. The values of the variables may be secrets: they are not shown. */
+function withheldVariablesOf(routes: AdvisedSettings['routes'], environment: NodeJS.ProcessEnv): string[] {
+  return everyBackend(routes).flatMap(({ at, backend }) => {
+    if (!('command' in backend)) return [];
+    const isList = Array.isArray(backend.env);
+    const given = isList ? (backend.env as string[]) : Object.keys(backend.env);
+    const withheld = findWithheldVariables(backend.command, given, environment);
+    if (withheld.length === 0) return [];
+    const [verb, them] = withheld.length === 1 ? ['is', 'it'] : ['are', 'them'];
+    const how = isList
+      ? `by name in ${at}.env, or with ${withheld.map((name) => `--env ${name}`).join(' ')} for gatehouse protect`
+      : `with a value in ${at}.env`;
+    return [
+      `${at}.command (${backend.command}): ${withheld.join(', ')} ${verb} set here, but not handed over to it, so its download may hang without a word. Hand ${them} over ${how}.`,
+    ];
+  });
+}
+
+/** Paths that end as the endpoints behind them begin: `/notes/mcp` is served at `/notes/mcp/mcp`. */
+function doubledPathsOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, { path }]) => {
+    const [, before, end] = /^(.*)\/(mcp|sse|rest)$/.exec(path ?? '') ?? [];
+    if (path === undefined || end === undefined) return [];
+    return [
+      `routes.${name}.path (${path}): /mcp, /sse and /rest are put behind it, so it is served at ${path}/mcp. Set ${before || '/'} to serve it at ${before}/mcp.`,
+    ];
   });
 }
 

@@ -70,6 +70,45 @@ it('programs that are not there are named, by the PATH they are looked for in', 
   ]);
 });
 
+it('variables of our environment that a download needs are named where they are not handed over, without their values', () => {
+  const canary = 'http://user:canary@proxy.example';
+  const environment = { PATH: process.env.PATH, HTTPS_PROXY: canary, NODE_EXTRA_CA_CERTS: '/canary.pem' };
+  const npx = { command: 'npx', args: ['-y', 'some-server'] };
+  const settings = parseSettings({
+    routes: {
+      none: { backend: npx },
+      one: { backend: { ...npx, env: ['HTTPS_PROXY'] } },
+      all: { backend: { ...npx, env: ['HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS'] } },
+      other: { backend: { command: process.execPath } },
+    },
+    mcpServers: { host: { ...npx, env: { HTTPS_PROXY: canary } } },
+  });
+  const given = adviseOnSettings(settings, environment);
+  expect(given).toEqual([
+    expect.stringMatching(
+      /^routes\.none\.backend\.command \(npx\): HTTPS_PROXY, NODE_EXTRA_CA_CERTS are set here.* in routes\.none\.backend\.env, or with --env HTTPS_PROXY --env NODE_EXTRA_CA_CERTS/,
+    ),
+    expect.stringMatching(/^routes\.one\.backend\.command \(npx\): NODE_EXTRA_CA_CERTS is set here/),
+    expect.stringMatching(
+      /^routes\.host\..* NODE_EXTRA_CA_CERTS .*with a value in routes\.host\.backend\.env/,
+    ),
+  ]);
+  expect(given.join()).not.toContain('canary');
+});
+
+it('a path that ends like an endpoint is named with where it is served, and what to set', () => {
+  const backend = { command: process.execPath };
+  const routes = {
+    notes: { backend, path: '/team/mcp' },
+    root: { backend, path: '/rest' },
+    fine: { backend, path: '/mcp-tools' },
+  };
+  expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
+    'routes.notes.path (/team/mcp): /mcp, /sse and /rest are put behind it, so it is served at /team/mcp/mcp. Set /team to serve it at /team/mcp.',
+    expect.stringContaining('Set / to serve it at /mcp.'),
+  ]);
+});
+
 it('scopes that nothing needs are named, and the setting that would name them', () => {
   const backend = { command: process.execPath };
   const scopes = { 'a:see': 'See.', 'a:up': 'Count up.' };

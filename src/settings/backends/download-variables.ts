@@ -1,0 +1,46 @@
+import { basename, join } from 'node:path';
+
+const proxies = /^(https?|all)_proxy$/i;
+
+/** Where they fetch from, and how; what npm says of itself to the programs it runs (its cache, its prefix) is not among it. */
+const ofNpm = /^npm_config_(registry|proxy|https_proxy|cafile|ca|strict_ssl|userconfig)$/i;
+
+/** Programs that download what they run, and the variables that say over which way. */
+const downloaders: Readonly<Record<string, readonly RegExp[]>> = {
+  ...Object.fromEntries(
+    ['npx', 'npm', 'pnpm', 'pnpx', 'yarn', 'bunx'].map((name) => [
+      name,
+      [proxies, /^NODE_EXTRA_CA_CERTS$/, ofNpm],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['uvx', 'uv', 'pipx'].map((name) => [
+      name,
+      [proxies, /^(SSL_CERT_FILE|REQUESTS_CA_BUNDLE|UV_(DEFAULT_)?INDEX(_URL)?|PIP_INDEX_URL)$/],
+    ]),
+  ),
+};
+
+/**
+ * Names the variables of our environment that say how a download gets out of here, and that a program which downloads
+ * what it runs is not given: it waits for its download in silence then.
+ * @param given names of the variables it is given
+ * @returns none for other programs
+ */
+export function findWithheldVariables(
+  command: string,
+  given: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const program = basename(command);
+  const patterns = Object.hasOwn(downloaders, program) ? (downloaders[program] ?? []) : [];
+  const usualFile = join(environment.HOME ?? '/', '.npmrc');
+  return Object.entries(environment)
+    .filter(([name, value]) => {
+      if (!value || given.includes(name)) return false;
+      const isUsual = /^npm_config_userconfig$/i.test(name) && value === usualFile;
+      return !isUsual && patterns.some((pattern) => pattern.test(name));
+    })
+    .map(([name]) => name)
+    .sort();
+}
