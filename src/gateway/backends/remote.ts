@@ -1,11 +1,10 @@
-import type { ServerSource } from '../../mcp/server-source.ts';
 import { createCoalescer } from '../../net/coalescer.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource, Credentials } from '../credentials/credentials.ts';
 import { createHttpLink } from '../modern/http-link.ts';
 import type { FailureDetail } from '../modern/modern-link.ts';
-import { createModernSource } from '../modern/modern-source.ts';
+import { createModernSource, type LegacySource } from '../modern/modern-source.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
 import { createBoundedWarnings } from './remote/bounded-warnings.ts';
@@ -17,6 +16,7 @@ import { RemoteServer } from './remote/remote-server.ts';
 import { RestLink } from './remote/rest.ts';
 import { StreamableHttpLink } from './remote/streamable-http.ts';
 import { Wire } from './remote/wire.ts';
+import { Restarts } from './restarts.ts';
 
 /** An MCP server that is reached by URL. */
 export interface RemoteBackendOptions {
@@ -29,7 +29,10 @@ export interface RemoteBackendOptions {
   maxConnections?: number;
   /** How long a connection may take until it can be used, in milliseconds; 10 s by default. */
   connectMs?: number;
-  /** How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. */
+  /**
+   * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
+   * has waited to hear which revisions it speaks counts.
+   */
   startMs?: number;
   /** How long the head of an answer may take, in milliseconds; 10 minutes by default: some hold it back until a tool is done. */
   headMs?: number;
@@ -86,6 +89,7 @@ export function createRemoteBackend(
   const sendTogether = createCoalescer();
   const streams = new Lanes({ total, perAccount, waitingPerAccount: 0 });
   const servers = new Map<string, Set<RemoteServer>>();
+  const restarts = new Restarts(() => performance.now());
   let known: LinkKind | undefined;
 
   const warn = createBoundedWarnings(name, logger);
@@ -119,9 +123,9 @@ export function createRemoteBackend(
     for (const server of servers.get(accountKeyPrefix(owner)) ?? []) server.startAnew();
   });
 
-  const older: ServerSource = {
+  const older: LegacySource = {
     sharing: 'principal',
-    create({ authInfo }) {
+    create({ authInfo }, leftMs) {
       const account = authInfo ? accountKeyPrefix(authInfo) : '';
       const own = servers.get(account) ?? new Set();
       servers.set(account, own);
@@ -130,7 +134,9 @@ export function createRemoteBackend(
         ...(authInfo && credentials && { credentials: () => credentials.find(authInfo) }),
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
-        startMs,
+        startMs: leftMs,
+        account,
+        restarts,
         maxHeld,
         worked(kind) {
           known = kind;
@@ -162,7 +168,9 @@ export function createRemoteBackend(
   const worked = (): void => failures.mended();
 
   return {
-    source: speaksHttp ? createModernSource({ legacy: older, link, worked, noteFailure }) : older,
+    source: speaksHttp
+      ? createModernSource({ legacy: older, link, worked, noteFailure, startMs })
+      : { ...older, create: (context) => older.create(context, () => startMs) },
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),
       state: failures.isFailing ? 'failing' : servers.size > 0 ? 'running' : 'idle',

@@ -1,7 +1,8 @@
 import type { BackendFailure } from './backend-errors.ts';
 
-/** How long a program is left alone that fails, in milliseconds. */
+/** How long a program is left alone that fails, in milliseconds; longer where each try takes long to fail. */
 const firstWaitMs = 1000;
+const firstWaitOfSilentMs = 10_000;
 const longestWaitMs = 60_000;
 
 /** A program that stood this long, or was left alone this long after its wait, begins anew. */
@@ -26,7 +27,7 @@ interface Failing {
 /**
  * When a program that fails may be started again: for each account by itself, so that nobody waits for what another's
  * program does. One that ends is started again at once, three times; one that does not start, or ends again and again,
- * waits twice as long each time, with jitter (T-155).
+ * waits twice as long each time, with jitter (T-155). A server by URL that does not answer `initialize` waits likewise.
  */
 export class Restarts {
   readonly #nowMs: () => number;
@@ -52,7 +53,8 @@ export class Restarts {
     const hasStood = stoodMs !== undefined && stoodMs >= forgivenMs;
     const count = hasStood ? 1 : (this.#failing.get(account)?.count ?? 0) + 1;
     const doublings = count - 1 - (stoodMs === undefined ? 0 : freeEnds);
-    const fullMs = doublings < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** doublings);
+    const firstMs = reason === 'backend_start_timed_out' ? firstWaitOfSilentMs : firstWaitMs;
+    const fullMs = doublings < 0 ? 0 : Math.min(longestWaitMs, firstMs * 2 ** doublings);
     const waitMs = fullMs * (0.75 + this.#random() / 4);
     this.#failing.set(account, { count, reason, untilMs: this.#nowMs() + waitMs });
   }

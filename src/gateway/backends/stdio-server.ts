@@ -23,8 +23,8 @@ import { withoutCallerAuth } from './without-caller-auth.ts';
 export interface StdioServerOptions {
   /** What the backend is called. */
   name: string;
-  /** How long a process may take to answer `initialize`, in milliseconds. */
-  startMs: number;
+  /** Says how long a process may take to answer `initialize` that is started now, in milliseconds. */
+  startMs(): number;
   places: Places;
   restarts: Restarts;
   failures: Failures;
@@ -174,7 +174,8 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   #wake(): void {
-    const { launch, startMs, logger, name } = this.#options;
+    const { launch, logger, name } = this.#options;
+    const startMs = this.#options.startMs();
     this.#state = 'starting';
     clearTimeout(this.#wakeTimer);
     this.#start = new ProcessStart(launch, {

@@ -2,7 +2,7 @@ import type { ServerSource } from '../../mcp/server-source.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
-import { createModernSource } from '../modern/modern-source.ts';
+import { createModernSource, type LegacySource } from '../modern/modern-source.ts';
 import { createStdioLink } from '../modern/stdio-link.ts';
 import { createAccountFolders } from './account-folders.ts';
 import { backendEnvironment } from './environment.ts';
@@ -35,7 +35,10 @@ export interface StdioBackendOptions {
   idleSeconds?: number;
   /** Longest line it may write, in bytes; 16 MiB by default. */
   maxLineBytes?: number;
-  /** How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. */
+  /**
+   * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
+   * has waited to hear which revisions it speaks counts.
+   */
   startMs?: number;
   /** What each account's processes get as environment; not with processes that everybody shares. */
   credentials?: CredentialSource;
@@ -73,8 +76,8 @@ const accountShare = 5;
 
 const longestLookMs = 30_000;
 
-/** How long a caller of 2026-07-28 waits until it is known whether the program speaks it, in milliseconds. */
-const mostProbeMs = 20_000;
+/** For which part of the time of a start a caller of 2026-07-28 waits until it is known whether the program speaks it. */
+const probeShare = 2 / 5;
 
 /**
  * Creates a backend whose processes are started as they are needed.
@@ -119,11 +122,11 @@ export function createStdioBackend(
     for (const server of servers) if (server.account === account) server.startAnew();
   });
 
-  const older: ServerSource = {
+  const older: LegacySource = {
     sharing: sharings[sharing],
-    create({ authInfo }) {
+    create({ authInfo }, leftMs) {
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
-        ...{ name, startMs, places, restarts, failures, logger, nowMs },
+        ...{ name, startMs: leftMs, places, restarts, failures, logger, nowMs },
         launch: () => launcher.launch(authInfo),
         onClose: () => servers.delete(server),
       });
@@ -138,8 +141,9 @@ export function createStdioBackend(
     link,
     worked: () => failures.mended(),
     noteFailure: ({ reason }) => failures.note(reason),
+    startMs,
     probeMs: startMs,
-    patienceMs: mostProbeMs,
+    patienceMs: startMs * probeShare,
     // A program is another one when it is started anew by an operator.
     believedMs: Number.POSITIVE_INFINITY,
     // One that is shared by sessions is to be one process, whoever speaks with it.

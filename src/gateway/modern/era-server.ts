@@ -25,6 +25,8 @@ export interface EraServerOptions {
   modern: Backend;
   /** Whose it is; absent where each message says who sent it. */
   authInfo: AuthInfo | undefined;
+  /** `initialize` is answered, whatever the answer. */
+  answered(): void;
 }
 
 type Given = { message: Message; extra: MessageExtraInfo | undefined };
@@ -79,6 +81,7 @@ export class EraServer implements McpLike {
     const caller = callerFor(authInfo ?? (sender && callerOf({ authInfo: sender })));
     const isModern = eras.speaksLegacy === false && (await eras.speaksModern(caller));
     const answer = isModern ? await this.#translate(initialize) : await this.#tryLegacy(initialize, caller);
+    this.#options.answered();
     if (this.#isClosed) return;
     await this.#transport?.send(answer as JSONRPCMessage);
     const held = this.#held ?? [];

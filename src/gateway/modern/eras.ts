@@ -35,7 +35,7 @@ export interface ErasOptions {
   discoveries: Discoveries;
   /** How long a server may take to answer what it may not understand, in milliseconds. */
   probeMs: number;
-  /** How long a caller waits for that, in milliseconds; no shorter by default. */
+  /** How long callers wait for that since the first of them asked, in milliseconds; no shorter by default. */
   patienceMs?: number;
   /** How long it is believed that it does not speak 2026-07-28, in milliseconds; ten minutes by default. */
   believedMs?: number;
@@ -52,7 +52,7 @@ export class Eras {
   readonly #options: ErasOptions;
   readonly #changed = new Set<() => void>();
   #verdict: { speaksModern: boolean; until: number } | undefined;
-  #asking: Promise<boolean> | undefined;
+  #asking: { answer: Promise<boolean>; sinceMs: number } | undefined;
   #doubtFrom = 0;
   /** Requests of our own have ids that no call has. */
   #lastId = 0;
@@ -61,15 +61,26 @@ export class Eras {
     this.#options = options;
   }
 
+  /** Whether it speaks 2026-07-28, as far as that is known; undefined where it has to be asked. */
+  get known(): boolean | undefined {
+    const isKnown = this.#verdict && this.#verdict.until > this.#options.nowMs();
+    return isKnown ? this.#verdict?.speaksModern : undefined;
+  }
+
   /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
   speaksModern(caller: Caller): Promise<boolean> {
-    if (this.#verdict && this.#verdict.until > this.#options.nowMs())
-      return Promise.resolve(this.#verdict.speaksModern);
-    this.#asking ??= this.#ask(caller).finally(() => {
-      this.#asking = undefined;
-    });
-    const { patienceMs } = this.#options;
-    return patienceMs === undefined ? this.#asking : within(patienceMs, this.#asking);
+    const { known } = this;
+    if (known !== undefined) return Promise.resolve(known);
+    const { patienceMs, nowMs } = this.#options;
+    this.#asking ??= {
+      answer: this.#ask(caller).finally(() => {
+        this.#asking = undefined;
+      }),
+      sinceMs: nowMs(),
+    };
+    const { answer, sinceMs } = this.#asking;
+    // Who comes late does not wait as long again.
+    return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
   }
 
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */

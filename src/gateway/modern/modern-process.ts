@@ -220,7 +220,9 @@ export class ModernProcess implements Occupant {
     const { name, restarts, nowMs } = this.#options;
     if (this.#state === 'closed' || this.#state === 'asleep') return;
     const wasReady = this.#state === 'ready';
-    if (reason !== 'backend_ended' || this.#process?.isGone)
+    // One that was asked in vain what it may not know has not failed: it may answer `initialize` (see Eras).
+    const isUnasked = reason === 'backend_start_timed_out' && !this.#options.isKnown();
+    if (!isUnasked && (reason !== 'backend_ended' || this.#process?.isGone))
       restarts.failed(this.account, { reason, ...(wasReady && { stoodMs: nowMs() - this.#readySinceMs }) });
     this.#end({
       error: backendError(reason, name),

@@ -1,21 +1,29 @@
-import type { ServerSource } from '../../mcp/server-source.ts';
+import type { McpLike, ServerContext, ServerSource } from '../../mcp/server-source.ts';
 import { Discoveries } from './discoveries.ts';
 import { EraServer } from './era-server.ts';
 import { Eras } from './eras.ts';
 import { createModernBackend } from './modern-backend.ts';
 import type { FailureDetail, ModernLink } from './modern-link.ts';
+import { StartBudget } from './start-budget.ts';
+
+/** Gives what speaks the revisions up to 2025-11-25 with a server. */
+export interface LegacySource extends Pick<ServerSource, 'sharing'> {
+  /** @param startMs says how long a start may take now, in milliseconds */
+  create(context: ServerContext, startMs: () => number): McpLike | Promise<McpLike>;
+}
 
 /** What a source of servers of any era is made of. */
 export interface ModernSourceOptions {
-  /** Gives what speaks the revisions up to 2025-11-25 with the server. */
-  legacy: ServerSource;
+  legacy: LegacySource;
   /** The way to it in 2026-07-28. */
   link: ModernLink;
   /** Takes note of an answer. */
   worked(): void;
   /** Takes note of a request that was not answered. */
   noteFailure(detail: FailureDetail): void;
-  /** How long it may take to answer whether it speaks 2026-07-28, in milliseconds; ten seconds by default. */
+  /** How long it may take to answer `initialize`, what its caller has waited before that included, in milliseconds. */
+  startMs: number;
+  /** How long it may take to answer whether it speaks 2026-07-28, in milliseconds; a fifth of `startMs` by default. */
   probeMs?: number;
   /** See `ErasOptions`. */
   patienceMs?: number;
@@ -31,7 +39,8 @@ export interface ModernSourceOptions {
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16, C4-06)
  */
 export function createModernSource(options: ModernSourceOptions): ServerSource {
-  const { legacy, link, worked, noteFailure, probeMs = 10_000, nowMs = () => performance.now() } = options;
+  const { legacy, link, worked, noteFailure, startMs, nowMs = () => performance.now() } = options;
+  const { probeMs = startMs / 5 } = options;
   const { patienceMs, believedMs, prefersLegacy = false } = options;
   const discoveries = new Discoveries(nowMs);
   const eras = new Eras({
@@ -39,6 +48,7 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
     ...(patienceMs !== undefined && { patienceMs }),
     ...(believedMs !== undefined && { believedMs }),
   });
+  const budget = new StartBudget(startMs, nowMs);
   const modern = createModernBackend({
     link,
     discoveries,
@@ -50,11 +60,21 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
     sharing: legacy.sharing,
     create(context) {
       const { authInfo } = context;
-      return new EraServer({ eras, makeLegacy: () => legacy.create(context), modern, authInfo });
+      return new EraServer({
+        eras,
+        makeLegacy: () => legacy.create(context, () => budget.leftMs(authInfo)),
+        modern,
+        authInfo,
+        answered: () => authInfo && budget.answered(authInfo),
+      });
     },
     async modern(caller) {
       if (prefersLegacy && eras.speaksLegacy !== false) return undefined;
-      return (await eras.speaksModern(caller)) ? modern : undefined;
+      if (eras.known !== undefined) return eras.known ? modern : undefined;
+      const sinceMs = nowMs();
+      if (await eras.speaksModern(caller)) return modern;
+      budget.waited(caller.authInfo, nowMs() - sinceMs);
+      return undefined;
     },
   };
 }

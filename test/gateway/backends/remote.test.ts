@@ -211,6 +211,40 @@ describe('a server by URL', () => {
     expect(seen.filter((one) => one === 'tools/call')).toHaveLength(1);
   });
 
+  it('that forgets a session and does not begin another keeps nobody waiting twice, and is asked again in a while', async () => {
+    let isSilent = false;
+    const { url, asked } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (isSilent && body.method !== 'initialize') response.writeHead(404).end();
+      else if (!isSilent && !begins(request, response, 's')) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http', startMs: 600 }));
+    expect((await talk.ask('ping')).result).toEqual({});
+    isSilent = true;
+    expect((await talk.ask('tools/list')).error?.data?.reason).toBe('backend_start_timed_out');
+    const sinceMs = performance.now();
+    expect((await talk.ask('tools/list')).error?.data).toEqual({
+      reason: 'backend_restarting',
+      failure: 'backend_start_timed_out',
+      retryAfterSeconds: expect.any(Number),
+    });
+    expect(performance.now() - sinceMs).toBeLessThan(400);
+    expect(asked.filter(({ body }) => body.method === 'initialize')).toHaveLength(2);
+  });
+
+  it('has one time for all that is tried to begin with it', async () => {
+    const { url } = await serve((request, response) => {
+      // Not of this transport, which it says late; and of the other one, by which it says nothing.
+      if (request.method === 'POST') setTimeout(() => response.writeHead(404).end(), 400);
+      else response.writeHead(200, eventStream).flushHeaders();
+    });
+    const talk = await open(backendAt({ url, startMs: 600 }));
+    const sinceMs = performance.now();
+    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_start_timed_out');
+    expect(performance.now() - sinceMs).toBeLessThan(900);
+  });
+
   it('has a bounded number of calls of an account; others go on (T-158)', async () => {
     const { url } = await serve((request, response) => {
       if (request.method === 'GET') response.writeHead(405).end();

@@ -29,6 +29,15 @@ describe('the restarts of a program', () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
   });
 
+  it('wait longer where it took long to see that it does not answer', () => {
+    const { restarts, wait } = start();
+    const waits = Array.from({ length: 4 }, () => {
+      restarts.failed('ada', { reason: 'backend_start_timed_out' });
+      return wait();
+    });
+    expect(waits).toEqual([10_000, 20_000, 40_000, 60_000]);
+  });
+
   it('come at once after it ended three times, then wait', () => {
     const { restarts, wait } = start();
     const waits = Array.from({ length: 5 }, () => {

@@ -31,6 +31,7 @@ it.each<[string, unknown, boolean | undefined, boolean | undefined]>([
         modern,
         makeLegacy: async () => new RawServer({ initialize: refusing }),
         authInfo: undefined,
+        answered: () => undefined,
       });
     await openTalk(startConversations('principal', source)).catch(() => undefined);
     expect(eras.speaksLegacy).toBe(after);

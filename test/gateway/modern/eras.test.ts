@@ -19,7 +19,10 @@ const failure = (
   ...more,
 });
 
-function start(said: (hearing: ModernHearing) => void) {
+function start(
+  said: (hearing: ModernHearing) => void,
+  { patienceMs, probeMs = 50 }: { patienceMs?: number; probeMs?: number } = {},
+) {
   let nowMs = 0;
   let answer = said;
   const asked: string[] = [];
@@ -36,7 +39,8 @@ function start(said: (hearing: ModernHearing) => void) {
       close: async () => undefined,
     },
     discoveries: new Discoveries(() => nowMs),
-    probeMs: 50,
+    probeMs,
+    ...(patienceMs !== undefined && { patienceMs }),
     nowMs: () => nowMs,
   });
   return {
@@ -94,6 +98,17 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     becomes((hearing) => hearing.answered(modern));
     expect(await eras.speaksModern(caller)).toBe(true);
     expect(asked).toHaveLength(3);
+  });
+
+  it('is waited for once by all: who comes late does not wait as long again', async () => {
+    const never = start(() => undefined, { patienceMs: 60_000, probeMs: 1000 });
+    const first = never.eras.speaksModern(caller);
+    never.passMs(60_000);
+    const sinceMs = performance.now();
+    expect(await never.eras.speaksModern(caller)).toBe(false);
+    expect(performance.now() - sinceMs).toBeLessThan(500);
+    expect(await first).toBe(false);
+    expect(never.asked).toHaveLength(1);
   });
 
   it.each<[string, Partial<ModernFailure>]>([

@@ -14,7 +14,11 @@ const nowMs = () => performance.now();
 const nobody = { answered: () => undefined, notified: () => undefined, failed: () => undefined };
 
 /** A real program of 2026-07-28, kept for some milliseconds when nobody asks it. */
-function start(idleMs: number, args: readonly string[] = [program, 'modern']) {
+function start(
+  idleMs: number,
+  args: readonly string[] = [program, 'modern'],
+  { startMs = 20_000, isKnown = true } = {},
+) {
   const logger = createLogger('silent');
   const watchdog = createWatchdog(logger);
   const { launch } = createLauncher({
@@ -25,19 +29,20 @@ function start(idleMs: number, args: readonly string[] = [program, 'modern']) {
     watchdog,
   });
   const places = new Places('Program', { total: 1, perAccount: 1 }, nowMs);
+  const restarts = new Restarts(nowMs);
   const ended = vi.fn();
   const launched = vi.fn(() => launch(undefined));
   const made = new ModernProcess('ada', {
-    ...{ name: 'Program', startMs: 20_000, idleMs, places, restarts: new Restarts(nowMs), nowMs, ended },
+    ...{ name: 'Program', startMs, idleMs, places, restarts, nowMs, ended },
     launch: launched,
     servesEverybody: false,
-    isKnown: () => true,
+    isKnown: () => isKnown,
   });
   onTestFinished(async () => {
     await made.close();
     watchdog.close();
   });
-  return { made, places, ended, launched };
+  return { made, places, ended, launched, restarts };
 }
 
 /** The script of a program that runs statements with the `id` of each request after the first. */
@@ -70,6 +75,21 @@ describe('a process that speaks 2026-07-28', () => {
     cancel();
     expect(places.taken).toBe(1);
     await vi.waitFor(() => expect(places.taken).toBe(0), 10_000);
+  });
+
+  it.each([
+    ['has failed where it is known to speak this revision', true, 'backend_start_timed_out'],
+    ['has not where it is not: it may be one of an older revision', false, undefined],
+  ])('that does not answer in time %s', async (_what, isKnown, reason) => {
+    const { made, restarts } = start(60_000, ['-e', 'setInterval(() => {}, 1000)'], {
+      startMs: 100,
+      isKnown,
+    });
+    const failed = new Promise((done) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed: done });
+    });
+    expect(await failed).toMatchObject({ error: { data: { reason: 'backend_start_timed_out' } } });
+    expect(restarts.waiting('ada')?.reason).toBe(reason);
   });
 
   it('that is closed is not started again by who asks again when they hear of it', async () => {

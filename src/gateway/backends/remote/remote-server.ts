@@ -8,8 +8,9 @@ import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
-import { backendError } from '../backend-errors.ts';
+import { backendError, restartingError } from '../backend-errors.ts';
 import { Flood } from '../flood.ts';
+import type { Restarts } from '../restarts.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
 
@@ -22,8 +23,12 @@ export interface RemoteServerOptions {
   /** Which kinds of links may be tried, the likeliest first. */
   kinds: () => readonly LinkKind[];
   makeLink: (kind: LinkKind, credentials: Credentials, listener: LinkListener) => Link;
-  /** How long it may take to answer `initialize`, in milliseconds. */
-  startMs: number;
+  /** Says how long it may take to answer `initialize` from now on, in milliseconds, whatever is tried for that. */
+  startMs(): number;
+  /** For whom it is asked. */
+  account: string;
+  /** When it may be asked again where it did not answer in time. */
+  restarts: Restarts;
   /** Most messages that wait while a lost session is begun anew. */
   maxHeld: number;
   /** Takes note of a kind of link over which it answered. */
@@ -169,11 +174,14 @@ export class RemoteServer implements McpLike {
   }
 
   async #openWithCredentials(initialize: RequestMessage): Promise<Outcome> {
+    const resting = this.#checkResting();
+    if (resting) return { answer: { jsonrpc: '2.0', id: initialize.id, error: resting } as Message };
+    const untilMs = this.#endOfStart();
     for (;;) {
       this.#isOutdated = false;
       const error = await this.#findCredentials();
       if (error) return { answer: { jsonrpc: '2.0', id: initialize.id, error } as Message };
-      const outcome = await this.#open(initialize);
+      const outcome = await this.#open(initialize, untilMs);
       if (!this.#isOutdated || this.#isClosed) return outcome;
       const link = this.#link;
       this.#link = undefined;
@@ -181,12 +189,24 @@ export class RemoteServer implements McpLike {
     }
   }
 
+  /** Why no session is begun for now: the last took too long to try. */
+  #checkResting(): JsonRpcError | undefined {
+    const { restarts, account, name } = this.#options;
+    const waiting = restarts.waiting(account);
+    return waiting && restartingError(waiting.reason, name, waiting.waitMs);
+  }
+
+  /** Until when a session has to have begun that begins now, by `performance.now()`. */
+  #endOfStart(): number {
+    return performance.now() + this.#options.startMs();
+  }
+
   /** Begins a session over the first kind of link by which there is one. */
-  async #open(initialize: RequestMessage): Promise<Outcome> {
+  async #open(initialize: RequestMessage, untilMs: number): Promise<Outcome> {
     const kinds = this.#options.kinds();
     for (const kind of kinds) {
       const link = this.#options.makeLink(kind, this.#credentials, this.#listener);
-      const outcome = await this.#ask(link, initialize);
+      const outcome = await this.#ask(link, initialize, untilMs);
       if (!('failure' in outcome) && !this.#isClosed) {
         this.#link = link;
         this.#options.worked(kind);
@@ -194,18 +214,21 @@ export class RemoteServer implements McpLike {
       }
       await link.close();
       if (!('failure' in outcome)) return { failure: { reason: 'backend_ended' } };
+      const { reason } = outcome.failure;
+      if (reason === 'backend_start_timed_out' && !this.#isClosed)
+        this.#options.restarts.failed(this.#options.account, { reason });
       if (!outcome.failure.mayBeOther || kinds.length === 1) return outcome;
     }
     return { failure: { reason: 'backend_not_mcp' } };
   }
 
-  /** Sends a request whose answer is ours, and waits for no longer than a beginning may take. */
-  #ask(link: Link, request: RequestMessage): Promise<Outcome> {
+  /** Sends a request whose answer is ours, and waits for no longer than the beginning may take. */
+  #ask(link: Link, request: RequestMessage, untilMs: number): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.#own.set(request.id, resolve);
     const timer = setTimeout(
       () => resolve({ failure: { reason: 'backend_start_timed_out' } }),
-      this.#options.startMs,
+      Math.max(0, untilMs - performance.now()),
     );
     if (request.method === 'initialize') link.open(request);
     else link.send(request);
@@ -291,6 +314,16 @@ export class RemoteServer implements McpLike {
 
   /** Begins a new session like the one that was lost, and sends what waits for it. */
   #renew(messages: readonly Message[]): void {
+    const resting = this.#checkResting();
+    if (resting) {
+      // Later, as the server would answer: who asks hears nothing before it has asked.
+      queueMicrotask(() => {
+        for (const { id, method } of messages)
+          if (id !== undefined && method !== undefined)
+            this.#answer({ jsonrpc: '2.0', id, error: resting } as Message);
+      });
+      return;
+    }
     this.#held = [...messages];
     void this.#beginAnew().then((failure) => {
       const held = this.#held ?? [];
@@ -306,7 +339,9 @@ export class RemoteServer implements McpLike {
   async #beginAnew(): Promise<LinkFailure | undefined> {
     const { opening, lasting } = this.#memory;
     if (!opening) return { reason: 'backend_session_lost' };
-    const outcome = await this.#open({ ...opening.initialize, id: this.#nextOwnId() } as RequestMessage);
+    const untilMs = this.#endOfStart();
+    const again = { ...opening.initialize, id: this.#nextOwnId() } as RequestMessage;
+    const outcome = await this.#open(again, untilMs);
     if ('failure' in outcome) return outcome.failure;
     const link = this.#link;
     if (!link || versionIn(outcome.answer) !== this.#version) {
@@ -316,7 +351,7 @@ export class RemoteServer implements McpLike {
     }
     link.send(opening.initialized as Message);
     for (const request of lasting)
-      await this.#ask(link, { ...request, id: this.#nextOwnId() } as RequestMessage);
+      await this.#ask(link, { ...request, id: this.#nextOwnId() } as RequestMessage, untilMs);
     const { result } = outcome.answer as { result?: { capabilities?: unknown } };
     for (const change of announceLists(result?.capabilities)) void this.#transport?.send(change);
     return undefined;

@@ -1,0 +1,60 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backend.ts';
+import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
+import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { createCaller } from '../../mcp/support/modern-calls.ts';
+import { nodeProgram } from '../../support/node-program.ts';
+import { backendAt, params, serve } from '../backends/support/talk.ts';
+
+const startMs = 2_000;
+
+/** What the end of a process may take, which its caller waits for, too. */
+const endMs = 1_000;
+
+async function silentUrl(): Promise<GatewayBackend> {
+  const { url } = await serve(() => undefined);
+  return backendAt({ url, startMs });
+}
+
+/** A program that drops everything it is sent. */
+async function silentProgram(): Promise<GatewayBackend> {
+  const program = nodeProgram('test/support/backend/server.ts', 'mute');
+  const backend = createStdioBackend('There', { ...program, startMs }, { logger: createLogger('silent') });
+  onTestFinished(() => backend.close());
+  return backend;
+}
+
+/** Opens conversations as requests of 2026-07-28 of a person do. */
+function requestsTo({ source }: GatewayBackend) {
+  const conversations = createConversations({ source, logger: createLogger('silent') });
+  onTestFinished(() => conversations.close());
+  return async (subject?: string) => {
+    const caller = createCaller(subject);
+    const sinceMs = performance.now();
+    expect(await source.modern?.(caller)).toBeUndefined();
+    const opening = await conversations.open(params, caller, { hear() {}, ended() {} });
+    const { data, message } = 'error' in opening ? opening.error : {};
+    return { tookMs: performance.now() - sinceMs, reason: (data as { reason?: string }).reason, message };
+  };
+}
+
+describe.each([
+  ['by URL', silentUrl],
+  ['that is a program', silentProgram],
+])('a server %s that answers nothing', (_kind, silent) => {
+  it('is given up as soon for who asks in 2026-07-28 as for others, and not waited for anew right after', async () => {
+    const request = requestsTo(await silent());
+    const first = await request();
+    expect(first).toMatchObject({ reason: 'backend_start_timed_out' });
+    expect(first.tookMs).toBeLessThan(startMs + endMs);
+    const next = await request();
+    expect(next.reason).toBe('backend_restarting');
+    expect(next.message).toMatch(/did not answer initialize in time/);
+    expect(next.tookMs).toBeLessThan(startMs / 2);
+    // Of somebody else it is not known; that it does not say which revisions it speaks is.
+    const others = await request('bob');
+    expect(others).toMatchObject({ reason: 'backend_start_timed_out' });
+    expect(others.tookMs).toBeLessThan(startMs + endMs);
+  });
+});
