@@ -3,9 +3,9 @@ import {
   type ClientCapabilities,
   type ClientOptions,
   type ProtocolEra,
-  SdkHttpError,
 } from '@modelcontextprotocol/client';
 import { ClientError } from '../client-error.ts';
+import { explainHttpRefusal, noEndpoint } from './http-refusal.ts';
 import { brokeAtProbe, mayBeEventStreamServer } from './probe-verdict.ts';
 import {
   createServerTransport,
@@ -108,15 +108,12 @@ async function openKnown(options: ConnectServerOptions): Promise<ServerConnectio
   });
 }
 
-/** The SDK's errors do not always name the status, nor the revisions. */
+/** The SDK's errors do not always name the revisions, nor the status. */
 function explained(error: unknown, url: string): unknown {
   const offered = revisionsOffered(error);
   if (offered)
     return new ClientError('server_error', `${url}: ${describeNoCommonRevision(offered)}`, { cause: error });
-  if (!(error instanceof SdkHttpError) || error.status === 401 || error.status === 403) return error;
-  const advice = error.status < 500 ? 'Check the path of the URL.' : 'Try again later.';
-  const sentence = `${url} answered with ${`${error.status} ${error.statusText ?? ''}`.trim()}. ${advice}`;
-  return new ClientError('server_error', sentence, { cause: error });
+  return explainHttpRefusal(error, url);
 }
 
 /**
@@ -139,11 +136,7 @@ export async function connectServer(options: ConnectServerOptions): Promise<Serv
     if (transport === 'http' || !mayBeEventStreamServer(error)) throw explained(error, url);
     return await open(options, 'sse', 'legacy').catch((failure: unknown) => {
       if (failure instanceof ClientError && failure.reason !== 'timed_out') throw failure;
-      throw new ClientError(
-        'server_error',
-        `${url} is no MCP endpoint: POST is answered with ${error.status}, and GET opens no event stream. Check the path of the URL.`,
-        { cause: error },
-      );
+      throw noEndpoint(error, url);
     });
   }
 }

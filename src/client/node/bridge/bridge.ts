@@ -7,6 +7,8 @@ import {
 } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../context.ts';
 import type { AnswerLimits } from '../../transports/answer-limits.ts';
+import { explainHttpRefusal, noEndpoint } from '../../transports/http-refusal.ts';
+import { mayBeEventStreamServer } from '../../transports/probe-verdict.ts';
 import type { ServerTransportOptions } from '../../transports/server-transports.ts';
 import { HostChannel, type HostStreams } from './host-channel.ts';
 import { openEventStreamRelay, openStreamableRelay } from './legacy-relay.ts';
@@ -58,12 +60,15 @@ async function openRelay(
 
   const streamable = await openStreamableRelay(server, request, host);
   if ('relay' in streamable) return streamable.relay;
-  if (!streamable.mayBeOther) return streamable.answer ?? failedAnswer(request.id, streamable.refused);
+  const { refused } = streamable;
+  if (!streamable.mayBeOther)
+    return streamable.answer ?? failedAnswer(request.id, explainHttpRefusal(refused, url));
   const translating = await openTranslatingRelay(server, request, host).catch(() => undefined);
   if (translating) return translating;
   const eventStream = await openEventStreamRelay(server, request, host);
   if ('relay' in eventStream) return eventStream.relay;
-  return streamable.answer ?? eventStream.answer ?? failedAnswer(request.id, streamable.refused);
+  const why = mayBeEventStreamServer(refused) ? noEndpoint(refused, url) : explainHttpRefusal(refused, url);
+  return streamable.answer ?? eventStream.answer ?? failedAnswer(request.id, why);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, type RequestId, SdkHttpError } from '@modelcontextprotocol/client';
 import { ClientError } from '../../client-error.ts';
 
 /** What carries the messages of a host to a server, and brings back those of the server. */
@@ -19,6 +19,9 @@ export interface HostSide {
 
 /** Longest failure repeated to a host, in characters. */
 const maxLength = 600;
+
+/** How HTTP servers answer where they have no MCP endpoint (RFC 9110 sections 15.5.5 and 15.5.6). */
+const nothingThere = new Set([404, 405]);
 
 /**
  * The answer to a request that could not be carried to its server.
@@ -42,5 +45,8 @@ function rootOf(failure: unknown): unknown {
 /** @returns what stands behind an error, in words */
 export function describe(failure: unknown): string {
   const root = rootOf(failure);
+  // Without MCP in it: there is none at the URL, and the page that says so helps nobody.
+  if (root instanceof SdkHttpError && nothingThere.has(root.status))
+    return `The server answered with ${`${root.status} ${root.statusText ?? ''}`.trim()}. Check the path of the URL.`;
   return (root instanceof Error ? root.message : 'The server cannot be reached.').slice(0, maxLength);
 }

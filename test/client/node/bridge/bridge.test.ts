@@ -55,13 +55,27 @@ describe('a bridge', () => {
 
   it('answers with an error that says what to do where there is no server, or a login is needed', async () => {
     const origin = await closedOrigin();
-    const server = await startServer();
+    const page = { headers: { 'content-type': 'application/json' }, text: '{"error":"not_found"}' };
+    const server = await startServer({
+      'POST /none': { status: 404, ...page },
+      'GET /none': { status: 404, ...page },
+      'POST /down': { status: 503, ...page },
+    });
     const login = (): Promise<Response> =>
       Promise.reject(new LoginRequiredError(server.origin, 'Run: gatehouse login'));
     const cases = [
       { url: origin, fetch: globalThis.fetch, message: 'nobody listens there' },
       { url: server.origin, fetch: login, message: 'Run: gatehouse login' },
-      { url: `${server.origin}/none`, fetch: globalThis.fetch, message: 'POST' },
+      {
+        url: `${server.origin}/none`,
+        fetch: globalThis.fetch,
+        message: `${server.origin}/none is no MCP endpoint: POST is answered with 404`,
+      },
+      {
+        url: `${server.origin}/down`,
+        fetch: globalThis.fetch,
+        message: `${server.origin}/down answered with 503 Service Unavailable. Try again later.`,
+      },
     ];
     for (const { url, fetch, message } of cases) {
       const { stdin, transport, heard } = bridgedHost(url, { fetch });

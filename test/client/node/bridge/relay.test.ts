@@ -1,3 +1,4 @@
+import { SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { ClientError } from '../../../../src/client/index.ts';
 import { failedAnswer, describe as say } from '../../../../src/client/node/bridge/relay.ts';
@@ -15,6 +16,15 @@ describe('the answer to a request that did not reach its server', () => {
       },
     });
     expect(failedAnswer('a', cause)).toMatchObject({ id: 'a', error: { data: { reason: 'unreachable' } } });
+  });
+
+  it('says that there is nothing at the URL, in place of the page that says so', () => {
+    const answered = (status: number, statusText: string) =>
+      say(new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, '<p>', { status, statusText }));
+    expect(answered(404, 'Not Found')).toBe(
+      'The server answered with 404 Not Found. Check the path of the URL.',
+    );
+    expect(answered(413, '')).toBe('<p>');
   });
 
   it('is bounded, and a sentence whatever was thrown', () => {
