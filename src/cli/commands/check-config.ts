@@ -3,7 +3,6 @@ import { findUnusableClients } from '../../authorization-server/administration/u
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
-import type { Settings } from '../../options.ts';
 import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
 import { inspectDataFolder } from '../../storage/sqlite/index.ts';
@@ -22,7 +21,10 @@ interface CheckConfigOptions extends InstallationOptions {
 }
 
 /** Loads settings that the server would start with. @throws SettingsRefused with what is wrong */
-async function loadUsable(options: CheckConfigOptions, io: CommandIo): Promise<Settings> {
+async function loadUsable(
+  options: CheckConfigOptions,
+  io: CommandIo,
+): Promise<ReturnType<typeof loadSettings>> {
   const settings = loadSettings(options.config, { data: options.data });
   const unusable = [
     ...(await findUnusable(upstreamsOf(settings), io.now)),
