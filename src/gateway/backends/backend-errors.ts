@@ -32,7 +32,7 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_start_timed_out:
     'did not answer initialize in time. Try again; if it stays so, its operator finds more in the log of the server.',
   backend_ended:
-    'ended while the call ran, which may still have had its effect. Send the request again: the server is started anew.',
+    'ended while the call ran. Look whether it had its effect before you send it again; the server is started anew.',
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
   backend_answer_too_large: 'answered with more than is read at once. Ask it for less.',
   backend_not_reading: 'does not read what it is sent. Try again later.',
@@ -41,7 +41,7 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_not_private:
     'is not asked: its address is on the public internet, and it is to be reached without TLS. Tell its operator.',
   backend_timed_out:
-    'did not answer in time. What was asked may still have had its effect; try again, or ask it for less.',
+    'did not answer in time. Look whether what was asked had its effect before you send it again, or ask it for less.',
   backend_redirected: 'answered with a redirect, which is not followed. Its operator has to correct its URL.',
   backend_not_http:
     'sends answers that are not HTTP/1.1 as it is written down, such as lines that end without CR. Tell its operator.',
@@ -55,7 +55,7 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_session_lost: 'has forgotten the session and does not begin one like it. Start a new session.',
   backend_busy: 'has too many calls of yours under way. Wait until some of them are answered.',
   backend_call_timed_out:
-    'did not answer in time, and was told to stop. Ask it for less at once, or try again; its operator can give it longer.',
+    'did not answer in time, and was told to stop. Look whether the call had its effect before you send it again, or ask it for less at once; its operator can give it longer.',
   backend_resting: 'failed several times in a row and is left alone for a while.',
 };
 
@@ -79,7 +79,8 @@ export function backendError(failure: BackendFailure, name: string): JsonRpcErro
  */
 export function restartingError(failure: BackendFailure, name: string, waitMs: number): JsonRpcError {
   const retryAfterSeconds = Math.ceil(waitMs / 1000);
-  const message = `The MCP server ${name} ${endings[failure] ?? 'failed'}, and is started again in ${retryAfterSeconds} s. Send the request again then.`;
+  const { ended, again, advice = lasting } = endings[failure] ?? { ended: 'failed', again: 'started' };
+  const message = `The MCP server ${name} ${ended}, and is ${again} again in ${retryAfterSeconds} s. ${advice}`;
   return {
     code: errorCodes.internalError,
     message,
@@ -87,8 +88,17 @@ export function restartingError(failure: BackendFailure, name: string, waitMs: n
   };
 }
 
-const endings: Partial<Record<BackendFailure, string>> = {
-  backend_not_started: 'could not be started',
-  backend_start_timed_out: 'did not answer initialize in time',
-  backend_ended: 'ended several times',
+/** For what may be otherwise the next time. Who asks again and again hears, too, who can do something about it. */
+const lasting =
+  'Send the request again then; if it stays so, its operator finds the reason in the log of the server.';
+
+const endings: Partial<Record<BackendFailure, { ended: string; again: string; advice?: string }>> = {
+  backend_not_started: {
+    ended: 'could not be started',
+    again: 'started',
+    advice:
+      'Its operator finds the reason in the log of the server; send the request again when it is mended.',
+  },
+  backend_start_timed_out: { ended: 'did not answer initialize in time', again: 'asked' },
+  backend_ended: { ended: 'ended several times', again: 'started' },
 };

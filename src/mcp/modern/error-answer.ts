@@ -59,7 +59,8 @@ export const serverGone: Answer = {
   status: 500,
   error: {
     code: errorCodes.internalError,
-    message: 'The MCP server ended before it answered. Send the request again.',
+    message:
+      'The MCP server ended before it answered. Look whether the call had its effect before you send it again.',
   },
 };
 

@@ -6,7 +6,7 @@ describe('the error for a call a backend does not answer', () => {
     expect(backendError('backend_ended', 'Notes')).toEqual({
       code: -32603,
       message:
-        'The MCP server Notes ended while the call ran, which may still have had its effect. Send the request again: the server is started anew.',
+        'The MCP server Notes ended while the call ran. Look whether it had its effect before you send it again; the server is started anew.',
       data: { reason: 'backend_ended' },
     });
   });
@@ -15,8 +15,25 @@ describe('the error for a call a backend does not answer', () => {
     expect(restartingError('backend_not_started', 'Notes', 1001)).toEqual({
       code: -32603,
       message:
-        'The MCP server Notes could not be started, and is started again in 2 s. Send the request again then.',
+        'The MCP server Notes could not be started, and is started again in 2 s. Its operator finds the reason in the log of the server; send the request again when it is mended.',
       data: { reason: 'backend_restarting', failure: 'backend_not_started', retryAfterSeconds: 2 },
     });
   });
+
+  it.each(['backend_not_started', 'backend_start_timed_out', 'backend_ended', 'backend_failed'] as const)(
+    'tells nobody to send a request again for ever where it fails each time (%s)',
+    (failure) => {
+      const { message } = restartingError(failure, 'Notes', 60_000);
+      expect(message).toMatch(/again in 60 s\..*its operator finds the reason in the log/i);
+    },
+  );
+
+  it.each(['backend_ended', 'backend_timed_out', 'backend_call_timed_out'] as const)(
+    'tells nobody to do twice what may have had its effect (%s)',
+    (failure) => {
+      const { message } = backendError(failure, 'Notes');
+      expect(message).toMatch(/Look whether .* had its effect before you send it again/);
+      expect(message).not.toMatch(/Send the request again|try again/i);
+    },
+  );
 });

@@ -30,6 +30,8 @@ describe('a server each', () => {
     const response = await endpoint.call('ann', 'tools/call', { name: 'stop', arguments: {} }, 6);
     const { id, error } = await readAnswer(response);
     expect([response.status, id, error]).toEqual([500, 6, serverGone.error]);
+    // What it did before it ended is not to be done twice.
+    expect(error?.message).toContain('Look whether the call had its effect before you send it again');
   });
 
   it('that cannot be made is an answer of its own, and nothing of why', async () => {
