@@ -55,6 +55,7 @@ export class StdioProcess {
   #unwritten = '';
   #ending: Promise<void> | undefined;
   #isGone = false;
+  #hasWrittenErrors = false;
 
   /** Starts it. Where that fails, the listener hears so later, and the log has the reason. */
   constructor(options: StdioProcessOptions) {
@@ -83,6 +84,11 @@ export class StdioProcess {
   /** Whether it could not be started, has ended, or is being ended. */
   get isGone(): boolean {
     return this.#isGone || this.#ending !== undefined;
+  }
+
+  /** Whether it has written anything to its standard error. */
+  get hasWrittenErrors(): boolean {
+    return this.#hasWrittenErrors;
   }
 
   /** Whether it has more to read than may wait for it. */
@@ -129,7 +135,11 @@ export class StdioProcess {
       },
     });
     child.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
-    child.stderr.on('data', createErrorOutput({ backend: name, pid, secrets, logger, nowMs }));
+    const writeErrors = createErrorOutput({ backend: name, pid, secrets, logger, nowMs });
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#hasWrittenErrors = true;
+      writeErrors(chunk);
+    });
     child.once('exit', (code, signal) => void this.#exited(child, code, signal));
   }
 

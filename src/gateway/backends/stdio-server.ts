@@ -39,6 +39,9 @@ export interface StdioServerOptions {
 /** Lines that are no messages, of which no more than these are told in the log. */
 const maxToldLines = 5;
 
+const late = 'a backend did not answer initialize in time';
+const silentlyLate = `${late}, and wrote nothing to its standard error: a program that npx or the like has to download first may be waiting for the network, such as for a proxy or certificates that its env (--env) does not hand over`;
+
 /** Ids of what the server is asked by us; those of the front are numbers. */
 const ownIds = 'gatehouse-';
 
@@ -186,7 +189,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#start.after(startMs, () => {
       logger.warn(
         { backend: name, pid: this.#process?.pid, startMs },
-        'a backend did not answer initialize in time',
+        this.#process?.hasWrittenErrors === false ? silentlyLate : late,
       );
       this.#lose('backend_start_timed_out');
     });

@@ -51,6 +51,18 @@ describe('a program as an MCP server', () => {
     expect(log.join('')).toContain('did not answer initialize in time');
   });
 
+  it.each([
+    ['says so, and what it may be waiting for, where it wrote nothing to standard error', '', true],
+    ['says nothing of that where it wrote what is wrong', 'echo no certificate >&2;', false],
+  ])('that is late at its start %s', async (_what, first, isTold) => {
+    const program = { command: 'sh', args: ['-c', `${first} exec sleep 60`] };
+    const { open, log } = startProgram({ ...program, startMs: 1000 });
+    await expect(open()).rejects.toThrow('did not answer initialize in time');
+    const line = log.find((one) => one.includes('did not answer initialize in time'));
+    expect(line?.includes('wrote nothing to its standard error')).toBe(isTold);
+    expect(line?.includes('a proxy or certificates that its env (--env) does not hand over')).toBe(isTold);
+  });
+
   it('that writes too long a line is an error for the call, and goes on (T-156)', async () => {
     const { conversations } = start(['sound'], { maxLineBytes: 1_000_000 });
     const talk = await openTalk(conversations);
