@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { CommandLine } from './limits.ts';
 
 /** What a program in a sandbox may use beside itself. */
@@ -61,6 +62,11 @@ export function inSandbox(
  * @throws Error saying why not
  */
 export function checkSandbox(options: SandboxOptions): void {
+  const missing = options.readable?.filter((path) => !existsSync(path)) ?? [];
+  if (missing.length > 0)
+    throw new Error(
+      `sandbox: ${missing.join(', ')} in readable ${missing.length === 1 ? 'does' : 'do'} not exist. Correct the path, or leave it out.`,
+    );
   const { command, args } = inSandbox({ command: 'true', args: [] }, options);
   const { status, error, stderr } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   if (status === 0) return;

@@ -123,7 +123,14 @@ describe('a sandbox that cannot be', () => {
     } finally {
       process.env.PATH = PATH;
     }
-    if (canSandbox)
-      expect(() => checkSandbox({ readable: ['/nowhere/at/all'] })).toThrow(/\/nowhere\/at\/all/);
+  });
+
+  it('is refused where a path is not there that it may read, and advice is about that path alone', () => {
+    const sentence =
+      'sandbox: /nowhere/at/all in readable does not exist. Correct the path, or leave it out.';
+    expect(() => checkSandbox({ readable: ['/', '/nowhere/at/all'] })).toThrow(new Error(sentence));
+    expect(() => checkSandbox({ readable: ['/nowhere/a', '/nowhere/b'] })).toThrow(
+      '/nowhere/a, /nowhere/b in readable do not exist',
+    );
   });
 });
