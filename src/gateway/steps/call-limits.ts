@@ -49,12 +49,16 @@ export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => n
 }
 
 function tooOften(tool: string, limit: number, retryAfterSeconds: number): Answer {
-  const message = `The tool ${tool} may be called ${limit} times a minute by an account. Try again in ${retryAfterSeconds} s.`;
+  const times = limit === 1 ? 'once' : `${limit} times`;
+  const message = `The tool ${tool} may be called ${times} a minute by an account. Try again in ${retryAfterSeconds} s.`;
   return { error: { code: -32000, message, data: { reason: 'tool_called_too_often', retryAfterSeconds } } };
 }
 
 function tooManyAtOnce(tool: string, limit: number): Answer {
-  const message = `${limit} calls of the tool ${tool} run for your account, and no more may at once. Try again when one has ended.`;
+  const message =
+    limit === 1
+      ? `A call of the tool ${tool} runs for your account, and no other may at once. Try again when it has ended.`
+      : `${limit} calls of the tool ${tool} run for your account, and no more may at once. Try again when one has ended.`;
   return {
     error: { code: -32000, message, data: { reason: 'tool_called_too_often_at_once', retryAfterSeconds: 1 } },
   };

@@ -41,6 +41,30 @@ describe('calls of a tool by a person', () => {
     await server.hears((message) => message.method === 'tools/call' && message.id === 5);
   });
 
+  it.each([
+    [1, 'may be called once a minute', 'A call of the tool slow runs for your account, and no other may'],
+    [2, 'may be called 2 times a minute', '2 calls of the tool slow run for your account, and no more may'],
+  ])('are counted in words that fit: %i', async (most, often, atOnce) => {
+    const step = createCallLimits(
+      [
+        { tools: 'quick', perMinute: most },
+        { tools: 'slow', atOnce: most },
+      ],
+      () => 0,
+    );
+    const quick = await stepped([step], answers).talk();
+    const { talk } = stepped([step]);
+    const { say, ask } = await talk();
+    const said = async (name: string, from: typeof ask) =>
+      (await from('tools/call', { name })).error?.message;
+    for (let count = 0; count < most; count++) {
+      await quick.ask('tools/call', { name: 'quick' });
+      say({ id: `slow ${count}`, method: 'tools/call', params: { name: 'slow' } });
+    }
+    expect(await said('quick', quick.ask)).toContain(often);
+    expect(await said('slow', ask)).toContain(atOnce);
+  });
+
   it('are free where no rule is written', () => {
     expect(createCallLimits([], () => 0).cares('tools/call')).toBe(false);
   });
