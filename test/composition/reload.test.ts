@@ -3,13 +3,20 @@ import { createReload } from '../../src/composition/reload.ts';
 import { parseSettings } from '../../src/options.ts';
 import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 
-const change = { added: [], changed: [], removed: [], kept: ['notes'] };
+const change: Record<'added' | 'changed' | 'removed' | 'kept', string[]> = {
+  added: [],
+  changed: [],
+  removed: [],
+  kept: ['notes'],
+};
 
 function reloading() {
   const replaceRoutes = vi.fn(() => change);
   const logger = { info: vi.fn(), error: vi.fn() };
-  const reload = createReload({ started: parseSettings({}), replaceRoutes, logger });
-  return { reload, logger, replaceRoutes };
+  const clock = { ms: 1_000_000 };
+  const nowMs = () => clock.ms;
+  const reload = createReload({ started: parseSettings({}), replaceRoutes, logger, nowMs });
+  return { reload, logger, replaceRoutes, clock };
 }
 
 describe('a reload', () => {
@@ -33,6 +40,22 @@ describe('a reload', () => {
     expect(reload(load, 'SIGHUP')).toEqual({ problems });
     expect(replaceRoutes).not.toHaveBeenCalled();
     expect(logger.error).toHaveBeenCalledOnce();
+  });
+
+  it('that finds nothing to change names what was changed right before, by something else', () => {
+    const { reload, replaceRoutes, clock } = reloading();
+    const none = { routes: change, needRestart: [] };
+    expect(reload(() => ({}), 'gatehouse reload')).toEqual(none);
+    const routes = { ...change, changed: ['notes'], kept: [] };
+    replaceRoutes.mockReturnValueOnce(routes);
+    expect(reload(() => ({}), 'a.json changed')).toEqual({ routes, needRestart: [] });
+    clock.ms += 300;
+    const earlier = { cause: 'a.json changed', secondsAgo: 0.3, routes };
+    for (const _ of ['once', 'again'])
+      expect(reload(() => ({}), 'gatehouse reload')).toEqual({ ...none, earlier });
+    expect(reload(() => ({}), 'a.json changed')).toEqual(none);
+    clock.ms += 60_000;
+    expect(reload(() => ({}), 'gatehouse reload')).toEqual(none);
   });
 
   it('names the misspelled setting, and changes nothing', () => {

@@ -147,7 +147,9 @@ describe('a running server', () => {
     expect((await fetch(`${url}/more/mcp`, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`${url}/notes/mcp`, { method: 'POST' })).status).toBe(401);
     const { stdout } = await command('reload');
-    expect(stdout).toBe('kept: notes, files\nafter a restart: mcp\n');
+    expect(stdout).toMatch(
+      /^kept: notes, files\nafter a restart: mcp\nread \d+\.\d s ago already \((?:SIGHUP|.* changed)\): removed more\n$/,
+    );
     const json = JSON.parse((await command('reload', '--json')).stdout);
     expect(json).toMatchObject({ routes: { kept: ['notes', 'files'] }, needRestart: ['mcp'] });
     const audit = JSON.parse((await command('audit', 'list', '--event', 'routes.', '--json')).stdout);
