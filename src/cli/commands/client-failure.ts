@@ -13,6 +13,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printableLine } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { shellWord } from '../shell-word.ts';
+import { hintAtScheme } from './scheme-hint.ts';
 
 /** Longest foreign text repeated in a sentence, in characters. */
 const maxRepeated = 300;
@@ -61,16 +62,6 @@ export function loginCommand(
       : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}${at}`;
   const how = `${chosen.dpop ? ' --dpop' : ''}${chosen.withoutResource ? ' --no-resource' : ''}`;
   return `Run: ${programName} login ${shellWord(url)}${scope}${how}${as}`;
-}
-
-/** A host, with or without a port and a path, and no scheme before it. */
-const schemeless = /^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/i;
-
-/** @returns what to try where the scheme was left out of a URL; undefined where that is not what is wrong */
-function hintAtScheme(url: string): string | undefined {
-  if (!schemeless.test(url)) return undefined;
-  const scheme = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?=[:/]|$)/i.test(url) ? 'http' : 'https';
-  return `Did you mean ${scheme}://${url}?`;
 }
 
 /**

@@ -1,10 +1,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../config/load.ts';
+import { findMissingProgram } from '../../settings/backends/missing-program.ts';
+import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readHostFile } from '../host-file.ts';
+import { printableLine } from '../output.ts';
 import { programName } from '../program-name.ts';
+import { shellWord } from '../shell-word.ts';
 import { parseWhole } from '../whole-number.ts';
+import { retellProblems } from './protect-problems.ts';
+import { protectedName } from './protected-name.ts';
+import { hintAtScheme } from './scheme-hint.ts';
 import { parsePort, runServer } from './serve.ts';
 
 interface ProtectOptions {
@@ -31,47 +38,90 @@ function collectName(name: string, names: readonly string[] = []): string[] {
   return [...names, name];
 }
 
+function isUrl(word = ''): boolean {
+  return /^https?:\/\//i.test(word);
+}
+
+/**
+ * Requires a program that is there: it is all there is to serve.
+ * @throws CliError exit code 2
+ */
+function requireProgram([command, ...args]: readonly string[]): void {
+  if (command === undefined || isUrl(command)) return;
+  const missing = findMissingProgram(command, process.env.PATH);
+  if (missing === undefined) return;
+  const isLine = args.length === 0 && /\s/.test(command.trim());
+  const address = /[:/]/.test(command) ? hintAtScheme(command) : undefined;
+  const words = command.trim().split(/\s+/).map(shellWord).join(' ');
+  throw new CliError(
+    `${printableLine(command)}: ${isLine ? 'there is no program of that name' : missing}.`,
+    exitCodes.usage,
+    isLine
+      ? `No shell reads it: write its words without quotes around them all, ${programName} protect -- ${printableLine(words)}`
+      : address,
+  );
+}
+
 /** What is to be protected: routes and servers for the settings. */
 function readTarget(
   words: readonly string[],
   { name, env, maxProcesses, process: sharing, import: file }: ProtectOptions,
 ): Pick<Overrides, 'routes' | 'mcpServers'> {
   const [command, ...args] = words;
-  if ((command === undefined) === (file === undefined))
+  if (command === undefined && file === undefined)
     throw new CliError(
       'Say what to protect: a command, a URL, or --import with a file.',
       exitCodes.usage,
       `${programName} protect -- npx -y @modelcontextprotocol/server-filesystem /srv/files`,
     );
-  const isUrl = command !== undefined && /^https?:\/\//i.test(command);
-  if (isUrl && args.length > 0)
+  if (command !== undefined && file !== undefined)
+    throw new CliError(
+      `--import and ${printableLine(command)} do not go together: protect either the servers of the file, or this one.`,
+      exitCodes.usage,
+      'Servers beside others are routes of a config file: docs/gateway.md.',
+    );
+  if (isUrl(command) && args.length > 0)
     throw new CliError(
       `A URL stands alone: only a program takes arguments, such as ${args[0]}.`,
       exitCodes.usage,
     );
   const ofPrograms = { env, maxProcesses, process: sharing };
   const misplaced = Object.entries(ofPrograms).find(([, value]) => value !== undefined);
-  if (misplaced && (isUrl || file !== undefined))
+  if (misplaced && (isUrl(command) || file !== undefined))
     throw new CliError('--env, --process and --max-processes are for a command.', exitCodes.usage);
   if (file !== undefined) {
     if (name !== undefined)
       throw new CliError('--name is for one server; those of a file have names.', exitCodes.usage);
     return { mcpServers: readHostFile(file) };
   }
-  const backend = isUrl
-    ? { url: command }
+  const target = command ?? '';
+  const backend = isUrl(target)
+    ? { url: target }
     : {
-        command: command ?? '',
+        command: target,
         args,
         ...(env && { env }),
         ...(sharing && { process: sharing }),
         ...(maxProcesses !== undefined && { maxProcesses }),
       };
-  return { routes: { [routeName]: { path: '/', backend, ...(name !== undefined && { name }) } } };
+  return { routes: { [routeName]: { path: '/', backend, name: name ?? protectedName(words) } } };
+}
+
+/** What is wrong with settings, in the words of the command line. */
+function retold(error: unknown): unknown {
+  return error instanceof SettingsRefused
+    ? new SettingsRefused(retellProblems(error.problems, routeName))
+    : error;
 }
 
 async function protect(words: readonly string[], options: ProtectOptions): Promise<void> {
-  const load = () => loadSettings(options.config, { ...options, ...readTarget(words, options) });
+  const load = () => {
+    try {
+      return loadSettings(options.config, { ...options, ...readTarget(words, options) });
+    } catch (error) {
+      throw retold(error);
+    }
+  };
   const settings = load();
   const hasPrograms = Object.values(settings.routes)
     .flatMap(({ backend, backends = {} }) => [backend ?? [], Object.values(backends)].flat())
@@ -82,8 +132,11 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
       exitCodes.cannotServe,
       'Run it in WSL or in a Linux container.',
     );
+  requireProgram(words);
   const files = [options.config, options.import].filter((file) => file !== undefined);
-  await runServer(settings, { json: options.json, files, load });
+  await runServer(settings, { json: options.json, files, load }).catch((error) => {
+    throw retold(error);
+  });
 }
 
 /**
@@ -102,7 +155,7 @@ export function registerProtect(program: Command): void {
       '--import <file>',
       'serve all MCP servers of a desktop host’s file, such as .mcp.json, each at /<name>/mcp',
     )
-    .option('--name <name>', 'what people call it (default: the host of the public URL)')
+    .option('--name <name>', 'what people call it (default: the package, file or host it is)')
     .option('--env <variable>', 'hand over a variable of the environment; repeatable', collectName)
     .addOption(
       new Option('--process <whose>', 'who shares a process of the program (default: session)').choices([

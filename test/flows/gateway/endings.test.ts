@@ -1,6 +1,9 @@
 // How processes behind src/gateway/backends/stdio-server.ts begin and end, and what ends them with
 // src/gateway/backends/process-group.ts and src/gateway/backends/watchdog.ts. Processes are counted in /proc.
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runs } from '../../support/processes.ts';
 import { runGatehouse } from '../../support/served.ts';
@@ -103,8 +106,12 @@ describe.skipIf(!existsSync('/proc/self/environ'))('processes behind gatehouse p
   }, 240_000);
 
   it('that end at their start, or cannot be started, are an error that says so to the client, and why in the log (T-155, T-196)', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-nowhere-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const script = join(folder, 'server');
+    await writeFile(script, '#!/nowhere/no-such-interpreter\n', { mode: 0o700 });
     const commands = [
-      { command: ['/nowhere/no-such-program', 'secret-argument'], logged: /ENOENT/ },
+      { command: [script, 'secret-argument'], logged: /ENOENT/ },
       { command: backendCommand('ending'), logged: /there is no configuration/ },
     ];
     for (const { command, logged } of commands) {

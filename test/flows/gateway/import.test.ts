@@ -122,14 +122,35 @@ describe('gatehouse protect', () => {
 
   it.each([
     [[], 'Say what to protect'],
-    [['--import', '/nowhere.json', '--', 'program'], 'Say what to protect'],
+    [['--import', '/nowhere.json', '--', 'program'], '--import and program do not go together'],
+    [['--', 'no-such-program', 'x'], 'no-such-program: there is no program of that name in PATH'],
+    [['/nowhere/program'], '/nowhere/program: there is no program that can be run at this path.'],
+    [['localhost:4801/mcp'], 'Did you mean http://localhost:4801/mcp?'],
+    [['npx -y some-server'], 'protect -- npx -y some-server'],
+    [['http://user@localhost/mcp'], '- the URL: must be an absolute http or https URL'],
     [['--import', '/nowhere.json'], '/nowhere.json: there is no such file'],
     [['--env', 'HOME', 'https://a.example/mcp'], 'are for a command'],
     [['https://a.example/mcp', 'more'], 'A URL stands alone: only a program takes arguments, such as more.'],
     [['npx', '-y', 'some-server'], 'A program that has options of its own stands behind --.'],
-  ])('says what is missing for %j', async (args, sentence) => {
+  ])('says what is missing or wrong for %j', async (args, sentence) => {
     const { code, stderr } = await runGatehouse(['protect', ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
+  });
+
+  it('beside a config file whose server is at the same path names that one', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gatehouse-import-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const config = join(folder, 'gatehouse.json');
+    await writeFile(config, JSON.stringify({ routes: { notes: { path: '/', backend: { command: 'a' } } } }));
+    const { code, stderr } = await runGatehouse(['protect', '--config', config, '--', 'true']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('- routes.notes.path: / is where gatehouse protect puts what it is given');
+  });
+
+  it('calls what nobody gave a name by the host of its URL', async () => {
+    const gate = await protect('http://127.0.0.1:9/mcp');
+    onTestFinished(() => gate.stop());
+    expect(gate.servers).toMatchObject([{ name: '127.0.0.1:9' }]);
   });
 });
