@@ -28,7 +28,9 @@ export function registerPins(program: Command, io: CommandIo = processIo()): voi
     .action(async (route: string | undefined, options: PinsOptions) => {
       const list = await withAdministration(options, false, ({ toolPins }) => toolPins.list(route));
       const heading = ['ROUTE', 'TOOL', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
-      io.stdout.write(options.json ? formatJson(list) : formatTable([heading, ...list.map(rowOf)]));
+      io.stdout.write(
+        options.json ? formatJson(list.map(pinAsJson)) : formatTable([heading, ...list.map(rowOf)]),
+      );
     });
 
   operatorCommand(pins, 'accept', 'take changes of tools for their definitions; a running server notices')
@@ -54,6 +56,16 @@ export function registerPins(program: Command, io: CommandIo = processIo()): voi
       );
       io.stdout.write(options.json ? formatJson({ forgotten }) : `Forgot ${forgotten} of ${route}.\n`);
     });
+}
+
+/** A definition is kept as JSON: what prints JSON has it as it is. */
+function withDefinition<T extends { definition?: string }>(of: T): Omit<T, 'definition'> {
+  const { definition, ...rest } = of;
+  return definition === undefined ? rest : { ...rest, definition: JSON.parse(definition) as unknown };
+}
+
+function pinAsJson({ changed, ...pin }: Pin): object {
+  return { ...withDefinition(pin), ...(changed && { changed: withDefinition(changed) }) };
 }
 
 /** As many as nobody finds another definition for. */

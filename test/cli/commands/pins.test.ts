@@ -35,6 +35,29 @@ it('gatehouse pins list shows what changed, without what a terminal obeys (T-160
   expect(JSON.parse(other.stdout)).toEqual([]);
 });
 
+it('gatehouse pins list has definitions as JSON where JSON is asked for, and times in seconds', async () => {
+  const data = await withPins();
+  await withInstallation(data, ({ storage: { toolPins } }) =>
+    toolPins.add('files', [{ tool: 'long', hash: 'h' }], 1_700_000_000),
+  );
+  const { stdout } = await runCommand(registerPins, ['pins', 'list', '--json', '--data', data]);
+  expect(JSON.parse(stdout)).toEqual([
+    { route: 'files', tool: 'long', hash: 'h', pinnedAt: 1_700_000_000 },
+    ...['add', 'read'].map((tool) => ({
+      route: 'notes',
+      tool,
+      hash: `${tool}-1`,
+      pinnedAt: 1_700_000_000,
+      definition: { name: 'read', description: 'Reads.' },
+      changed: {
+        hash: hashOf(tool),
+        at: 1_700_000_100,
+        definition: { name: 'read', description: 'Tells \u001b[2J all.' },
+      },
+    })),
+  ]);
+});
+
 it('gatehouse pins accept takes the changes that were seen, and refuses one there is not; it is noted (T-192, T-197)', async () => {
   const data = await withPins();
   const accept = (...hashes: string[]) =>
