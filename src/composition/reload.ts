@@ -44,7 +44,12 @@ const earlierMs = 60_000;
  * would need a restart. Settings that cannot be used change nothing.
  * @returns takes what reads them, and what caused it, for the log
  */
-export function createReload({ started, replaceRoutes, logger, nowMs = () => performance.now() }: ReloadOptions) {
+export function createReload({
+  started,
+  replaceRoutes,
+  logger,
+  nowMs = () => performance.now(),
+}: ReloadOptions) {
   let last: { cause: string; atMs: number; routes: RoutesChange } | undefined;
   const earlierThan = (cause: string): EarlierChange | undefined => {
     if (last === undefined || last.cause === cause) return undefined;
