@@ -79,7 +79,8 @@ function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined
 
 /**
  * Leaves out scopes that belong to other resources alone: no token for this one could have them, and the engine would
- * ask for a consent to them again and again. Where none would be left, all stay, for the engine to refuse.
+ * ask for a consent to them again and again. Where no scope is left that exists for this one, only `offline_access` is left
+ * out, for the engine to refuse the rest: it allows to be offline with nothing else (RFC 6749 section 4.1.2.1).
  */
 function dropForeignScopes(
   parameters: URLSearchParams,
@@ -89,32 +90,18 @@ function dropForeignScopes(
   const [given, ...more] = parameters.getAll('scope');
   if (given === undefined || more.length > 0) return false;
   const asked = parseScope(given);
-  const kept = asked.filter(
-    (scope) => Object.hasOwn(resource.scopes, scope) || !resources.scopes.includes(scope),
-  );
+  const named = asked.filter((scope) => scope !== 'offline_access');
+  const isHere = (scope: string): boolean => scope === 'openid' || Object.hasOwn(resource.scopes, scope);
+  const isForeign = (scope: string): boolean => !isHere(scope) && resources.scopes.includes(scope);
+  const kept = named.some(isHere) ? asked.filter((scope) => !isForeign(scope)) : named;
   if (kept.length === asked.length || kept.length === 0) return false;
   parameters.set('scope', formatScope(kept));
   return true;
 }
 
 /**
- * To be offline with nothing that is known here is to ask for nothing that is: without `offline_access`, the engine refuses the
- * rest, as it does where only that was asked for (RFC 6749 section 4.1.2.1).
- */
-function exposeUnknownScopes(parameters: URLSearchParams, { scopes }: ResourceRegistry): boolean {
-  const [given, ...more] = parameters.getAll('scope');
-  if (given === undefined || more.length > 0) return false;
-  const asked = parseScope(given);
-  const named = asked.filter((scope) => scope !== 'offline_access');
-  const isKnown = (scope: string): boolean => scope === 'openid' || scopes.includes(scope);
-  if (named.length === 0 || named.length === asked.length || named.some(isKnown)) return false;
-  parameters.set('scope', formatScope(named));
-  return true;
-}
-
-/**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical, no scopes of other resources, none but unknown ones where none is known, and the baseline scopes where the client asks for none (RFC 6749 section
+ * canonical, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
  * 3.3). `offline_access` alone asks for none.
  * @param parameters changed in place
  * @returns whether anything was changed
@@ -122,9 +109,7 @@ function exposeUnknownScopes(parameters: URLSearchParams, { scopes }: ResourceRe
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const isCanonical = canonicalizeResources(parameters, resources);
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
-  const isForeign = dropForeignScopes(parameters, resource, resources);
-  const isUnknown = exposeUnknownScopes(parameters, resources);
-  const changed = isForeign || isUnknown || isCanonical;
+  const changed = dropForeignScopes(parameters, resource, resources) || isCanonical;
   if (!asksForNoScope(parameters)) return changed;
   const asked = parameters.getAll('scope');
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));

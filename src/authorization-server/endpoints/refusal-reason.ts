@@ -7,6 +7,9 @@ interface GrantRefusal {
   cause?: unknown;
 }
 
+/** The one detail of the engine's that differs from client to client. */
+const expiredSecret = /^client_id \S+ client_secret expired at \d+$/;
+
 /** The code of an error, which is one of a few names; undefined where it has none. */
 function codeOf(cause: unknown): string | undefined {
   const code = (cause as { code?: unknown } | null)?.code;
@@ -19,10 +22,14 @@ function codeOf(cause: unknown): string | undefined {
  * verifier of a code is compared, not read.
  */
 function engineReason({ error, error_detail: detail, cause }: GrantRefusal): string | undefined {
-  return cause === undefined || error === 'invalid_grant' ? detail : codeOf(cause);
+  if (cause !== undefined && error !== 'invalid_grant') return codeOf(cause);
+  return detail !== undefined && expiredSecret.test(detail) ? 'client secret has expired' : detail;
 }
 
-/** Notes why we refuse a request that the engine does not refuse. @param reason always the same one, with nothing of what was sent */
+/**
+ * Notes why we refuse a request that the engine does not refuse.
+ * @param reason always the same one, with nothing of what was sent
+ */
 export function noteReason(ctx: Context, reason: string): void {
   ctx.state.refusalReason = reason;
 }

@@ -6,10 +6,10 @@ import { grantKey } from '../engine/stored-names.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { ToolsOf } from '../resources.ts';
 import { textsFor } from '../texts/page-texts.ts';
-import { type Choice, noteChoice } from '../upstream-login/choice.ts';
+import { type Choice, noteChoice, readChoice } from '../upstream-login/choice.ts';
 import type { ConsentThrough, FindConsentThrough } from '../upstream-login/consent-through.ts';
 import type { NotAdmittedReason } from '../upstream-login/purposes.ts';
-import { goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
+import { choose, goToUpstream, type UpstreamPagesOptions } from '../upstream-login/upstream-pages.ts';
 import { renderConsent } from '../views/consent.ts';
 import type { AllowedBefore } from './allowed-before.ts';
 import { denyAccess, opensNothing } from './deny-access.ts';
@@ -148,7 +148,10 @@ export async function submitConsent(
   await finishInteraction(ctx, interaction, { consent: { grantId } });
 }
 
-/** Ends a login whose person does not fit the rules of its upstream, or not any more, and says so. */
+/**
+ * Says to somebody that they do not fit the rules of the upstream they came through. A login that may not be used here any
+ * more ends; one that merely gives nothing of what this app asks for goes on: what an app asks for ends no login (T-122).
+ */
 async function turnAway(
   ctx: Context,
   options: ConsentStepOptions,
@@ -164,7 +167,21 @@ async function turnAway(
     clientId: String(interaction.params.client_id),
     reason: refusal,
   });
-  await switchAccount(ctx, options, interaction, { upstream, fault: 'notAdmitted', otherAccount: true });
+  const choice: Choice = { upstream, fault: 'notAdmitted', otherAccount: true };
+  if (refusal === 'no_scope_for_roles') await choose(ctx, options, interaction, choice);
+  else await switchAccount(ctx, options, interaction, choice);
+}
+
+/** Tries once more after a fault: with another account where the one that is logged in was the fault. */
+export async function submitAgain(
+  ctx: Context,
+  options: ConsentStepOptions,
+  interaction: Interaction,
+): Promise<void> {
+  const { fault: _fault, ...choice } = readChoice(interaction) ?? { upstream: '' };
+  if (choice.otherAccount && interaction.prompt.name !== 'login')
+    await switchAccount(ctx, options, interaction, choice);
+  else await choose(ctx, options, interaction, choice);
 }
 
 /**

@@ -9,13 +9,18 @@ import { readChoice, waysIn } from '../upstream-login/choice.ts';
 import {
   showApprove,
   showFault,
-  submitAgain,
   submitApprove,
   submitLeave,
   submitOtherWay,
   submitUpstream,
 } from '../upstream-login/upstream-pages.ts';
-import { type ConsentStepOptions, showConsent, submitConsent, switchAccount } from './consent.ts';
+import {
+  type ConsentStepOptions,
+  showConsent,
+  submitAgain,
+  submitConsent,
+  switchAccount,
+} from './consent.ts';
 import { csrfTokens, FormRefused, readForm } from './form.ts';
 import {
   type AskedFor,

@@ -72,9 +72,9 @@ function wishesOf(interaction: Interaction): AuthorizationWishes {
 }
 
 /** Keeps a choice with the interaction and shows its page anew. */
-async function choose(
+export async function choose(
   ctx: Context,
-  { pageUrl }: UpstreamPagesOptions,
+  { pageUrl }: Pick<UpstreamPagesOptions, 'pageUrl'>,
   interaction: Interaction,
   choice: Parameters<typeof noteChoice>[1],
 ): Promise<void> {
@@ -170,12 +170,6 @@ export const submitUpstream: UpstreamStep = async (ctx, options, interaction, as
 /** Goes back to the other ways to log in. */
 export const submitOtherWay: UpstreamStep = async (ctx, options, interaction) => {
   await choose(ctx, options, interaction, { upstream: '' });
-};
-
-/** Tries once more: the page before is shown, and asked again. */
-export const submitAgain: UpstreamStep = async (ctx, options, interaction) => {
-  const { fault: _fault, ...choice } = readChoice(interaction) ?? { upstream: '' };
-  await choose(ctx, options, interaction, choice);
 };
 
 /** Tells the client what stood in the way. */

@@ -14,9 +14,11 @@ export function checkSecretFile({
 }: Pick<UpstreamSettings, 'clientSecretFile' | 'clientKeyFile'>): UpstreamFinding[] {
   const file = clientSecretFile ?? clientKeyFile;
   if (file === undefined || process.platform === 'win32') return [];
-  const mode = statSync(file).mode & 0o777;
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  const mode = found.mode & 0o777;
   return [
-    (mode & 0o007) === 0
+    (mode & 0o004) === 0
       ? sound('UP-SECRET', `${file} can be read, and not by others.`)
       : doubtful(
           'UP-SECRET',

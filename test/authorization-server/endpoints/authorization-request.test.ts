@@ -81,6 +81,21 @@ describe('an authorization request', () => {
     expect(scopeFor('read write files openid unknown', files.resource)).toBe('read files openid unknown');
     expect(scopeFor('write', files.resource)).toBe('write');
     expect(scopeFor('read files', resource)).toBe('read');
+    expect(scopeFor('read files offline_access', resource)).toBe('read offline_access');
+    expect(scopeFor('files openid offline_access', resource)).toBe('openid offline_access');
+  });
+
+  it('for nothing that exists is left for the engine to refuse, without the baseline and without offline_access (T-024)', async () => {
+    for (const [scope, kept] of [
+      ['unknown offline_access', 'unknown'],
+      ['files offline_access', 'files'],
+      ['unknown', 'unknown'],
+      ['openid unknown offline_access', 'openid unknown offline_access'],
+    ] as const)
+      expect((await prepared(`scope=${encodeURIComponent(scope)}`)).query.get('scope')).toBe(kept);
+    const twice = new URLSearchParams('scope=unknown&scope=offline_access');
+    completeRequest(twice, registry);
+    expect(twice.getAll('scope')).toEqual(['unknown', 'offline_access']);
   });
 
   it('for offline_access alone asks for the baseline and that', async () => {

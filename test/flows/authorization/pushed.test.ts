@@ -123,7 +123,7 @@ describe('a pushed authorization request', () => {
     ['a redirect URI that is not registered', { redirect_uri: 'https://evil.example/cb' }, 'invalid_request'],
     ['an unknown resource', { resource: 'https://evil.example' }, 'invalid_target'],
     ['no scope that exists', { scope: 'nonsense' }, 'invalid_scope'],
-    ['none but offline_access', { scope: 'nonsense offline_access' }, 'invalid_scope'],
+    ['none but offline_access', { scope: 'nonsense offline_access', prompt: 'consent' }, 'invalid_scope'],
     ['no code challenge', { code_challenge: '' }, 'invalid_request'],
     ['another response mode', { response_mode: 'fragment' }, 'invalid_request'],
     ['another response type', { response_type: 'token' }, 'unsupported_response_type'],

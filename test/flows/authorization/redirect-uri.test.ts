@@ -185,7 +185,7 @@ describe('an error before anybody has seen a page', () => {
 
   it.each([
     [{ scope: 'nonsense' }, 'invalid_scope'],
-    [{ scope: 'offline_access nonsense' }, 'invalid_scope'],
+    [{ scope: 'offline_access nonsense', prompt: 'consent' }, 'invalid_scope'],
     [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
     [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
     [{ prompt: 'nonsense' }, 'invalid_request'],

@@ -269,12 +269,25 @@ describe('scopes by role', () => {
       { upstream: 'work', reason: 'no_scope_for_roles', purpose: 'authorization', clientId: flow.clientId },
     ]);
     expect(await audited(scene, 'consent.denied')).toEqual([]);
+    const account = await lina.visitor.open(`${scene.gatehouse.url}/account`);
+    expect(account.html, 'the login goes on (T-122)').toContain(lin.email);
     const { response } = await lina.visitor.submit(refused, '/leave', []);
     const sent = new URL(response.headers.get('location') ?? '');
     expect(Object.fromEntries(sent.searchParams)).toMatchObject({
       error: 'access_denied',
       error_description: 'the login of the person may not be used for this',
     });
+  });
+
+  it('of which none is left let somebody try with another account, which ends the login only then', async () => {
+    const scene = await startScene({ grantScopes });
+    const lina = person();
+    await logIn(await begin(scene), lina);
+    const refused = await lina.visitor.open((await begin(scene, { scope: 'notes:write' })).url);
+    const again = await lina.visitor.submit(refused, '/again', []);
+    expect(again.html).toContain('/approve"');
+    const account = await lina.visitor.open(`${scene.gatehouse.url}/account`);
+    expect(account.html).not.toContain(lin.email);
   });
 
   it('of which none is left of what was ticked turn somebody away, also where the page had others', async () => {
