@@ -89,7 +89,10 @@ export class Places {
   }
 
   #none(limit: number, whose: string): JsonRpcError {
-    const message = `All ${limit} processes ${whose}for the MCP server ${this.#name} are busy. Try again when a call of theirs has ended.`;
-    return { code: -32000, message, data: { reason: 'backend_processes_exhausted' } };
+    const busy =
+      limit === 1
+        ? `The one process ${whose}for the MCP server ${this.#name} is busy. Try again when its call has ended.`
+        : `All ${limit} processes ${whose}for the MCP server ${this.#name} are busy. Try again when a call of theirs has ended.`;
+    return { code: -32000, message: busy, data: { reason: 'backend_processes_exhausted' } };
   }
 }

@@ -30,6 +30,14 @@ describe('the places of a backend', () => {
     expect(places.taken).toBe(3);
   });
 
+  it('are spoken of in the singular where there is one', () => {
+    const places = new Places('Notes', { total: 5, perAccount: 1 }, () => 0);
+    places.take(occupant('ada'));
+    expect(places.take(occupant('ada'))?.message).toBe(
+      'The one process of your account for the MCP server Notes is busy. Try again when its call has ended.',
+    );
+  });
+
   it('are given back by the longest idle process of the same account first', () => {
     const places = new Places('Notes', { total: 9, perAccount: 3 }, () => 10);
     const [busy, later, longest] = [occupant('ada'), occupant('ada', 5), occupant('ada', 2)];
