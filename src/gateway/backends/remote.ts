@@ -93,9 +93,10 @@ export function createRemoteBackend(
   let known: LinkKind | undefined;
 
   const warn = createBoundedWarnings(name, logger);
-  const noteFailure = ({ reason, status, code }: FailureDetail): void => {
+  const { origin } = url;
+  const noteFailure = ({ reason, status, code, location, address }: FailureDetail): void => {
     failures.note(reason);
-    warn({ reason, status, errorCode: code }, 'a backend did not answer');
+    warn({ reason, status, errorCode: code, origin, address, location }, 'a backend did not answer');
   };
   const makeLink = (kind: LinkKind, account: string, given: Credentials, listener: LinkListener): Link => {
     const parts: LinkParts = {

@@ -142,12 +142,12 @@ class Exchange {
     if (this.#isOver) return;
     this.#finish();
     this.#drop?.();
-    const { reason, status, code, mayBeOther = false } = failure;
+    const { reason, status, code, location, address, mayBeOther = false } = failure;
     this.#hearing.failed({
       error: backendError(reason, this.#options.name),
       isBroken,
       isOther: mayBeOther,
-      detail: { reason, status, code },
+      detail: { reason, status, code, location, address },
     });
   }
 

@@ -10,6 +10,10 @@ export interface FailureDetail {
   status?: number | undefined;
   /** What the system calls it. */
   code?: string | undefined;
+  /** Where a redirect leads. */
+  location?: string | undefined;
+  /** Addresses with ports at which there is nobody. */
+  address?: string | undefined;
 }
 
 /** Why a request gets no answer. */

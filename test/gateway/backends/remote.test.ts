@@ -37,7 +37,39 @@ describe('a server by URL', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       reason: 'backend_unreachable',
       errorCode: 'ECONNREFUSED',
+      origin: 'http://127.0.0.1:1',
+      address: '127.0.0.1:1',
     });
+  });
+
+  it.each(['http', 'sse'] as const)(
+    'that points elsewhere stands in the log with where to, and nothing that may be secret (%s, T-194)',
+    async (transport) => {
+      const lines: string[] = [];
+      const { origin, url } = await serve((_asked, response) => {
+        response.writeHead(307, { location: 'https://login.example/in?state=secret#token' }).end();
+      });
+      const log = (line: string): void => void lines.push(line);
+      const talk = await open(backendAt({ url: `${url}?key=secret`, transport }, undefined, log));
+      await talk.ask('initialize', params);
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        reason: 'backend_redirected',
+        origin,
+        location: 'https://login.example/in',
+      });
+      expect(lines.join('')).not.toMatch(/secret|token/);
+    },
+  );
+
+  it('of events that names another origin for messages stands in the log with where to', async () => {
+    const lines: string[] = [];
+    const { url } = await serve((_asked, response) => {
+      response.writeHead(200, eventStream).write('event: endpoint\ndata: http://127.0.0.1:1/in?s=secret\n\n');
+    });
+    const backend = backendAt({ url, transport: 'sse' }, undefined, (line) => lines.push(line));
+    await (await open(backend)).ask('initialize', params);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ location: 'http://127.0.0.1:1/in' });
+    expect(lines.join('')).not.toContain('secret');
   });
 
   it('is asked nothing before its own stream is open, as it drops what it would say there; but not for long', async () => {

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { AnswerError, type AnswerHead, AnswerParser } from './answer-parser.ts';
 import { publicAddressCode } from './near-lookup.ts';
 import type { WireFailure } from './wire-answer.ts';
@@ -168,9 +168,19 @@ export class Connection {
     if (code === 'ANSWER_HEAD_TOO_LARGE') return { reason: 'backend_answer_too_large', code };
     if (code === 'ANSWER_MALFORMED') return { reason: 'backend_not_http', code };
     if (code !== undefined && unverified.test(code)) return { reason: 'backend_certificate_invalid', code };
-    if (!this.#isReady) return { reason: 'backend_unreachable', code };
+    if (!this.#isReady) return { reason: 'backend_unreachable', code, address: triedAddresses(error) };
     return { reason: 'backend_ended', code, isStale: this.#hasServed && !this.#hasHeard };
   }
+}
+
+/** Says at which addresses a connection was tried, where the system says so: a name may have several. */
+function triedAddresses(error: NodeJS.ErrnoException | undefined): string | undefined {
+  const all: { address?: string; port?: number }[] =
+    error instanceof AggregateError ? error.errors : [Object(error)];
+  const tried = all.flatMap(({ address, port }) =>
+    address === undefined ? [] : [`${isIPv6(address) ? `[${address}]` : address}:${port}`],
+  );
+  return tried.length > 0 ? tried.join(', ') : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { isEventStream, readEventStream } from './event-stream.ts';
 import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';
+import { redirectTarget } from './redirect-target.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
@@ -108,7 +109,7 @@ export class EventStreamLink extends PostingLink {
     const { url } = this.parts;
     const target = URL.parse(endpoint, url.href);
     if (target?.origin !== url.origin) {
-      this.#failed({ reason: 'backend_redirected' });
+      this.#failed({ reason: 'backend_redirected', location: redirectTarget(endpoint, url) });
       return;
     }
     clearTimeout(this.#late);

@@ -6,6 +6,10 @@ export interface WireFailure {
   reason: BackendFailure;
   /** What the system calls it, for the log. */
   code?: string | undefined;
+  /** Where a redirect leads, for the log. */
+  location?: string | undefined;
+  /** Addresses with ports at which there is nobody, for the log. */
+  address?: string | undefined;
   /** Whether a connection from before turned out to be closed: the server may not have seen the request. */
   isStale?: boolean;
 }

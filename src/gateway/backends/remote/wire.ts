@@ -3,6 +3,7 @@ import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
+import { redirectTarget } from './redirect-target.ts';
 import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
 
 /** How a backend is reached. */
@@ -37,7 +38,7 @@ const pathForm = /^[\x21-\x7e]+$/;
  * out. Not `node:http`, whose requests and answers take three times as long, nor `fetch`, which takes longer still.
  */
 export class Wire {
-  readonly #host: string;
+  readonly #url: URL;
   readonly #connections: Connections;
   readonly #heads: Deadlines;
   /** See {@link WireOptions.bodyMs}; kept by who reads. */
@@ -45,7 +46,7 @@ export class Wire {
 
   /** @throws Error where the URL is one that messages are not sent to */
   constructor(options: WireOptions) {
-    this.#host = options.url.host;
+    this.#url = options.url;
     this.#connections = new Connections(options);
     this.#heads = new Deadlines(options.headMs);
     this.bodies = new Deadlines(options.bodyMs);
@@ -56,7 +57,8 @@ export class Wire {
    * @returns drops it: nothing of its answer is read any more, and the listener hears nothing
    */
   send(request: WireRequest, listener: WireListener): () => void {
-    const exchange = new Exchange(listener, this.#heads);
+    const base = (): URL => new URL(request.path, this.#url);
+    const exchange = new Exchange(listener, this.#heads, base);
     const bytes = this.#write(request);
     if (bytes) exchange.begin(this.#connections.take(), bytes);
     // It says nothing of the server.
@@ -76,7 +78,7 @@ export class Wire {
    */
   #write({ method, path, headers, body }: WireRequest): Buffer | undefined {
     if (!pathForm.test(path)) return undefined;
-    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}\r\nconnection: keep-alive\r\n`;
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n`;
     for (let at = 0; at < headers.length; at += 2) {
       const [name = '', value = ''] = [headers[at], headers[at + 1]];
       if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
@@ -96,14 +98,17 @@ class Exchange implements ConnectionUser, WireAnswer {
   status = 0;
   headers: WireAnswer['headers'] = new Map();
   readonly #forgetDeadline: () => void;
+  readonly #base: () => URL;
   /** Until the head has come. */
   #listener: WireListener | undefined;
   #taker: BodyTaker | undefined;
   /** Until the answer is whole. */
   #connection: Connection | undefined;
 
-  constructor(listener: WireListener, heads: Deadlines) {
+  /** @param base gives the URL it goes to */
+  constructor(listener: WireListener, heads: Deadlines, base: () => URL) {
     this.#listener = listener;
+    this.#base = base;
     this.#forgetDeadline = heads.set(() => this.#giveUp({ reason: 'backend_timed_out' }));
   }
 
@@ -114,7 +119,8 @@ class Exchange implements ConnectionUser, WireAnswer {
 
   head({ status, headers }: AnswerHead): void {
     if (status >= 300 && status < 400) {
-      this.#giveUp({ reason: 'backend_redirected' });
+      const location = redirectTarget(headers.get('location'), this.#base());
+      this.#giveUp({ reason: 'backend_redirected', location });
       return;
     }
     const listener = this.#listener;
