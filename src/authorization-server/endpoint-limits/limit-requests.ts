@@ -79,9 +79,13 @@ export function limitClient(limit: ClientLimit): Step {
  */
 export function limitFailures(limit: ClientLimit): Step {
   return async (ctx, next) => {
-    const addressWait = await waitOf(limit.byAddress, () => addressOf(ctx));
+    const waitOfAddress = () => waitOf(limit.byAddress, () => addressOf(ctx));
+    const addressWait = await waitOfAddress();
     if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
     const clientId = await readClaimedClient(ctx);
+    // While a body is on its way the address may have come to its limit.
+    const waitByNow = await waitOfAddress();
+    if (waitByNow > 0) return refuseAddress(ctx, limit, waitByNow);
     const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
     if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
     await next();

@@ -1,5 +1,6 @@
 // Flows of src/authorization-server/endpoint-limits/limit-requests.ts.
-import { createServer, type RequestListener } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
@@ -89,6 +90,26 @@ describe('behind one address', () => {
     );
     expect(statuses.slice(0, 50)).toEqual(Array<number>(50).fill(401));
     expect(statuses.slice(50)).toEqual(Array<number>(10).fill(429));
+  });
+
+  it('nor do bodies that are held back until the address is at its limit (T-055)', async () => {
+    const gatehouse = await start({ tokenFailures: few });
+    const held = Array.from({ length: 10 }, (_, at) => {
+      const authorization = `Basic ${Buffer.from(`held-${at}:x`).toString('base64')}`;
+      const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+      const asked = request(`${gatehouse.url}/token`, { method: 'POST', headers });
+      asked.write('grant_type=refresh_token');
+      const status = once(asked, 'response').then(([{ statusCode }]) => statusCode as number);
+      return { finish: () => asked.end('&refresh_token=x'), status };
+    });
+    await guess(
+      gatehouse.url,
+      Array.from({ length: 50 }, (_, at) => `made-up-${at}`),
+    );
+    for (const { finish, status } of held) {
+      finish();
+      expect(await status).toBe(429);
+    }
   });
 
   it('a client counts as the same one however it says who it is (T-055)', async () => {
