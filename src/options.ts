@@ -3,7 +3,7 @@ import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import { origin, proxy } from './settings/addresses.ts';
 import { withBaselineRule } from './settings/baseline-rule.ts';
 import { clientSettings } from './settings/clients.ts';
-import { knownNames, nearest } from './settings/known-names.ts';
+import { describeIssues } from './settings/issues.ts';
 import { limitSettings } from './settings/limits.ts';
 import { loginSettings } from './settings/login.ts';
 import { mcpSettings } from './settings/mcp.ts';
@@ -97,51 +97,6 @@ export type SettingsInput = z.input<typeof settingsSchema>;
 /** Settings with their defaults filled in. */
 export type Settings = z.output<typeof settingsSchema>;
 
-function describeIssue(issue: z.core.$ZodIssue, namesBeside: readonly string[] = []): string[] {
-  const place = issue.path.join('.');
-  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${place}: ${message}`);
-  if (issue.code === 'invalid_union') return describeNearestForm(issue);
-  if (issue.code === 'invalid_type') return [`${place || 'settings'}: ${describeType(issue)}`];
-  if (issue.code !== 'unrecognized_keys') return [`${place || 'settings'}: ${issue.message}`];
-  return issue.keys.map((key) => {
-    const beside = place ? [] : namesBeside;
-    const suggestion = nearest(key, [...knownNames(settingsSchema, issue.path), ...beside]);
-    const name = place ? `${place}.${key}` : key;
-    return `${name}: there is no such setting${suggestion ? `; did you mean ${suggestion}?` : ''}`;
-  });
-}
-
-/** Kinds of values, as JSON has them. */
-const kinds: Readonly<Record<string, string>> = {
-  string: 'a string, in quotes',
-  number: 'a number, without quotes',
-  int: 'a whole number',
-  boolean: 'true or false, without quotes',
-  array: 'a list, in [ ]',
-  object: 'an object, in { }',
-  record: 'an object, in { }',
-};
-
-/** A value of the wrong kind, or one that is not there; a sentence of our own stays as it is. */
-function describeType({ expected, message }: z.core.$ZodIssueInvalidType): string {
-  const received = /^Invalid input: expected .*, received (.*)$/.exec(message)?.[1];
-  const kind = kinds[expected];
-  if (received === undefined || kind === undefined) return message;
-  return received === 'undefined' ? `is missing: it takes ${kind}` : `must be ${kind}`;
-}
-
-/** Of the forms a setting can have, the one that was probably meant: what is wrong with it. */
-function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidUnion): string[] {
-  const names = (issue: z.core.$ZodIssue): number =>
-    issue.code === 'unrecognized_keys' ? issue.keys.length : 1;
-  const forms = errors
-    .map((issues) => ({ issues, weight: issues.reduce((sum, issue) => sum + names(issue), 0) }))
-    .sort((one, other) => one.weight - other.weight);
-  const [nearestForm] = forms;
-  if (!nearestForm) return [`${path.join('.')}: ${message}`];
-  return nearestForm.issues.flatMap((issue) => describeIssue({ ...issue, path: [...path, ...issue.path] }));
-}
-
 /**
  * Checks settings and fills in the defaults. What stands in `mcpServers` is in `routes` then, and routes that declare
  * scopes have rules.
@@ -151,7 +106,9 @@ function describeNearestForm({ path, errors, message }: z.core.$ZodIssueInvalidU
 export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
   const parsed = settingsSchema.safeParse(input);
   if (!parsed.success)
-    throw new SettingsRefused(parsed.error.issues.flatMap((issue) => describeIssue(issue, namesBeside)));
+    throw new SettingsRefused(
+      describeIssues(parsed.error.issues, { schema: settingsSchema, input, namesBeside }),
+    );
   const { data } = parsed;
   const imported = readMcpServers(data.mcpServers, Object.keys(data.routes));
   const routes = { ...data.routes, ...routeSettings.parse(imported.routes) };

@@ -2,18 +2,59 @@ import leven from 'leven';
 
 /**
  * The names a place in a schema knows.
- * @param schema of the whole
+ * @param whole schema of the whole
  * @param path from there; a number is a place in a list, a name one in an object or a table
  * @returns none where the schema has no such place
  */
 export function knownNames(whole: unknown, path: readonly PropertyKey[]): string[] {
+  return Object.keys(shapeOf(schemaAt(whole, path)) ?? {});
+}
+
+/** What is known of one of the forms a setting can have. */
+export interface Form {
+  /** Which kind of value it takes, as the schema calls it. */
+  kind: string | undefined;
+  /** The values it takes, where it takes no others. */
+  values: readonly unknown[] | undefined;
+  /** The names it knows, where it is an object. */
+  names: readonly string[];
+  /** Those that cannot be left out. */
+  needed: readonly string[];
+}
+
+/**
+ * The forms a place in a schema can have, in the order of the schema: one, where it is no union.
+ * @param path as for {@link knownNames}
+ */
+export function formsAt(whole: unknown, path: readonly PropertyKey[]): Form[] {
+  let inner = schemaAt(whole, path) as
+    | { shape?: unknown; options?: readonly unknown[]; unwrap?: () => unknown; def?: { type?: string } }
+    | undefined;
+  while (inner && !inner.shape && !inner.options && inner.unwrap && inner.def?.type !== 'array')
+    inner = inner.unwrap() as typeof inner;
+  // The options of an enumeration are its values.
+  const options = inner?.def?.type === 'union' ? inner.options : undefined;
+  return (options ?? [inner]).map((option) => {
+    const { type, values } =
+      (option as { def?: { type?: string; values?: unknown[] } } | undefined)?.def ?? {};
+    const shape = shapeOf(option) ?? {};
+    const needed = Object.keys(shape).filter((name) => !takesNothing(shape[name]));
+    return { kind: type, values, names: Object.keys(shape), needed };
+  });
+}
+
+function takesNothing(schema: unknown): boolean {
+  return (schema as { safeParse: (value: unknown) => { success: boolean } }).safeParse(undefined).success;
+}
+
+function schemaAt(whole: unknown, path: readonly PropertyKey[]): unknown {
   let schema = whole;
   for (const step of path)
     schema =
       typeof step === 'number'
         ? memberOf(schema, 'element')
         : (shapeOf(schema)?.[String(step)] ?? memberOf(schema, 'valueType'));
-  return Object.keys(shapeOf(schema) ?? {});
+  return schema;
 }
 
 /** What each member of a list, or each value of a table, is. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { knownNames, nearest } from '../../src/settings/known-names.ts';
+import { formsAt, knownNames, nearest } from '../../src/settings/known-names.ts';
 
 const schema = z
   .strictObject({
@@ -22,6 +22,22 @@ describe('the names a schema knows', () => {
   ])('at %j are %j', (path, names) => {
     expect(knownNames(schema, path)).toEqual(names);
   });
+});
+
+it('the forms a place can have are those of its union, with what each knows and cannot do without', () => {
+  const union = z.union([
+    z.literal('all'),
+    z.strictObject({ one: z.string(), more: z.string().optional() }),
+    z.array(z.enum(['a'])),
+  ]);
+  const whole = z.strictObject({ table: z.record(z.string(), union.default('all')).default({}) });
+  expect(formsAt(whole, ['table', 'any'])).toEqual([
+    { kind: 'literal', values: ['all'], names: [], needed: [] },
+    { kind: 'object', values: undefined, names: ['one', 'more'], needed: ['one'] },
+    { kind: 'array', values: undefined, names: [], needed: [] },
+  ]);
+  expect(formsAt(whole, [])).toMatchObject([{ kind: 'object', names: ['table'], needed: [] }]);
+  expect(formsAt(whole, ['nowhere'])).toMatchObject([{ names: [], needed: [] }]);
 });
 
 describe('the nearest name', () => {
