@@ -51,7 +51,7 @@ function requireFolder(folder: string): void {
  * Finds where an installation is, or would be. Where the folder is named, no config file is read; faults elsewhere in
  * the file do not matter while there is a database.
  * @returns its path, absolute
- * @throws CliError where the file does not tell; SettingsRefused
+ * @throws CliError where the file does not tell, because of a SettingsRefused; SettingsRefused
  */
 function locateData({ config, data }: InstallationOptions): string {
   if (data !== undefined) return resolve(data);
@@ -66,11 +66,13 @@ function loadNamedFolder(config: string | undefined): string {
     return loadDataFolder(config);
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error;
-    throw new CliError(
+    const failure = new CliError(
       error.message,
       exitCodes.usage,
       'While the config file does not say where the data is, name the folder with --data.',
     );
+    failure.cause = error;
+    throw failure;
   }
 }
 

@@ -172,6 +172,12 @@ describe('a running server', () => {
     expect((await runGatehouse(['routes', ...named])).stdout).toMatch(/^ROUTE[\s\S]*\nnotes /);
     expect((await runGatehouse(['account', 'list', ...named])).stdout).toContain(ada.email);
     await write('{ "routes": ');
+    const unreadable = await runGatehouse(['reload', '--json', ...named]);
+    expect(unreadable.code).toBe(2);
+    expect(unreadable.stderr).toMatch(/^Nothing has changed: [\s\S]* is not valid JSON [\s\S]*--data\.\n$/);
+    expect(JSON.parse(unreadable.stdout)).toEqual({
+      problems: [expect.stringContaining('is not valid JSON')],
+    });
     expect((await command('reload')).stderr).toContain('is not valid JSON');
     expect((await fetch(`${url}/files/mcp`, { method: 'POST' })).status).toBe(401);
     await write(good);
