@@ -42,6 +42,15 @@ describe('gatehouse whoami', () => {
     await expect(runWhoami(mcp.url, { check: true }, io)).rejects.toMatchObject({ exitCode: 3 });
   });
 
+  it('waits for a server as long as it is told to', async () => {
+    const { mcp, io } = await startLoggedIn();
+    const silent = { ...io, fetch: () => new Promise<Response>(() => undefined) };
+    await expect(runWhoami(mcp.url, { check: true, timeout: 0.2 }, silent)).rejects.toMatchObject({
+      exitCode: 6,
+      message: 'The server did not answer within 0.2 s.',
+    });
+  });
+
   it.each([{}, { check: true }])(
     'ends with exit code 3 where there is none, also as JSON: %j',
     async (options) => {
