@@ -33,7 +33,7 @@ export class StartBudget {
   leftMs(caller: AuthInfo | undefined): number {
     this.#forget();
     const { forMs } = (caller && this.#waited.get(principalKey(caller))) ?? { forMs: 0 };
-    return Math.max(0, this.#wholeMs - forMs);
+    return Math.max(0, Math.round(this.#wholeMs - forMs));
   }
 
   /** Who started nothing for as long as a start takes waits for none. */
