@@ -91,6 +91,11 @@ export const settingsSchema = settings.superRefine((whole, context) => {
     });
 });
 
+/** Says whether a setting has this name. */
+export function isSetting(name: string): boolean {
+  return Object.hasOwn(settings.shape, name);
+}
+
 /** Settings as written: everything may be left out. */
 export type SettingsInput = z.input<typeof settingsSchema>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseSettings, type Settings, type SettingsInput } from '../options.ts';
+import { isSetting, parseSettings, type Settings, type SettingsInput } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { describeJsonFault } from './json-fault.ts';
 
@@ -62,13 +62,16 @@ function mayHold(value: unknown): value is object {
 }
 
 /**
- * Finds the data folder of a config file, whatever else is wrong in it: who runs a server has to reach it then, too.
+ * Finds the data folder of a config file, whatever else is wrong in it: who runs a server has to reach it then, too. Where
+ * `data` is not there, a name that is no setting may be what it was meant to be.
  * @param file path of the config file; undefined for none
  * @returns its path, absolute
- * @throws SettingsRefused where the file, or its `data`, cannot be read
+ * @throws SettingsRefused where the file, or its `data`, cannot be read, or may have been meant by another name
  */
 export function loadDataFolder(file: string | undefined): string {
-  const { data } = file === undefined ? {} : readFile(file);
+  const written = file === undefined ? {} : readFile(file);
+  const { data } = written;
+  if (data === undefined && Object.keys(written).some((name) => !isSetting(name))) parseSettings(written);
   const base = file === undefined ? process.cwd() : dirname(resolve(file));
   return resolve(base, parseSettings(data === undefined ? {} : { data }).data);
 }

@@ -9,10 +9,11 @@ type ScopedRoute = Pick<RoutesSettings[string], 'scopes' | 'baselineScopes' | 's
  */
 export function withBaselineRule<Route extends ScopedRoute>(route: Route): Route {
   const { scopes, baselineScopes, scopeRules = {} } = route;
-  const { tools, prompts, resources, otherwise } = scopeRules;
-  const hasRules = [tools, prompts, resources, otherwise].some((rule) => rule !== undefined);
-  if (scopes === undefined || hasRules) return route;
-  return { ...route, scopeRules: { ...scopeRules, otherwise: baselineScopes ?? Object.keys(scopes) } };
+  const { tools = {}, prompts = {}, resources = {}, otherwise } = scopeRules;
+  const hasRules = [tools, prompts, resources].some((table) => Object.keys(table).length > 0);
+  if (scopes === undefined || hasRules || otherwise !== undefined) return route;
+  const baseline = baselineScopes?.length ? baselineScopes : Object.keys(scopes);
+  return { ...route, scopeRules: { ...scopeRules, otherwise: baseline } };
 }
 
 /** Names the scopes a route declares that nothing needs: whoever lacks one may do all the same. */

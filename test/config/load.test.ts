@@ -108,8 +108,10 @@ describe('settings from a file', () => {
     const file = configFile('{"data":"state","routes":5,"tokns":{}}');
     expect(loadDataFolder(file)).toBe(resolve(file, '..', 'state'));
     expect(loadDataFolder(configFile('{"data":"/var/lib/x"}'))).toBe('/var/lib/x');
-    const other = configFile('{"lisen":1}');
+    const other = configFile('{"listen":1,"$schema":"x"}');
     expect(loadDataFolder(other)).toBe(resolve(other, '..', 'data'));
+    for (const name of ['dta', 'dataFolder', 'lisen'])
+      expect(() => loadDataFolder(configFile(`{"${name}":1}`)), name).toThrow(`- ${name}: there is no such`);
     expect(loadDataFolder(undefined)).toBe(resolve('data'));
     expect(() => loadDataFolder(configFile('{"data":5,"tokns":1}'))).toThrow(
       /- data: must be a string, in quotes$/,

@@ -14,7 +14,13 @@ describe('everything at a route with scopes needs its baseline scopes', () => {
       { scopes, scopeRules: { implies: { 'notes:write': ['notes:read'] }, lists: 'granted' } },
       { implies: { 'notes:write': ['notes:read'] }, lists: 'granted', otherwise: both },
     ],
-    ['unless it has rules', { scopes, scopeRules: { tools: {} } }, { tools: {} }],
+    ['all of them where none is the baseline', { scopes, baselineScopes: [] }, { otherwise: both }],
+    [
+      'also where no rule stands in its tables',
+      { scopes, scopeRules: { tools: {} } },
+      { tools: {}, otherwise: both },
+    ],
+    ['unless it has rules', { scopes, scopeRules: { tools: { a: [] } } }, { tools: { a: [] } }],
     ['unless it says what is not named', { scopes, scopeRules: { otherwise: [] } }, { otherwise: [] }],
     ['or has no scopes of its own', {}, undefined],
   ])('%s', (_what, route, expected) => {

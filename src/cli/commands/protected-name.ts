@@ -3,46 +3,61 @@ import { basename } from 'node:path';
 /** Most characters of a name in the settings. */
 const maxLength = 200;
 
-/** Commands that run what one of their arguments names. */
-const runners: readonly (readonly string[])[] = [
-  ['npx'],
-  ['bunx'],
-  ['pnpx'],
-  ['uvx'],
-  ['npm', 'exec'],
-  ['npm', 'x'],
-  ['pnpm', 'dlx'],
-  ['pnpm', 'exec'],
-  ['yarn', 'dlx'],
-  ['bun', 'x'],
-  ['bun', 'run'],
-  ['uv', 'tool', 'run'],
-  ['uv', 'run'],
-  ['pipx', 'run'],
-  ['docker', 'run'],
-  ['podman', 'run'],
-  ['deno', 'run'],
-  ['bun'],
-  ['node'],
-  ['python'],
-  ['python3'],
-  ['ruby'],
-  ['tsx'],
+/** A command that runs what one of its arguments names. */
+interface Runner {
+  commands: readonly string[];
+  /** Its options that stand alone. */
+  alone: readonly string[];
+  /** Its options that take a value, as the next word or behind `=`. */
+  valued: readonly string[];
+}
+
+/**
+ * Options that are not among these end the search: what follows may be their value, and a secret, which must not become a
+ * name that everybody sees.
+ */
+const runners: readonly Runner[] = [
+  {
+    commands: ['npx', 'bunx', 'pnpx', 'npm exec', 'npm x', 'pnpm dlx', 'pnpm exec', 'yarn dlx', 'bun x'],
+    alone: ['--', '-y', '--yes', '-q', '--quiet', '--prefer-offline'],
+    valued: ['-p', '--package'],
+  },
+  {
+    commands: ['uvx', 'uv tool run', 'pipx run'],
+    alone: ['-q', '--quiet', '--isolated', '--offline'],
+    valued: ['--from', '--with', '--python'],
+  },
+  {
+    commands: ['uv run'],
+    alone: ['-q', '--quiet', '--isolated', '--offline', '--frozen', '--no-project'],
+    valued: ['--directory', '--project', '--with', '--python', '--env-file'],
+  },
+  {
+    commands: ['docker run', 'podman run'],
+    alone: ['-i', '-t', '-it', '--interactive', '--tty', '--rm', '--init', '--read-only'],
+    valued: ['-e', '--env', '--env-file', '-v', '--volume', '--mount', '--name', '--network', '-u', '--user'],
+  },
+  {
+    commands: ['node', 'tsx', 'bun run', 'bun'],
+    alone: ['--no-warnings', '--enable-source-maps', '--experimental-strip-types'],
+    valued: ['--import', '-r', '--require', '--env-file', '--max-old-space-size'],
+  },
+  // What `-m` takes is what is run.
+  {
+    commands: ['python', 'python3'],
+    alone: ['-m', '-u', '-B', '-I', '-E', '-s', '-O'],
+    valued: ['-W', '-X'],
+  },
 ];
 
-/** Their options that take a value as a word of its own; `-m` of Python is none, as its value is what is run. */
-const valued = new Set(
-  '-p --package -c --call -r --require --import --loader --env-file -C -e --eval --from --with --python -v --volume --mount --name --network --env -u --user -w --workdir'.split(
-    ' ',
-  ),
-);
-
-/** What one of the arguments of a runner names. */
-function firstOperand(words: readonly string[]): string | undefined {
+/** What one of the arguments of a runner names; undefined where that is not certain. */
+function firstOperand(words: readonly string[], { alone, valued }: Runner): string | undefined {
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
-    if (!word.startsWith('-')) return word;
-    if (valued.has(word)) at++;
+    if (!word.startsWith('-')) return word.includes('://') ? undefined : word;
+    if (valued.includes(word)) at++;
+    else if (!alone.includes(word) && !valued.some((option) => word.startsWith(`${option}=`)))
+      return undefined;
   }
   return undefined;
 }
@@ -62,7 +77,12 @@ export function protectedName([target = '', ...args]: readonly string[]): string
   const url = /^https?:\/\//i.test(target) ? URL.parse(target) : null;
   if (url) return url.host.slice(0, maxLength);
   const words = [basename(target), ...args];
-  const runner = runners.find((prefix) => prefix.every((word, at) => words[at] === word));
-  const operand = runner && firstOperand(words.slice(runner.length));
-  return ((operand && bareName(operand)) || words[0] || target).slice(0, maxLength);
+  for (const runner of runners)
+    for (const command of runner.commands) {
+      const { length } = command.split(' ');
+      if (words.slice(0, length).join(' ') !== command) continue;
+      const operand = firstOperand(words.slice(length), runner);
+      return ((operand && bareName(operand)) || (words[0] ?? target)).slice(0, maxLength);
+    }
+  return (words[0] || target).slice(0, maxLength);
 }

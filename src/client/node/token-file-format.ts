@@ -42,7 +42,7 @@ const credential = z.object({
 });
 
 const formerLogin = z.object({
-  issuer: z.string(),
+  issuer: z.string().optional(),
   machine: z
     .object({
       grant: z.enum(['client_credentials', 'workload_identity']),

@@ -102,7 +102,7 @@ export interface CredentialStore {
    * Keeps a credential and makes it the one of this server, in place of any other. What {@link endCredential} has left is
    * forgotten.
    * @param renewed the credential it was renewed from; where the server has another one by now, which a login has put
-   *   there meanwhile, nothing is kept (CL-1)
+   *   there meanwhile, it is kept for other servers that share it alone (CL-1)
    */
   saveCredential(server: string, credential: Credential, renewed?: Credential): Promise<void>;
   /** Drops a credential, if its access token is still this one: a newer one is somebody else's (A9-05). */

@@ -30,7 +30,7 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_not_started:
     'could not be started. Its operator finds the reason in the log of the server; try again when it is mended.',
   backend_start_timed_out:
-    'did not answer initialize in time. Try again; if it stays so, its operator finds more in the log of the server.',
+    'did not answer initialize in time. Try again in a minute; if it stays so, its operator finds more in the log of the server.',
   backend_ended:
     'ended while the call ran. Look whether it had its effect before you send it again; the server is started anew.',
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
@@ -50,7 +50,8 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
     'does not let the gateway in (401). Its operator has to give the gateway valid credentials.',
   backend_forbids: 'does not allow this with the credentials of the gateway (403). Ask its operator.',
   backend_refused: 'refused the request. Its operator finds the status in the log of the gateway.',
-  backend_failed: 'failed on its side. Try again; if it stays so, tell its operator.',
+  backend_failed:
+    'failed on its side. Look whether what was asked had its effect before you send it again; if it stays so, tell its operator.',
   backend_overloaded: 'has too much to do. Try again later.',
   backend_session_lost: 'has forgotten the session and does not begin one like it. Start a new session.',
   backend_busy: 'has too many calls of yours under way. Wait until some of them are answered.',

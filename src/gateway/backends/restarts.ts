@@ -11,15 +11,20 @@ const forgivenMs = 60_000;
 /** How often a program may end that was started well, until the next start waits. */
 const freeEnds = 3;
 
-/** A failure of a program. */
+/** A failure of a program, or of a server by URL to begin a session. */
 export interface ProcessFailure {
   reason: BackendFailure;
   /** How long it had answered, in milliseconds; undefined where it never did. */
   stoodMs?: number;
+  /** When the attempt began that failed; what began before the last outcome was noted is no news. */
+  begunMs?: number;
 }
 
 interface Failing {
   count: number;
+  /** How many of them were of programs that do not answer `initialize`. */
+  silent: number;
+  notedMs: number;
   untilMs: number;
   reason: BackendFailure;
 }
@@ -48,15 +53,28 @@ export class Restarts {
   }
 
   /** Takes note of a failure. */
-  failed(account: string, { reason, stoodMs }: ProcessFailure): void {
+  failed(account: string, { reason, stoodMs, begunMs }: ProcessFailure): void {
     this.#forgive();
+    const nowMs = this.#nowMs();
+    const known = this.#failing.get(account);
+    if (known && begunMs !== undefined && begunMs < known.notedMs) return;
     const hasStood = stoodMs !== undefined && stoodMs >= forgivenMs;
-    const count = hasStood ? 1 : (this.#failing.get(account)?.count ?? 0) + 1;
-    const doublings = count - 1 - (stoodMs === undefined ? 0 : freeEnds);
-    const firstMs = reason === 'backend_start_timed_out' ? firstWaitOfSilentMs : firstWaitMs;
+    const count = hasStood ? 1 : (known?.count ?? 0) + 1;
+    const isSilent = reason === 'backend_start_timed_out';
+    const silent = (known?.silent ?? 0) + (isSilent ? 1 : 0);
+    const doublings = isSilent ? silent - 1 : count - 1 - (stoodMs === undefined ? 0 : freeEnds);
+    const firstMs = isSilent ? firstWaitOfSilentMs : firstWaitMs;
     const fullMs = doublings < 0 ? 0 : Math.min(longestWaitMs, firstMs * 2 ** doublings);
     const waitMs = fullMs * (0.75 + this.#random() / 4);
-    this.#failing.set(account, { count, reason, untilMs: this.#nowMs() + waitMs });
+    this.#failing.set(account, { count, silent, reason, notedMs: nowMs, untilMs: nowMs + waitMs });
+  }
+
+  /** A server has answered `initialize` for an account: what failed before is forgotten. */
+  succeeded(account: string): void {
+    this.#forgive();
+    const nowMs = this.#nowMs();
+    const reason = 'backend_start_timed_out';
+    this.#failing.set(account, { count: 0, silent: 0, reason, notedMs: nowMs, untilMs: nowMs });
   }
 
   #forgive(): void {

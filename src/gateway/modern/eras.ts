@@ -83,6 +83,12 @@ export class Eras {
     return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
   }
 
+  /** It has answered `initialize`: that it gave no answer of 2026-07-28 in time counts as if it had said so. */
+  provedLegacy(): void {
+    this.speaksLegacy = true;
+    if (this.#verdict?.speaksModern === false) this.#verdict.until = this.#options.nowMs() + this.#believedMs;
+  }
+
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
   doubt(caller: Caller): void {
     if (this.#options.nowMs() < this.#doubtFrom || this.#asking) return;

@@ -62,7 +62,7 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
       const { authInfo } = context;
       return new EraServer({
         eras,
-        makeLegacy: () => legacy.create(context, () => budget.leftMs(authInfo)),
+        makeLegacy: () => legacy.create(context, () => budget.takeMs(authInfo)),
         modern,
         authInfo,
         answered: () => authInfo && budget.answered(authInfo),
@@ -73,7 +73,7 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
       if (eras.known !== undefined) return eras.known ? modern : undefined;
       const sinceMs = nowMs();
       if (await eras.speaksModern(caller)) return modern;
-      budget.waited(caller.authInfo, nowMs() - sinceMs);
+      budget.waited(caller.authInfo, sinceMs);
       return undefined;
     },
   };

@@ -1,5 +1,8 @@
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 
+/** Those who waited for the same go on at nearly the same time, in milliseconds. */
+const sameWaitMs = 1000;
+
 /**
  * How long the start of a server may take for each caller: what they have waited before it, until it was known which eras
  * the server speaks, counts. So they hear that it does not answer before their clients give up, which do so after 60 s.
@@ -7,8 +10,8 @@ import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 export class StartBudget {
   readonly #wholeMs: number;
   readonly #nowMs: () => number;
-  /** How long each principal has waited, and when. */
-  readonly #waited = new Map<string, { forMs: number; atMs: number }>();
+  /** Since when each principal had waited, and when that was noted. */
+  readonly #waited = new Map<string, { sinceMs: number; atMs: number }>();
 
   /** @param wholeMs how long a start may take for who has not waited, in milliseconds */
   constructor(wholeMs: number, nowMs: () => number) {
@@ -16,12 +19,14 @@ export class StartBudget {
     this.#nowMs = nowMs;
   }
 
-  /** Takes note that a caller has waited, in milliseconds. */
-  waited(caller: AuthInfo, forMs: number): void {
+  /** Takes note that a caller has waited since then; of several who waited for the same, the first counts. */
+  waited(caller: AuthInfo, sinceMs: number): void {
     this.#forget();
-    const key = principalKey(caller);
+    const [key, atMs] = [principalKey(caller), this.#nowMs()];
+    const known = this.#waited.get(key);
+    const isSame = known !== undefined && atMs - known.atMs < sameWaitMs;
     this.#waited.delete(key);
-    this.#waited.set(key, { forMs, atMs: this.#nowMs() });
+    this.#waited.set(key, { sinceMs: isSame ? Math.min(known.sinceMs, sinceMs) : sinceMs, atMs });
   }
 
   /** A caller has their answer. */
@@ -29,11 +34,17 @@ export class StartBudget {
     this.#waited.delete(principalKey(caller));
   }
 
-  /** How long a start may take now, in milliseconds. @param caller for whom; undefined where it is for everybody */
-  leftMs(caller: AuthInfo | undefined): number {
+  /**
+   * Takes how long a start may take now, in milliseconds. What was waited counts for one start; the next has the whole time.
+   * @param caller for whom; undefined where it is for everybody
+   */
+  takeMs(caller: AuthInfo | undefined): number {
     this.#forget();
-    const { forMs } = (caller && this.#waited.get(principalKey(caller))) ?? { forMs: 0 };
-    return Math.max(0, Math.round(this.#wholeMs - forMs));
+    const key = caller && principalKey(caller);
+    const waited = key === undefined ? undefined : this.#waited.get(key);
+    if (key === undefined || waited === undefined) return this.#wholeMs;
+    this.#waited.delete(key);
+    return Math.max(0, Math.round(this.#wholeMs - (this.#nowMs() - waited.sinceMs)));
   }
 
   /** Who started nothing for as long as a start takes waits for none. */

@@ -1,10 +1,10 @@
+import { leadsElsewhere, uriSpellings } from '../../mcp/checks/uri-spellings.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { type Listed, lists, withEntries } from './listed.ts';
 import { namePatterns } from './name-pattern.ts';
 import { notFound } from './not-found.ts';
 import type { Answer, Step } from './step.ts';
-import { uriSpellings } from './uri-spellings.ts';
 
 /** Which names may be used: those that fit a pattern of `allow` and none of `deny`. */
 export interface NameRules {
@@ -33,14 +33,8 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
   const matchers: Record<string, (name: string) => boolean> = Object.fromEntries(
     Object.entries(rules).map(([kind, { allow, deny }]) => {
       const [isAllowed, isDenied] = [namePatterns(allow), namePatterns(deny)];
-      const spellings = kind === 'resource' ? uriSpellings : (name: string) => [name];
-      return [
-        kind,
-        (name) => {
-          const read = spellings(name);
-          return read.length > 0 && isAllowed(name) && !read.some(isDenied);
-        },
-      ];
+      if (kind !== 'resource') return [kind, (name) => isAllowed(name) && !isDenied(name)];
+      return [kind, (uri) => isAllowed(uri) && !leadsElsewhere(uri) && !uriSpellings(uri).some(isDenied)];
     }),
   );
   const isFree = [tools, prompts, resources].every(

@@ -17,9 +17,27 @@ it.each([
   ['node -e 0', 'node'],
   ['/opt/tools/notes-server secret', 'notes-server'],
   ['./notes.sh', 'notes.sh'],
+  ['python3 -u server.py sk-live-secret', 'server.py'],
+  ['uv run --directory /opt/weather weather.py', 'weather.py'],
+  ['docker run --env=API=abc img', 'img'],
 ])('a server without a name is called by what is run: %s', (command, name) => {
   expect(protectedName(command.split(' '))).toBe(name);
 });
+
+it.each([
+  ['ruby -w server.rb sk-secret', 'ruby'],
+  ['deno run -A -r mod.ts sk-secret', 'deno'],
+  ['uvx -v pkg sk-secret', 'uvx'],
+  ['npx --registry https://TOKEN@npm.example pkg', 'npx'],
+  ['npx git+https://TOKEN@github.example/x/y', 'npx'],
+  ['docker run -l API=abc img', 'docker'],
+  ['uv --directory /opt/weather run weather.py', 'uv'],
+])(
+  'of a command whose options it does not know it takes no argument for the name, which may be a secret: %s',
+  (command, name) => {
+    expect(protectedName(command.split(' '))).toBe(name);
+  },
+);
 
 it('such a name fits the settings', () => {
   expect(protectedName([`/opt/${'a'.repeat(250)}`])).toHaveLength(200);

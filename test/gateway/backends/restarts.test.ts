@@ -65,6 +65,28 @@ describe('the restarts of a program', () => {
     expect(wait()).toBe(1000);
   });
 
+  it('count what failed side by side once, and nothing that began before an answer (T-158)', () => {
+    const { restarts, pass, wait } = start();
+    const silent = { reason: 'backend_start_timed_out' } as const;
+    pass(50_000);
+    for (let session = 0; session < 4; session++) restarts.failed('ada', { ...silent, begunMs: session });
+    expect(wait()).toBe(10_000);
+    pass(20_000);
+    restarts.succeeded('ada');
+    restarts.failed('ada', { ...silent, begunMs: 60_000 });
+    expect(wait()).toBe(0);
+    pass(50_000);
+    restarts.failed('ada', { ...silent, begunMs: 71_000 });
+    expect(wait()).toBe(10_000);
+  });
+
+  it('wait no longer for one that is silent because of others that ended', () => {
+    const { restarts, wait } = start();
+    for (let count = 0; count < 4; count++) restarts.failed('ada', ended);
+    restarts.failed('ada', { reason: 'backend_start_timed_out' });
+    expect(wait()).toBe(10_000);
+  });
+
   it('of one account are nothing to another (T-158)', () => {
     const { restarts, wait } = start();
     restarts.failed('ada', notStarted);

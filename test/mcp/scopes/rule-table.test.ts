@@ -30,17 +30,38 @@ describe('the table of scope rules', () => {
     ['NOTES://1', ['read']],
     [' notes://1', ['read']],
     ['no\ttes://1', ['read']],
-    ['notes://a/../secret/1', ['read']],
-    ['notes://secret/a/../1', ['admin']],
+    ['notes://%73ecret/1', ['admin', 'read']],
+    ['notes://%2573ecret/1', ['admin', 'read']],
+    ['notes://a/../secret/1', ['read', 'admin']],
+    ['notes://secret/a/../1', ['read', 'admin']],
+    ['notes://secret/%2e%2e/1', ['read', 'admin']],
     ['notes://{id}', ['read']],
     ['file:///etc/passwd', undefined],
     ['no uri', undefined],
   ])(
-    'for the resource %j asks %j: the longest beginning of what a URL parser reads decides',
+    'for the resource %j asks %j: in each way it may be read, the longest beginning decides (T-110)',
     (uri, scopes) => {
-      expect(table(operationOn('resource', uri))).toEqual(scopes);
+      expect(table(operationOn('resource', uri))?.toSorted()).toEqual(scopes?.toSorted());
     },
   );
+
+  it.each([
+    ['file:///My Files/', 'file:///My%20Files/a'],
+    ['file:///My Files/', 'file:///My Files/a'],
+    ['https://Example.com/a', 'https://example.com/a/b'],
+    ['file://localhost/a', 'file:///a'],
+    ['notes://ä', 'notes://%C3%A4'],
+    ['files+file:///srv/', 'files+FILE:/srv/x'],
+  ])('finds the rule %j for %j, however either is written', (beginning, uri) => {
+    const rules = createRuleTable({ resources: { [beginning]: ['read'] } });
+    expect(rules(operationOn('resource', uri))).toEqual(['read']);
+  });
+
+  it('asks for what nothing else needs where a URI may be read as one that no rule names', () => {
+    const rules = createRuleTable({ resources: { 'file:///%70ub/': [] }, otherwise: ['read'] });
+    expect(rules(operationOn('resource', 'file:///%70ub/a'))).toEqual(['read']);
+    expect(rules(operationOn('resource', 'file:///pub/..%2fsecret'))).toEqual(['read']);
+  });
 
   it('without rules has none', () => {
     expect(createRuleTable({})(operationOn('resource', 'notes://1'))).toBeUndefined();

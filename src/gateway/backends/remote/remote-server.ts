@@ -203,6 +203,7 @@ export class RemoteServer implements McpLike {
 
   /** Begins a session over the first kind of link by which there is one. */
   async #open(initialize: RequestMessage, untilMs: number): Promise<Outcome> {
+    const begunMs = performance.now();
     const kinds = this.#options.kinds();
     for (const kind of kinds) {
       const link = this.#options.makeLink(kind, this.#credentials, this.#listener);
@@ -210,13 +211,14 @@ export class RemoteServer implements McpLike {
       if (!('failure' in outcome) && !this.#isClosed) {
         this.#link = link;
         this.#options.worked(kind);
+        this.#options.restarts.succeeded(this.#options.account);
         return outcome;
       }
       await link.close();
       if (!('failure' in outcome)) return { failure: { reason: 'backend_ended' } };
       const { reason } = outcome.failure;
       if (reason === 'backend_start_timed_out' && !this.#isClosed)
-        this.#options.restarts.failed(this.#options.account, { reason });
+        this.#options.restarts.failed(this.#options.account, { reason, begunMs });
       if (!outcome.failure.mayBeOther || kinds.length === 1) return outcome;
     }
     return { failure: { reason: 'backend_not_mcp' } };

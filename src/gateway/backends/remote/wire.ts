@@ -57,7 +57,8 @@ export class Wire {
    * @returns drops it: nothing of its answer is read any more, and the listener hears nothing
    */
   send(request: WireRequest, listener: WireListener): () => void {
-    const base = (): URL => new URL(request.path, this.#url);
+    // Behind the origin, never as a reference: a path such as `//` is none.
+    const base = (): URL | null => URL.parse(this.#url.origin + request.path);
     const exchange = new Exchange(listener, this.#heads, base);
     const bytes = this.#write(request);
     if (bytes) exchange.begin(this.#connections.take(), bytes);
@@ -98,15 +99,15 @@ class Exchange implements ConnectionUser, WireAnswer {
   status = 0;
   headers: WireAnswer['headers'] = new Map();
   readonly #forgetDeadline: () => void;
-  readonly #base: () => URL;
+  readonly #base: () => URL | null;
   /** Until the head has come. */
   #listener: WireListener | undefined;
   #taker: BodyTaker | undefined;
   /** Until the answer is whole. */
   #connection: Connection | undefined;
 
-  /** @param base gives the URL it goes to */
-  constructor(listener: WireListener, heads: Deadlines, base: () => URL) {
+  /** @param base gives the URL it goes to, where there is one */
+  constructor(listener: WireListener, heads: Deadlines, base: () => URL | null) {
     this.#listener = listener;
     this.#base = base;
     this.#forgetDeadline = heads.set(() => this.#giveUp({ reason: 'backend_timed_out' }));

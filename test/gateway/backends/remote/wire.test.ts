@@ -3,13 +3,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Wire, type WireRequest } from '../../../../src/gateway/backends/remote/wire.ts';
 
 /** A server that notes what comes, in the pieces in which it comes. */
-async function listen() {
+async function listen(answer = 'HTTP/1.1 204 No\r\n\r\n') {
   const came: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (bytes) => {
       came.push(bytes.toString('latin1'));
-      socket.write('HTTP/1.1 204 No\r\n\r\n');
+      socket.write(answer);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -70,3 +70,13 @@ it('a request that is dropped before it is sent is not sent, and nobody hears of
   expect(came).toHaveLength(1);
   expect(told).toEqual([]);
 });
+
+it.each(['//', '/.//', '//evil/x', '/mcp'])(
+  'a redirect of the path %s ends the request, and nothing else (T-157)',
+  async (path) => {
+    const { send } = await listen('HTTP/1.1 307 Else\r\nlocation: x\r\ncontent-length: 0\r\n\r\n');
+    expect(await send({ method: 'POST', path, headers: [], body: '{}' })).toBe(
+      'backend_redirected undefined',
+    );
+  },
+);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { uriSpellings } from '../../../src/gateway/steps/uri-spellings.ts';
+import { hrefOf, leadsElsewhere, uriSpellings } from '../../../src/mcp/checks/uri-spellings.ts';
 
 it.each([
   ['file:///notes/a', 'file:///notes/a'],
@@ -26,8 +26,12 @@ it.each([
   'a:x\\..\\y',
   '../y',
   'a://x/..',
-])('%s leads elsewhere than it says (T-149)', (uri) => expect(uriSpellings(uri)).toEqual([]));
+])('%s leads elsewhere than it says (T-149)', (uri) => expect(leadsElsewhere(uri)).toBe(true));
 
 it.each(['a://x/..y', 'a://x/y..z/.config', 'https://host/a.b/?c=1..2'])('%s leads where it says', (uri) =>
-  expect(uriSpellings(uri)[0]).toBe(uri),
+  expect(leadsElsewhere(uri)).toBe(false),
 );
+
+it('a URI of one of several backends is written as URLs are behind its key', () => {
+  expect(hrefOf('files+FILE:/my notes')).toBe('files+file:///my%20notes');
+});
