@@ -93,7 +93,7 @@ export class EraServer implements McpLike {
     const { eras, makeLegacy } = this.#options;
     const server = await makeLegacy();
     const answer = await this.#initialize(server, initialize);
-    if (!answer.error) eras.provedLegacy();
+    if (!answer.error) eras.speaksLegacy = true;
     if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModern(caller))) return answer;
     // What a server refuses one client, others have been let begin: that is not for all to know.
     eras.speaksLegacy ??= false;

@@ -83,12 +83,6 @@ export class Eras {
     return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
   }
 
-  /** It has answered `initialize`: that it gave no answer of 2026-07-28 in time counts as if it had said so. */
-  provedLegacy(): void {
-    this.speaksLegacy = true;
-    if (this.#verdict?.speaksModern === false) this.#verdict.until = this.#options.nowMs() + this.#believedMs;
-  }
-
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
   doubt(caller: Caller): void {
     if (this.#options.nowMs() < this.#doubtFrom || this.#asking) return;
@@ -142,7 +136,8 @@ export class Eras {
     );
     const timer = setTimeout(() => {
       cancel();
-      resolve({ speaksModern: false, forMs: doubtedMs });
+      // Where it has answered `initialize` meanwhile, its silence says enough.
+      resolve({ speaksModern: false, forMs: this.speaksLegacy ? this.#believedMs : doubtedMs });
     }, probeMs);
     return promise.finally(() => clearTimeout(timer));
   }

@@ -10,8 +10,8 @@ const sameWaitMs = 1000;
 export class StartBudget {
   readonly #wholeMs: number;
   readonly #nowMs: () => number;
-  /** Since when each principal had waited, and when that was noted. */
-  readonly #waited = new Map<string, { sinceMs: number; atMs: number }>();
+  /** How long each principal has waited, and when that was noted. */
+  readonly #waited = new Map<string, { forMs: number; atMs: number }>();
 
   /** @param wholeMs how long a start may take for who has not waited, in milliseconds */
   constructor(wholeMs: number, nowMs: () => number) {
@@ -19,14 +19,15 @@ export class StartBudget {
     this.#nowMs = nowMs;
   }
 
-  /** Takes note that a caller has waited since then; of several who waited for the same, the first counts. */
+  /** Takes note that a caller has waited since then; of several who waited for the same, who waited longest. */
   waited(caller: AuthInfo, sinceMs: number): void {
     this.#forget();
     const [key, atMs] = [principalKey(caller), this.#nowMs()];
     const known = this.#waited.get(key);
     const isSame = known !== undefined && atMs - known.atMs < sameWaitMs;
     this.#waited.delete(key);
-    this.#waited.set(key, { sinceMs: isSame ? Math.min(known.sinceMs, sinceMs) : sinceMs, atMs });
+    const forMs = atMs - sinceMs;
+    this.#waited.set(key, { forMs: isSame ? Math.max(known.forMs, forMs) : forMs, atMs });
   }
 
   /** A caller has their answer. */
@@ -44,7 +45,7 @@ export class StartBudget {
     const waited = key === undefined ? undefined : this.#waited.get(key);
     if (key === undefined || waited === undefined) return this.#wholeMs;
     this.#waited.delete(key);
-    return Math.max(0, Math.round(this.#wholeMs - (this.#nowMs() - waited.sinceMs)));
+    return Math.max(0, Math.round(this.#wholeMs - waited.forMs));
   }
 
   /** Who started nothing for as long as a start takes waits for none. */

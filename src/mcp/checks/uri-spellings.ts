@@ -1,7 +1,7 @@
 /** Rounds of decoding that are looked through: a server may decode more than once. */
 const maxRounds = 4;
 
-const dotSegment = /(^|[/\\])\.{1,2}($|[/\\?#])/;
+const dotSegment = /(^|[/\\:])\.{1,2}($|[/\\?#])/;
 
 /**
  * Gives the ways in which a server may read a URI: as it stands, decoded, written as URLs are, without doubled slashes. Of
@@ -9,7 +9,7 @@ const dotSegment = /(^|[/\\])\.{1,2}($|[/\\?#])/;
  * @returns the first is the URI itself
  */
 export function uriSpellings(uri: string): string[] {
-  const spellings = decodingsOf(uri);
+  const spellings = new Set([uri, ...decodingsOf(uri)]);
   for (const spelling of [...spellings]) {
     const href = hrefOf(spelling);
     spellings
@@ -27,31 +27,53 @@ export function leadsElsewhere(uri: string): boolean {
 }
 
 /**
- * Writes a URI as URLs are. Where several backends are one, the key of each stands before its URIs (`files+file:///x`), and
- * stays.
+ * Gives where a URI may lead, however a server decodes it: dot segments followed, no slash doubled.
+ * @returns one for a URI that is written as URLs are
  */
-export function hrefOf(uri: string): string {
-  const [key = ''] = /^[a-z][a-z0-9-]*\+/.exec(uri) ?? [];
-  const own = uri.slice(key.length);
-  return key + (URL.parse(own)?.href ?? own);
+export function uriTargets(uri: string): string[] {
+  const targets = new Set<string>();
+  for (const spelling of decodingsOf(uri)) {
+    const href = hrefOf(spelling);
+    targets.add(href).add(hrefOf(href, /\/{2,}/g));
+  }
+  return [...targets];
 }
 
+/**
+ * Writes a URI as URLs are. Where several backends are one, the key of each stands before its URIs (`files+file:///x`), and
+ * stays.
+ * @param slashes in the path that are to be one
+ */
+export function hrefOf(uri: string, slashes?: RegExp): string {
+  const [key = ''] = /^[a-z][a-z0-9-]*\+/.exec(uri) ?? [];
+  const own = uri.slice(key.length);
+  const url = URL.parse(own);
+  if (url === null) return uri;
+  if (slashes !== undefined && url.pathname.includes('//')) url.pathname = url.pathname.replace(slashes, '/');
+  return key + url.href;
+}
+
+/** Tabs and line ends are none to whoever parses URLs. */
 function decodingsOf(uri: string): Set<string> {
   const decodings = new Set<string>();
-  let current = uri;
+  let current = uri.replace(/[\t\r\n]/g, '').trim();
   for (let round = 0; round < maxRounds && !decodings.has(current); round++) {
     decodings.add(current);
+    if (!current.includes('%')) break;
     current = decoded(current);
   }
   return decodings;
 }
 
+/** Bytes that are no UTF-8 stay; those of ASCII are decoded whatever stands beside them. */
 function decoded(uri: string): string {
-  return uri.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
-    try {
-      return decodeURIComponent(bytes);
-    } catch {
-      return bytes;
-    }
-  });
+  return uri
+    .replace(/%[0-7][0-9a-f]/gi, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)))
+    .replace(/(?:%[89a-f][0-9a-f])+/gi, (bytes) => {
+      try {
+        return decodeURIComponent(bytes);
+      } catch {
+        return bytes;
+      }
+    });
 }

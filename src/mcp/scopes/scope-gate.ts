@@ -3,6 +3,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Messages } from '../checks/messages.ts';
+import { uriTargets } from '../checks/uri-spellings.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import { declaredScopes } from './declared-scopes.ts';
@@ -13,6 +14,9 @@ import { type Operation, operationsOf } from './operations.ts';
 import { createRuleTable, type NeededScopes } from './rule-table.ts';
 import { findScopeChallenge, hasScopeRules } from './scope-challenge.ts';
 import type { ScopeRules } from './scope-rules.ts';
+
+/** Longest URI whose ways to be read are looked through, in characters: a longer one needs whatever any resource does. */
+const longestUri = 8192;
 
 /** The gate in front of tools, prompts and resources. */
 export interface ScopeGate {
@@ -49,10 +53,21 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
   const table = createRuleTable(rules);
   const hierarchy = createScopeHierarchy(implies);
 
-  const needed: NeededScopes = (operation, server) => {
+  const neededAsNamed: NeededScopes = (operation, server) => {
     const byRule = table(operation);
     const beside = server && declaredScopes(server)?.(operation);
     return byRule && beside ? scopeUnion(byRule, beside) : (byRule ?? beside ?? otherwise);
+  };
+  /** A resource needs what everything does to which its URI may lead (T-110). */
+  const needed: NeededScopes = (operation, server) => {
+    const { kind, name } = operation;
+    if (kind !== 'resource') return neededAsNamed(operation, server);
+    if (name.length > longestUri)
+      return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), neededAsNamed(operation, server));
+    const [only, ...more] = uriTargets(name).map((target) =>
+      neededAsNamed({ ...operation, name: target }, server),
+    );
+    return only === undefined ? otherwise : more.length === 0 ? only : scopeUnion(only, ...more);
   };
   const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] => {
     const refused: (readonly string[])[] = [];

@@ -55,7 +55,7 @@ describe('a server by URL', () => {
       expect(JSON.parse(lines[0] ?? '')).toMatchObject({
         reason: 'backend_redirected',
         origin,
-        location: 'https://login.example/in',
+        location: 'https://login.example/…',
       });
       expect(lines.join('')).not.toMatch(/secret|token/);
     },
@@ -68,7 +68,7 @@ describe('a server by URL', () => {
     });
     const backend = backendAt({ url, transport: 'sse' }, undefined, (line) => lines.push(line));
     await (await open(backend)).ask('initialize', params);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ location: 'http://127.0.0.1:1/in' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ location: 'http://127.0.0.1:1/…' });
     expect(lines.join('')).not.toContain('secret');
   });
 

@@ -32,6 +32,9 @@ it('of two who waited for the same, the first counts; what comes later is anothe
   budget.waited(ada, clock.nowMs - 5);
   expect(budget.takeMs(ada)).toBe(30_000);
   budget.waited(ada, clock.nowMs - 20_000);
+  clock.nowMs += 10_000;
+  expect(budget.takeMs(ada), 'who waits for nothing').toBe(30_000);
+  budget.waited(ada, clock.nowMs - 20_000);
   clock.nowMs += 2000;
   budget.waited(ada, clock.nowMs - 5);
   expect(budget.takeMs(ada)).toBe(49_995);

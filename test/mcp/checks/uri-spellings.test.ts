@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hrefOf, leadsElsewhere, uriSpellings } from '../../../src/mcp/checks/uri-spellings.ts';
+import { hrefOf, leadsElsewhere, uriSpellings, uriTargets } from '../../../src/mcp/checks/uri-spellings.ts';
 
 it.each([
   ['file:///notes/a', 'file:///notes/a'],
@@ -26,6 +26,10 @@ it.each([
   'a:x\\..\\y',
   '../y',
   'a://x/..',
+  'a://x/.\t./y',
+  'a://x/..%2\tfy',
+  'a://x/%2e%2e%2f%ff%2fy',
+  'a:../y',
 ])('%s leads elsewhere than it says (T-149)', (uri) => expect(leadsElsewhere(uri)).toBe(true));
 
 it.each(['a://x/..y', 'a://x/y..z/.config', 'https://host/a.b/?c=1..2'])('%s leads where it says', (uri) =>
@@ -34,4 +38,18 @@ it.each(['a://x/..y', 'a://x/y..z/.config', 'https://host/a.b/?c=1..2'])('%s lea
 
 it('a URI of one of several backends is written as URLs are behind its key', () => {
   expect(hrefOf('files+FILE:/my notes')).toBe('files+file:///my%20notes');
+});
+
+it.each([
+  ['file:///pub/a', ['file:///pub/a']],
+  ['notes:///a', ['notes:///a']],
+  ['file:///My%20Files/a', ['file:///My%20Files/a']],
+  ['https://x/a//b', ['https://x/a//b', 'https://x/a/b']],
+  ['notes://%73ecret/1', ['notes://%73ecret/1', 'notes://secret/1']],
+  ['file:///pub/..%2fsecret', ['file:///pub/..%2fsecret', 'file:///secret']],
+  ['files+file:///srv/%2e%2e/x', ['files+file:///x']],
+  ['notes://%7\t3ecret', ['notes://%73ecret', 'notes://secret']],
+  ['no URI', ['no URI']],
+])('%s may lead to %j', (uri, targets) => {
+  expect(uriTargets(uri)).toEqual(targets);
 });

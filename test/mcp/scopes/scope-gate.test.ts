@@ -88,6 +88,41 @@ describe('the scope gate', () => {
   });
 });
 
+describe('the scope gate in front of resources', () => {
+  const files: ScopeRules = {
+    resources: { 'file:///pub/': [], 'file:///srv/': ['srv'], 'file:///srv/secret/': ['admin'] },
+    otherwise: ['rest'],
+  };
+  const needed = (uri: string, given = files, server?: McpLike) =>
+    asked(message('resources/read', { uri }), ['none'], given, server);
+
+  it.each<[string, string[] | undefined]>([
+    ['file:///pub/a', undefined],
+    ['file:///srv/a', ['srv']],
+    ['file:///srv/secret/a', ['admin']],
+    ['file:///else', ['rest']],
+    ['file:///pub/a%20b', undefined],
+    ['file:///srv/%73ecret/a', ['srv', 'admin']],
+    ['file:///srv//secret/a', ['srv', 'admin']],
+    ['file:///pub/../else', ['rest']],
+    ['file:///pub/..%2felse', ['rest']],
+    ['file:///pub/..%2fsrv%2fsecret/a', ['admin']],
+    ['file:///pub/.\t./srv/a', ['srv']],
+    [`file:///pub/${'a'.repeat(10_000)}`, ['rest', 'srv', 'admin']],
+  ])('asks for what everything needs to which %s may lead (T-110)', async (uri, scopes) => {
+    expect(await needed(uri)).toEqual(scopes);
+  });
+
+  it('asks for the rest where a server that declares scopes names the one way to read a URI, not the other', async () => {
+    const server = new McpServer({ name: 'a', version: '1' });
+    declareScopes(server, { resources: { 'file:///pub/': [], 'file:///srv/': ['srv'] } });
+    const otherwise = { otherwise: ['rest'] };
+    expect(await needed('file:///pub/a', otherwise, server)).toBeUndefined();
+    expect(await needed('file:///pub/..%2felse', otherwise, server)).toEqual(['rest']);
+    expect(await needed('file:///pub/..%2fsrv/a', otherwise, server)).toEqual(['srv']);
+  });
+});
+
 describe('the scope gate in front of a server with rules of its own', () => {
   const server = new McpServer({ name: 'a', version: '1' });
   const scopeChallenge = requireScopes('own');
