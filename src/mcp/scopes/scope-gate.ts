@@ -2,7 +2,7 @@ import type { ScopeChallenge } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
-import type { Messages } from '../checks/messages.ts';
+import { type Messages, maxNameLength } from '../checks/messages.ts';
 import { uriTargets } from '../checks/uri-spellings.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
@@ -14,9 +14,6 @@ import { type Operation, operationsOf } from './operations.ts';
 import { createRuleTable, type NeededScopes } from './rule-table.ts';
 import { findScopeChallenge, hasScopeRules } from './scope-challenge.ts';
 import type { ScopeRules } from './scope-rules.ts';
-
-/** Longest URI whose ways to be read are looked through, in characters: a longer one needs whatever any resource does. */
-const longestUri = 8192;
 
 /** The gate in front of tools, prompts and resources. */
 export interface ScopeGate {
@@ -62,7 +59,8 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
   const needed: NeededScopes = (operation, server) => {
     const { kind, name } = operation;
     if (kind !== 'resource') return neededAsNamed(operation, server);
-    if (name.length > longestUri)
+    // Where it is to be listened to or completed; no request may name one that long.
+    if (name.length > maxNameLength)
       return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), neededAsNamed(operation, server));
     const [only, ...more] = uriTargets(name).map((target) =>
       neededAsNamed({ ...operation, name: target }, server),
