@@ -16,6 +16,7 @@ import {
   choose,
   comeBack,
   goThere,
+  letGo,
   logIn,
   person,
   type Scene,
@@ -308,12 +309,7 @@ describe('scopes by role', () => {
     const scene = await startScene({ grantScopes });
     const lina = person();
     await logIn(await begin(scene), lina);
-    const { storage } = scene.gatehouse;
-    const account = await storage.accounts.findByEmail(lin.email);
-    for (const { id } of await storage.artifacts.listGrants(account?.id ?? ''))
-      await storage.artifacts.revokeGrant(id);
-    await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
-    await expect.poll(() => scene.work.revoked.length).toBe(1);
+    await letGo(scene);
     const flow = await begin(scene, { scope: 'notes:write' });
     const consent = await lina.visitor.open(flow.url);
     expect(consent.html).toContain('value="notes:write"');

@@ -10,7 +10,18 @@ import { ada } from '../../support/gatehouse.ts';
 import { authorization, openConsent, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
-import { approve, audited, begin, choose, comeBack, goThere, logIn, person, startScene } from './subject.ts';
+import {
+  approve,
+  audited,
+  begin,
+  choose,
+  comeBack,
+  goThere,
+  letGo,
+  logIn,
+  person,
+  startScene,
+} from './subject.ts';
 
 const noted = async (
   scene: Awaited<ReturnType<typeof startScene>>,
@@ -184,19 +195,14 @@ describe('a browser in which somebody is logged in through an upstream', () => {
     const scene = await startScene();
     const lina = person();
     await logIn(await begin(scene), lina);
-    const { storage } = scene.gatehouse;
-    const account = await storage.accounts.findByEmail(lin.email);
-    for (const { id } of await storage.artifacts.listGrants(account?.id ?? ''))
-      await storage.artifacts.revokeGrant(id);
-    await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
-    // Giving back the old tokens would take a login that is under way there along.
-    await expect.poll(() => scene.work.revoked.length).toBe(1);
+    await letGo(scene);
     const flow = await begin(scene);
     const there = await approve(await lina.visitor.open(flow.url), lina, ['notes:read'], '/consent');
     const callback = await person(omar).walker.walk(there, omar);
     const page = await comeBack(callback, lina);
     expect(page.html).toContain(omar.email);
     expect(page.html).toContain('name="decision" value="allow"');
+    const { storage } = scene.gatehouse;
     expect(
       await storage.artifacts.listGrants((await storage.accounts.findByEmail(omar.email))?.id ?? ''),
     ).toEqual([]);

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, type Flow, register } from '../../support/oauth.ts';
@@ -107,6 +107,19 @@ export async function logIn(flow: Pick<Flow, 'url'>, who: Person): Promise<URL> 
   const location = response.headers.get('location');
   if (!location) throw new Error(`no redirect to the client: ${response.status}\n${html}`);
   return new URL(location);
+}
+
+/** Revokes all that was given for somebody, so that what the upstream gave for them is given back, and it is asked anew. */
+export async function letGo(
+  { gatehouse: { storage }, work }: Scene,
+  who: UpstreamPerson = lin,
+): Promise<void> {
+  const account = await storage.accounts.findByEmail(who.email);
+  for (const { id } of await storage.artifacts.listGrants(account?.id ?? ''))
+    await storage.artifacts.revokeGrant(id);
+  await storage.upstreams.releaseUnheld(Math.floor(Date.now() / 1000) + 3600);
+  // Giving back the old tokens would take a login that is under way there along.
+  await expect.poll(() => work.revoked.length).toBe(1);
 }
 
 /** Events of the audit log, with the details that say what happened. Those of refused requests are written a moment later. */
