@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs';
 import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
 import { findWithheldVariables } from './settings/backends/download-variables.ts';
 import { findMissingProgram } from './settings/backends/missing-program.ts';
 import { findIdleScopes } from './settings/baseline-rule.ts';
+import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */
 export type AdvisedSettings = Pick<
@@ -100,9 +100,8 @@ function idleScopesOf(routes: AdvisedSettings['routes']): string[] {
   );
 }
 
-/** Files of secrets that every user of the machine can read (T-163); Windows has no such bits. */
+/** Files of secrets that every user of the machine can read (T-163). */
 function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
-  if (process.platform === 'win32') return [];
   const files = [
     ...clients.preRegistered.map(({ secretFile }) => secretFile),
     ...Object.values(upstreams).flatMap(({ clientSecretFile, clientKeyFile }) => [
@@ -111,20 +110,11 @@ function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
     ]),
   ];
   return files.flatMap((file) => {
-    const mode = file === undefined ? 0 : modeOf(file);
-    return (mode & 0o007) === 0
+    const mode = file === undefined ? undefined : openToOthers(file);
+    return mode === undefined
       ? []
-      : [`${file} can be read by others (mode ${mode.toString(8)}): chmod 600 ${JSON.stringify(file)}`];
+      : [`${file} can be read by others (mode ${mode}): chmod 600 ${JSON.stringify(file)}`];
   });
-}
-
-/** Permissions of a file; none where it cannot be looked at, which whoever reads it says. */
-function modeOf(file: string): number {
-  try {
-    return statSync(file).mode & 0o777;
-  } catch {
-    return 0;
-  }
 }
 
 /** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */

@@ -59,7 +59,12 @@ export const rooms: readonly Room[] = [
     may: ['oauth', 'client', 'crypto', 'net', 'storage', 'observability'],
     neverPackages: [...web, engine, ...nativePackages],
   },
-  { name: 'upstream/examination', may: ['upstream'], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'upstream/open-to-others.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'upstream/examination',
+    may: ['upstream', 'upstream/open-to-others.ts'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
   {
     name: 'authorization-server',
     may: [
@@ -120,7 +125,7 @@ export const rooms: readonly Room[] = [
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   {
     name: 'settings-advice.ts',
-    may: ['options.ts', 'oauth', 'settings'],
+    may: ['options.ts', 'oauth', 'settings', 'upstream/open-to-others.ts'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   {

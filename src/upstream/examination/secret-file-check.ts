@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs';
+import { openToOthers } from '../open-to-others.ts';
 import type { UpstreamSettings } from '../upstream-settings.ts';
 import { doubtful, sound, type UpstreamFinding } from './finding.ts';
 
 /**
- * Checks whether other users of the machine can read the file with what this server proves itself with (T-163). Windows has no
- * such bits.
+ * Checks whether other users of the machine can read the file with what this server proves itself with (T-163).
  * @param settings of one upstream, whose file was read a moment ago
  * @returns none where no file is named
  */
@@ -13,16 +12,15 @@ export function checkSecretFile({
   clientKeyFile,
 }: Pick<UpstreamSettings, 'clientSecretFile' | 'clientKeyFile'>): UpstreamFinding[] {
   const file = clientSecretFile ?? clientKeyFile;
+  // Windows says nothing of who can read a file.
   if (file === undefined || process.platform === 'win32') return [];
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return [];
-  const mode = found.mode & 0o777;
+  const mode = openToOthers(file);
   return [
-    (mode & 0o004) === 0
+    mode === undefined
       ? sound('UP-SECRET', `${file} can be read, and not by others.`)
       : doubtful(
           'UP-SECRET',
-          `${file} can be read by others (mode ${mode.toString(8)}).`,
+          `${file} can be read by others (mode ${mode}).`,
           `chmod 600 ${JSON.stringify(file)}`,
         ),
   ];
