@@ -7,8 +7,8 @@ const usual = '/mcp';
 const guessTimeoutMs = 3_000;
 
 /**
- * @returns URLs the user may have meant: what the metadata there names, on the same origin; else beside `/sse`, without a slash at the end, below what they gave or its origin;
- *   never the one they gave
+ * @returns URLs the user may have meant: what the metadata there names, on the same origin; else beside `/sse`, without a
+ *   slash at the end, below what they gave or its origin; never the one they gave
  */
 function candidates(url: URL, named: string | undefined): string[] {
   // A server that says where it is has the last word: what else there may be on its origin is this very server.

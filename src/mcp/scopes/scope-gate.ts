@@ -62,10 +62,8 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
     // Where it is to be listened to or completed; no request may name one that long.
     if (name.length > maxNameLength)
       return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), neededAsNamed(operation, server));
-    const [only, ...more] = uriTargets(name).map((target) =>
-      neededAsNamed({ ...operation, name: target }, server),
-    );
-    return only === undefined ? otherwise : more.length === 0 ? only : scopeUnion(only, ...more);
+    const targets = uriTargets(name);
+    return scopeUnion(...targets.map((target) => neededAsNamed({ ...operation, name: target }, server)));
   };
   const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] => {
     const refused: (readonly string[])[] = [];
