@@ -4,19 +4,18 @@ const maxRounds = 4;
 const dotSegment = /(^|[/\\:])\.{1,2}($|[/\\?#])/;
 
 /**
- * Gives the ways in which a server may read a URI: as it stands, decoded, written as URLs are, without doubled slashes. Of
- * one that {@link leadsElsewhere} they are not all.
+ * Gives the ways in which a server may read a URI: as it stands, decoded, written as URLs are, without doubled slashes,
+ * without user and port. Of one that {@link leadsElsewhere} they are not all.
  * @returns the first is the URI itself
  */
 export function uriSpellings(uri: string): string[] {
   const spellings = new Set([uri, ...decodingsOf(uri)]);
-  for (const spelling of [...spellings]) {
-    const href = hrefOf(spelling);
-    spellings
-      .add(href)
-      .add(href.replace(/([^:/])\/{2,}/g, '$1/'))
-      .add(href.replace(/(:\/{2,3})\/+/, '$1'));
-  }
+  for (const spelling of [...spellings])
+    for (const href of readingsOf(spelling))
+      spellings
+        .add(href)
+        .add(href.replace(/([^:/])\/{2,}/g, '$1/'))
+        .add(href.replace(/(:\/{2,3})\/+/, '$1'));
   return [...spellings];
 }
 
@@ -27,30 +26,48 @@ export function leadsElsewhere(uri: string): boolean {
 }
 
 /**
- * Gives where a URI may lead, however a server decodes it: dot segments followed, no slash doubled.
- * @returns one for a URI that is written as URLs are
+ * Gives where a URI may lead, however a server decodes it: dot segments followed, no slash doubled, the host alone looked
+ * at.
+ * @returns URIs as {@link hrefOf} writes them; one for a URI that is written as URLs are, and names no user or port
  */
 export function uriTargets(uri: string): string[] {
   const targets = new Set<string>();
-  for (const spelling of decodingsOf(uri)) {
-    const href = hrefOf(spelling);
-    targets.add(href).add(hrefOf(href, /\/{2,}/g));
-  }
+  for (const spelling of decodingsOf(uri))
+    for (const href of readingsOf(spelling)) targets.add(href).add(hrefOf(href, toSingleSlashes));
   return [...targets];
 }
 
 /**
  * Writes a URI as URLs are. Where several backends are one, the key of each stands before its URIs (`files+file:///x`), and
  * stays.
- * @param slashes in the path that are to be one
+ * @param change is made to the URL before it is written
  */
-export function hrefOf(uri: string, slashes?: RegExp): string {
+export function hrefOf(uri: string, change?: (url: URL) => void): string {
   const [key = ''] = /^[a-z][a-z0-9-]*\+/.exec(uri) ?? [];
   const own = uri.slice(key.length);
   const url = URL.parse(own);
   if (url === null) return uri;
-  if (slashes !== undefined && url.pathname.includes('//')) url.pathname = url.pathname.replace(slashes, '/');
+  change?.(url);
   return key + url.href;
+}
+
+function toSingleSlashes(url: URL): void {
+  if (url.pathname.includes('//')) url.pathname = url.pathname.replace(/\/{2,}/g, '/');
+}
+
+/** A URI as URLs are written, and what a server sees of it that looks at the host alone: most often the same. */
+function readingsOf(uri: string): Set<string> {
+  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone)]);
+}
+
+/** Schemes of which every server knows that a port is another server. */
+const schemesWithPorts: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:']);
+
+/** What is left for a server that looks at the host alone: `notes://user@secret:80/` is `notes://secret/` to it. */
+function toHostAlone(url: URL): void {
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  if (url.port !== '' && !schemesWithPorts.has(url.protocol)) url.port = '';
 }
 
 /** Tabs and line ends are none to whoever parses URLs. */

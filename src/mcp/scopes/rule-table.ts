@@ -4,7 +4,7 @@ import type { McpLike } from '../server-source.ts';
 import type { Operation } from './operations.ts';
 import type { OperationScopes } from './scope-rules.ts';
 
-/** Looks up the scopes an operation needs; undefined where no rule names it. */
+/** Looks up the scopes an operation needs; undefined where no rule names it. A URI is written as URLs are. */
 export type RuleTable = (operation: Operation) => readonly string[] | undefined;
 
 /** Gives all scopes an operation needs at a server, by all rules there are but those the server must be asked for. */
@@ -18,9 +18,7 @@ export function createRuleTable({ tools = {}, prompts = {}, resources = {} }: Op
   const byBeginning = [...beginningsOf(resources)].sort(([a], [b]) => b.length - a.length);
   return ({ kind, name }) => {
     if (kind !== 'resource') return byName[kind].get(name);
-    if (byBeginning.length === 0) return undefined;
-    const uri = hrefOf(name);
-    return byBeginning.find(([beginning]) => uri.startsWith(beginning))?.[1];
+    return byBeginning.find(([beginning]) => name.startsWith(beginning))?.[1];
   };
 }
 

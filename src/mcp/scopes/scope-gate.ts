@@ -3,7 +3,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import { type Messages, maxNameLength } from '../checks/messages.ts';
-import { uriTargets } from '../checks/uri-spellings.ts';
+import { hrefOf, uriTargets } from '../checks/uri-spellings.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import { declaredScopes } from './declared-scopes.ts';
@@ -60,8 +60,10 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
     const { kind, name } = operation;
     if (kind !== 'resource') return neededAsNamed(operation, server);
     // Where it is to be listened to or completed; no request may name one that long.
-    if (name.length > maxNameLength)
-      return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), neededAsNamed(operation, server));
+    if (name.length > maxNameLength) {
+      const asNamed = neededAsNamed({ ...operation, name: hrefOf(name) }, server);
+      return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), asNamed);
+    }
     const targets = uriTargets(name);
     return scopeUnion(...targets.map((target) => neededAsNamed({ ...operation, name: target }, server)));
   };

@@ -82,10 +82,21 @@ describe('prompts and resources that may be used', () => {
 });
 
 it('what is denied is so however it is spelt, and nobody hears of it', async () => {
-  const rules = { tools: all, prompts: all, resources: { allow: ['*'], deny: ['file:///secret/*'] } };
+  const rules = {
+    tools: all,
+    prompts: all,
+    resources: { allow: ['*'], deny: ['file:///secret/*', 'notes://secret/*'] },
+  };
   const { talk, server } = stepped([createAllowedNames(rules)], answers, 'each');
   const { ask, heard } = await talk();
-  for (const uri of ['file:///secret/1', 'FILE:///s%65cret/1', 'file:////secret/1', 'file:///x/../secret/1'])
+  for (const uri of [
+    'file:///secret/1',
+    'FILE:///s%65cret/1',
+    'file:////secret/1',
+    'file:///x/../secret/1',
+    'notes://user@secret/1',
+    'notes://secret:80/1',
+  ])
     expect((await ask('resources/read', { uri })).error?.code).toBe(-32002);
   expect((await ask('resources/read', { uri: 'file:///my docs/1' })).result).toBeDefined();
   for (const uri of ['file:///secret/1', 'file:///open/1'])

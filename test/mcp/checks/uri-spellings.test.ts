@@ -12,6 +12,9 @@ it.each([
   ['file:////notes/a', 'file:///notes/a'],
   ['https://host/notes//a', 'https://host/notes/a'],
   ['https://HOST/a', 'https://host/a'],
+  ['notes://user@secret/a', 'notes://secret/a'],
+  ['notes://u%73er%40secret:80//a', 'notes://secret/a'],
+  ['files+notes://secret:80/a', 'files+notes://secret/a'],
   ['no URI %ff', 'no URI %ff'],
 ])('%s may be read as %s (T-110)', (uri, read) => {
   expect(uriSpellings(uri)[0]).toBe(uri);
@@ -49,7 +52,13 @@ it.each([
   ['file:///pub/..%2fsecret', ['file:///pub/..%2fsecret', 'file:///secret']],
   ['files+file:///srv/%2e%2e/x', ['files+file:///x']],
   ['notes://%7\t3ecret', ['notes://%73ecret', 'notes://secret']],
+  ['notes://user:word@secret/1', ['notes://user:word@secret/1', 'notes://secret/1']],
+  ['notes://secret:80/1', ['notes://secret:80/1', 'notes://secret/1']],
+  ['files+notes://user@secret/1', ['files+notes://user@secret/1', 'files+notes://secret/1']],
+  ['https://user@secret:8443/1', ['https://user@secret:8443/1', 'https://secret:8443/1']],
+  ['notes:user@secret', ['notes:user@secret']],
   ['no URI', ['no URI']],
 ])('%s may lead to %j', (uri, targets) => {
   expect(uriTargets(uri)).toEqual(targets);
+  expect(targets.map((target) => hrefOf(target))).toEqual(targets);
 });

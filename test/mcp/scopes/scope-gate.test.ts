@@ -112,6 +112,27 @@ describe('the scope gate in front of resources', () => {
     expect(await needed(uri)).toEqual(scopes);
   });
 
+  const notes: ScopeRules = {
+    resources: { 'notes://pub': [], 'notes://secret/': ['admin'], 'https://pub/': [] },
+    otherwise: ['rest'],
+  };
+
+  it.each<[string, string[] | undefined]>([
+    ['notes://pub/1', undefined],
+    ['NOTES://secret/1', ['admin']],
+    [' notes://secret/1', ['admin']],
+    ['no\ttes://secret/1', ['admin']],
+    ['notes://pub/../secret/1', undefined],
+    ['notes://user@secret/1', ['rest', 'admin']],
+    ['notes://secret:80/1', ['rest', 'admin']],
+    ['notes://pub@secret/1', ['admin']],
+    ['notes://pub%40secret:80/1', ['admin']],
+    ['notes://pub@else/1', ['rest']],
+    ['https://pub:8443/1', ['rest']],
+  ])('asks for what %s needs at a server that looks at the host alone, too (T-110)', async (uri, scopes) => {
+    expect(await needed(uri, notes)).toEqual(scopes);
+  });
+
   it('asks for what any resource needs where a URI is too long to look through', async () => {
     const notifications = { resourceSubscriptions: [`file:///pub/${'a'.repeat(10_000)}`] };
     const scopes = await asked(message('subscriptions/listen', { notifications }), ['none'], files);
