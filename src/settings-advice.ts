@@ -2,7 +2,8 @@ import { isLoopbackHost } from './oauth/redirect-uri.ts';
 import type { Settings } from './options.ts';
 import { findWithheldVariables } from './settings/backends/download-variables.ts';
 import { findMissingProgram } from './settings/backends/missing-program.ts';
-import { findIdleScopes } from './settings/baseline-rule.ts';
+import { findIdleScopes, findOpenRest } from './settings/baseline-rule.ts';
+import { findKeylessRules } from './settings/keyless-rules.ts';
 import { openToOthers } from './upstream/open-to-others.ts';
 
 /** What advice looks at. */
@@ -46,6 +47,8 @@ export function adviseOnSettings(
     ...withheldVariablesOf(settings.routes, environment),
     ...doubledPathsOf(settings.routes),
     ...idleScopesOf(settings.routes),
+    ...openRestsOf(settings.routes),
+    ...keylessRulesOf(settings.routes),
     ...openSecretsOf(settings),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
   ];
@@ -96,6 +99,38 @@ function idleScopesOf(routes: AdvisedSettings['routes']): string[] {
     findIdleScopes(route).map(
       (scope) =>
         `routes.${name}.scopes.${scope}: no rule names it, so nothing needs it. Name it in routes.${name}.scopeRules: tools, prompts, resources, or otherwise for all that is not named.`,
+    ),
+  );
+}
+
+/** What rules of scopes do not name, and so leave to everybody. */
+function openRestsOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, route]) => {
+    const rest = findOpenRest(route);
+    if (!rest) return [];
+    const { unnamed, named, baseline } = rest;
+    const parts = [
+      ...(unnamed.length > 0 ? [`all ${listed(unnamed)}`] : []),
+      ...(named.length > 0 ? [`${listed(named)} that no rule names`] : []),
+    ];
+    const open = parts.length > 1 ? `${parts.join(', and ')},` : parts[0];
+    const place = `routes.${name}.scopeRules`;
+    return [
+      `${place}: ${open} are open to every login, whatever it was granted. Set ${place}.otherwise to what they need, such as ${JSON.stringify(baseline)}, or to [] where that is meant.`,
+    ];
+  });
+}
+
+function listed(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' and ');
+}
+
+/** Rules for names that nothing has where several backends are one. */
+function keylessRulesOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, route]) =>
+    findKeylessRules(route).map(
+      ({ place, meant }) =>
+        `routes.${name}.${place}: it holds for nothing, as all names there begin with the key of their backend. Did you mean ${meant.join(' or ')}?`,
     ),
   );
 }

@@ -115,13 +115,41 @@ it('scopes that nothing needs are named, and the setting that would name them', 
   const routes = {
     all: { backend, scopes },
     baseline: { backend, scopes, baselineScopes: ['a:see'] },
-    rules: { backend, scopes, scopeRules: { tools: { up: ['a:up'] } } },
+    rules: { backend, scopes, scopeRules: { tools: { up: ['a:up'] }, otherwise: [] } },
     included: { backend, scopes, scopeRules: { otherwise: ['a:see'], implies: { 'a:up': ['a:see'] } } },
   };
   const given = adviseOnSettings(parseSettings({ routes }));
   expect(given).toEqual([
     expect.stringMatching(/^routes\.baseline\.scopes\.a:up: .* routes\.baseline\.scopeRules/),
     expect.stringMatching(/^routes\.rules\.scopes\.a:see: .*otherwise/),
+  ]);
+});
+
+it('what rules of scopes leave open to every login is named, and what would close it', () => {
+  const backend = { command: process.execPath };
+  const scopes = { 'a:see': 'See.', 'a:up': 'Count up.' };
+  const tools = { see: ['a:see'], up: ['a:up'] };
+  const routes = {
+    tools: { backend, scopes, baselineScopes: ['a:see'], scopeRules: { tools } },
+    all: { backend, scopes, scopeRules: { tools, prompts: tools, resources: { 'a://': ['a:see'] } } },
+    closed: { backend, scopes, scopeRules: { tools, otherwise: ['a:see'] } },
+    meant: { backend, scopes, scopeRules: { tools, otherwise: [] } },
+    one: { backend, scopeRules: { tools: { see: [] } } },
+  };
+  expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
+    'routes.tools.scopeRules: all prompts and resources, and tools that no rule names, are open to every login, whatever it was granted. Set routes.tools.scopeRules.otherwise to what they need, such as ["a:see"], or to [] where that is meant.',
+    expect.stringMatching(
+      /^routes\.all\.scopeRules: tools, prompts and resources that no rule names are open .* such as \["a:see","a:up"\]/,
+    ),
+  ]);
+});
+
+it('rules without the key of one of several backends are named, with the names that were probably meant', () => {
+  const files = { command: process.execPath };
+  const policy = { tools: { deny: ['write_*'] } };
+  const routes = { several: { backends: { files }, policy }, one: { backend: files, policy } };
+  expect(adviseOnSettings(parseSettings({ routes }))).toEqual([
+    'routes.several.policy.tools.deny.0 (write_*): it holds for nothing, as all names there begin with the key of their backend. Did you mean files_write_*?',
   ]);
 });
 

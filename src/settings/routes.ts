@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { backendKeyForm } from '../gateway/aggregate/final-names.ts';
 import { remoteBackendSettings } from './backends/remote.ts';
 import { stdioBackendSettings } from './backends/stdio.ts';
 import { type CredentialSettings, credentialSettings, findMisplaced } from './credentials.ts';
@@ -12,7 +13,7 @@ const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
 
 const backendSetting = z.union([stdioBackendSettings, remoteBackendSettings]);
 
-const backendKey = z.string().regex(/^[a-z][a-z0-9-]{0,19}$/, {
+const backendKey = z.string().regex(backendKeyForm, {
   error: 'must be a name of 1 to 20 lower case letters, digits and hyphens, beginning with a letter',
 });
 

@@ -102,9 +102,23 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'gateway',
-    may: ['mcp', 'oauth', 'client', 'collections', 'net', 'net/coalescer.ts', 'observability'],
+    may: [
+      'mcp',
+      'oauth',
+      'client',
+      'collections',
+      'net',
+      'net/coalescer.ts',
+      'observability',
+      'gateway/aggregate/final-names.ts',
+    ],
     mayTypesOf: ['upstream'],
     neverPackages: [engine, ...nativePackages],
+  },
+  {
+    name: 'gateway/aggregate/final-names.ts',
+    may: [],
+    neverPackages: ['node:*', ...web, engine, ...nativePackages],
   },
   {
     name: 'app',
@@ -119,7 +133,7 @@ export const rooms: readonly Room[] = [
   },
   {
     name: 'settings',
-    may: ['oauth', 'observability'],
+    may: ['oauth', 'observability', 'gateway/aggregate/final-names.ts'],
     neverPackages: [...web, engine, ...nativePackages],
   },
   { name: 'package-version.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseSettings, type SettingsInput } from '../../src/options.ts';
-import { findIdleScopes, withBaselineRule } from '../../src/settings/baseline-rule.ts';
+import { findIdleScopes, findOpenRest, withBaselineRule } from '../../src/settings/baseline-rule.ts';
 
 const scopes = { 'notes:read': 'Read notes.', 'notes:write': 'Change notes.' };
 const both = ['notes:read', 'notes:write'];
@@ -47,4 +47,19 @@ it('scopes that nothing needs are those no rule names, and that include no other
       scopeRules: { otherwise: ['notes:read'], implies: { 'notes:write': ['notes:read'] } },
     }),
   ).toEqual([]);
+});
+
+it('what rules leave open is what they do not name, of a route with scopes that does not say what the rest needs', () => {
+  const tools = { add: ['notes:write'] };
+  expect(findOpenRest({ scopes, scopeRules: { tools } })).toEqual({
+    unnamed: ['prompts', 'resources'],
+    named: ['tools'],
+    baseline: both,
+  });
+  expect(findOpenRest({ scopes, baselineScopes: ['notes:read'], scopeRules: { tools } })?.baseline).toEqual([
+    'notes:read',
+  ]);
+  for (const otherwise of [[], ['notes:read']])
+    expect(findOpenRest({ scopes, scopeRules: { tools, otherwise } })).toBeUndefined();
+  expect(findOpenRest({ scopeRules: { tools } })).toBeUndefined();
 });

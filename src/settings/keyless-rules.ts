@@ -1,0 +1,100 @@
+import { finalName, finalUri } from '../gateway/aggregate/final-names.ts';
+import { nearest } from './known-names.ts';
+import type { RoutesSettings } from './routes.ts';
+
+/** A rule that nothing can ever fit. */
+export interface KeylessRule {
+  /** Where it stands in the settings of the route. */
+  place: string;
+  /** The names that were probably meant. */
+  meant: string[];
+}
+
+/** A rule, and what it is about. */
+interface Rule {
+  place: string;
+  /** What it names: a tool or prompt, a URI, or a pattern of either. */
+  name: string;
+  /** What a name has to begin with to fit it, and whether more may follow. */
+  start: string;
+  isOpen: boolean;
+  /** Gives a name, or URI, the key of its backend. */
+  withKey: (key: string, own: string) => string;
+}
+
+type RuledRoute = Pick<RoutesSettings[string], 'backends' | 'scopeRules' | 'policy'>;
+
+/** Most names that are told. */
+const maxMeant = 3;
+
+/**
+ * Finds the rules of a route with several backends that can never hold: all names there begin with the key of their
+ * backend, and theirs do not.
+ */
+export function findKeylessRules(route: RuledRoute): KeylessRule[] {
+  const keys = Object.keys(route.backends ?? {});
+  if (keys.length === 0) return [];
+  return [...scopeRulesOf(route), ...policyRulesOf(route)]
+    .filter((rule) => !mayHold(rule, keys))
+    .map((rule) => ({ place: rule.place, meant: meantBy(rule, keys) }));
+}
+
+function scopeRulesOf({ scopeRules = {} }: RuledRoute): Rule[] {
+  const { tools = {}, prompts = {}, resources = {} } = scopeRules;
+  const ofNames = Object.entries({ tools, prompts }).flatMap(([table, rules]) =>
+    Object.keys(rules).map((name): Rule => {
+      const place = `scopeRules.${table}.${name}`;
+      return { place, name, start: name, isOpen: false, withKey: finalName };
+    }),
+  );
+  const ofUris = Object.keys(resources).map((name): Rule => {
+    const place = `scopeRules.resources.${name}`;
+    // A scheme is the same in capitals.
+    return { place, name, start: name.toLowerCase(), isOpen: true, withKey: finalUri };
+  });
+  return [...ofNames, ...ofUris];
+}
+
+function policyRulesOf({ policy }: RuledRoute): Rule[] {
+  const { tools, prompts, resources, limits } = policy;
+  const ofTables = Object.entries({ tools, prompts, resources }).flatMap(([table, lists]) =>
+    Object.entries(lists).flatMap(([list, patterns]) =>
+      patterns.map((pattern, at) =>
+        patternRule(`policy.${table}.${list}.${at}`, pattern, table === 'resources' ? finalUri : finalName),
+      ),
+    ),
+  );
+  const ofLimits = limits.map(({ tools: pattern }, at) =>
+    patternRule(`policy.limits.${at}.tools`, pattern, finalName),
+  );
+  return [...ofTables, ...ofLimits];
+}
+
+function patternRule(place: string, pattern: string, withKey: Rule['withKey']): Rule {
+  const [start = '', ...rest] = pattern.split('*');
+  return { place: `${place} (${pattern})`, name: pattern, start, isOpen: rest.length > 0, withKey };
+}
+
+/** Whether a name that begins with one of the keys can fit. */
+function mayHold({ start, isOpen, withKey }: Rule, keys: readonly string[]): boolean {
+  const beginnings = keys.flatMap((key) => [withKey(key, ''), withKey(key, 'ui://')]);
+  return beginnings.some(
+    (beginning) => start.startsWith(beginning) || (isOpen && beginning.startsWith(start)),
+  );
+}
+
+/** The key may be there, but misspelt, or with another sign behind it than the one that belongs there. */
+function meantBy({ name, withKey }: Rule, keys: readonly string[]): string[] {
+  const signed = keys.flatMap((key) => {
+    const [begun, own] = [name.slice(0, key.length), name.slice(key.length)];
+    return begun.toLowerCase() === key && /^[_+.-]/.test(own)
+      ? [withKey(key, own.replace(/^[_+.-]+/, ''))]
+      : [];
+  });
+  if (signed.length > 0) return signed;
+  const [, head = '', own = ''] = /^([a-z0-9-]{4,})[_+](.*)$/is.exec(name) ?? [];
+  const near = nearest(head, keys);
+  const given = near === undefined ? [] : [withKey(near, own)];
+  const lacking = near === undefined ? keys : [near];
+  return [...given, ...lacking.map((key) => withKey(key, name))].slice(0, maxMeant);
+}
