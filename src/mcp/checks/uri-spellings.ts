@@ -26,15 +26,27 @@ export function leadsElsewhere(uri: string): boolean {
 }
 
 /**
- * Gives where a URI may lead, however a server decodes it: dot segments followed, no slash doubled, the host alone looked
- * at.
+ * Gives where a URI may lead, however a server decodes it: dot segments followed, as in URLs and as in paths that begin with
+ * the host, no slash doubled, the host alone looked at.
  * @returns URIs as {@link hrefOf} writes them; one for a URI that is written as URLs are, and names no user or port
  */
 export function uriTargets(uri: string): string[] {
   const targets = new Set<string>();
   for (const spelling of decodingsOf(uri))
-    for (const href of readingsOf(spelling)) targets.add(href).add(hrefOf(href, toSingleSlashes));
+    for (const reading of [spelling, ...followedAsPath(spelling)])
+      for (const href of readingsOf(reading)) targets.add(href).add(hrefOf(href, toSingleSlashes));
   return [...targets];
+}
+
+/** Where dot segments lead if what stands behind the scheme is a path: from `notes://public/../secret` to `notes://secret`. */
+function followedAsPath(uri: string): string[] {
+  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(uri) ?? [];
+  if (!dotSegment.test(path)) return [];
+  const followed: string[] = [];
+  for (const segment of path.split(/[/\\]/))
+    if (segment === '..') followed.pop();
+    else if (segment !== '.') followed.push(segment);
+  return [scheme + followed.join('/') + rest];
 }
 
 /**

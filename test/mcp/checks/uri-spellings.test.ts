@@ -57,6 +57,12 @@ it.each([
   ['files+notes://user@secret/1', ['files+notes://user@secret/1', 'files+notes://secret/1']],
   ['https://user@secret:8443/1', ['https://user@secret:8443/1', 'https://secret:8443/1']],
   ['notes:user@secret', ['notes:user@secret']],
+  ['notes://pub/../secret/1', ['notes://pub/secret/1', 'notes://secret/1']],
+  [
+    'notes://pub/..%5c..%5csecret',
+    ['notes://pub/..%5c..%5csecret', 'notes://pub/..\\..\\secret', 'notes://secret'],
+  ],
+  ['files+notes:pub/./../secret?a=../b', ['files+notes:pub/./../secret?a=../b', 'files+notes:secret?a=../b']],
   ['no URI', ['no URI']],
 ])('%s may lead to %j', (uri, targets) => {
   expect(uriTargets(uri)).toEqual(targets);

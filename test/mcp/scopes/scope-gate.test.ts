@@ -122,7 +122,7 @@ describe('the scope gate in front of resources', () => {
     ['NOTES://secret/1', ['admin']],
     [' notes://secret/1', ['admin']],
     ['no\ttes://secret/1', ['admin']],
-    ['notes://pub/../secret/1', undefined],
+    ['notes://pub/../secret/1', ['admin']],
     ['notes://user@secret/1', ['rest', 'admin']],
     ['notes://secret:80/1', ['rest', 'admin']],
     ['notes://pub@secret/1', ['admin']],
