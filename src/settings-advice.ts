@@ -39,10 +39,7 @@ export function adviseOnSettings(
   const dangers = Object.entries(settings.dangerously).filter(([, isOn]) => isOn);
   return [
     ...advice.filter(({ isDue }) => isDue(settings)).map(({ says }) => says),
-    ...placeholdersOf(settings.routes).map(
-      (place) =>
-        `${place} has a placeholder such as \${NAME} in it: nothing is expanded, the backend gets it as it is. Write the value, or name the variable in env.`,
-    ),
+    ...placeholdersOf(settings.routes),
     ...missingProgramsOf(settings.routes, environment),
     ...withheldVariablesOf(settings.routes, environment),
     ...doubledPathsOf(settings.routes),
@@ -155,19 +152,22 @@ function openSecretsOf({ clients, upstreams }: AdvisedSettings): string[] {
 /** What desktop hosts put a value in the place of: `${NAME}`, `${input:name}`. */
 const placeholder = /\$\{[\w:.-]+\}/;
 
-/** Names the settings of backends that hold one. The values are secrets: they are not shown. */
+/** Settings of backends that hold one. The values are secrets: they are not shown. */
 function placeholdersOf(routes: AdvisedSettings['routes']): string[] {
   return everyBackend(routes).flatMap(({ at, backend }) => {
-    const given =
-      'url' in backend
-        ? { url: backend.url, ...prefixed('headers', backend.headers) }
-        : {
-            ...prefixed('args', backend.args),
-            ...(Array.isArray(backend.env) ? {} : prefixed('env', backend.env)),
-          };
+    const isProgram = 'command' in backend;
+    const given = isProgram
+      ? {
+          ...prefixed('args', backend.args),
+          ...(Array.isArray(backend.env) ? {} : prefixed('env', backend.env)),
+        }
+      : { url: backend.url, ...prefixed('headers', backend.headers) };
     return Object.entries(given)
       .filter(([, value]) => typeof value === 'string' && placeholder.test(value))
-      .map(([place]) => `${at}.${place}`);
+      .map(
+        ([place]) =>
+          `${at}.${place}: a placeholder such as \${NAME} stands there, and nothing is expanded: the backend gets it as it is. Write the value${isProgram ? ', or name the variable in env' : ''}.`,
+      );
   });
 }
 

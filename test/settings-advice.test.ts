@@ -44,7 +44,7 @@ it('settings of backends that hold a placeholder are named, without their value 
       },
     }),
   );
-  expect(given.map((sentence) => sentence.split(' ')[0])).toEqual([
+  expect(given.map((sentence) => sentence.split(':')[0])).toEqual([
     'routes.a.backend.args.1',
     'routes.a.backend.env.TOKEN',
     'routes.b.backend.headers.Authorization',

@@ -245,6 +245,7 @@ export const rooms: readonly Room[] = [
       'client',
       'client/node',
       'doctor',
+      'observability',
       'upstream/examination',
       'composition/unusable-routes.ts',
       'authorization-server/administration',

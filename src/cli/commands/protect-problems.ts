@@ -1,17 +1,24 @@
 /** Settings of the route, and what they were given as; the first that fits counts. */
 const givenAs: readonly (readonly [RegExp, string])[] = [
-  [/^backend: (?=The environment has no )/, '--env: '],
-  [/^backend\.env(\.\d+)?: /, '--env: '],
-  [/^backend\.process: /, '--process: '],
-  [/^backend\.maxProcesses: /, '--max-processes: '],
-  [/^backend\.url: /, 'the URL: '],
-  [/^backend(\.command)?: /, 'the command: '],
-  [/^backend\.args(\.\d+)?: /, 'the arguments of the command: '],
-  [/^name: /, '--name: '],
+  [/^backend(?=: The environment has no )/, '--env'],
+  [/^backend\.env(\.\d+)?(?=: )/, '--env'],
+  [/^backend\.process(?=: )/, '--process'],
+  [/^backend\.maxProcesses(?=: )/, '--max-processes'],
+  [/^backend\.url(?=: )/, 'the URL'],
+  [/^backend(\.command)?(?=: | \()/, 'the command'],
+  [/^backend\.args(\.\d+)?(?=: )/, 'the arguments of the command'],
+  [/^name(?=: )/, '--name'],
+];
+
+/** Settings that a sentence says to write, and what is written in their place. */
+const writtenAs: readonly (readonly [RegExp, string])[] = [
+  [/, or name the variable in env\.$/, ', or hand the variable over with --env.'],
+  [/ by name in \S+, or with (--env .+) for gatehouse protect\.$/, ' with $1.'],
 ];
 
 /**
- * Tells what is wrong with the settings of `gatehouse protect` in the words in which they were given: people wrote no route.
+ * Tells what is wrong, or probably wrong, with the settings of `gatehouse protect` in the words in which they were given:
+ * people wrote no route.
  * @param problems a sentence each, with the place it is at
  * @param route the name that what is protected has among the routes
  */
@@ -25,7 +32,8 @@ export function retellProblems(problems: readonly string[], route: string): stri
       return `routes.${atRoot}.path: / is where gatehouse protect puts what it is given; set another path, such as /${atRoot}`;
     if (!problem.startsWith(place)) return problem;
     const rest = problem.slice(place.length);
-    const [setting, words] = givenAs.find(([pattern]) => pattern.test(rest)) ?? [];
-    return setting && words !== undefined ? rest.replace(setting, words) : problem;
+    const given = givenAs.find(([pattern]) => pattern.test(rest));
+    if (given === undefined) return problem;
+    return writtenAs.reduce((told, [advised, words]) => told.replace(advised, words), rest.replace(...given));
   });
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { loadSettings, type Overrides } from '../../config/load.ts';
+import { createLogger } from '../../observability/logger.ts';
 import { findMissingProgram } from '../../settings/backends/missing-program.ts';
 import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { CliError } from '../cli-error.ts';
@@ -11,6 +12,7 @@ import { shellWord } from '../shell-word.ts';
 import { parseWhole } from '../whole-number.ts';
 import { retellProblems } from './protect-problems.ts';
 import { protectedName } from './protected-name.ts';
+import { createRetellingLogger } from './retelling-logger.ts';
 import { hintAtScheme } from './scheme-hint.ts';
 import { parsePort, runServer } from './serve.ts';
 
@@ -134,7 +136,11 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
     );
   requireProgram(words);
   const files = [options.config, options.import].filter((file) => file !== undefined);
-  await runServer(settings, { json: options.json, files, load }).catch((error) => {
+  const logger = createRetellingLogger(
+    createLogger(settings.log.level),
+    (sentence) => retellProblems([sentence], routeName)[0] ?? sentence,
+  );
+  await runServer(settings, { json: options.json, files, load, logger }).catch((error) => {
     throw retold(error);
   });
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
-import { createGatehouse } from '../../index.ts';
+import { createGatehouse, type GatehouseOptions } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
@@ -119,6 +119,8 @@ export interface RunOptions {
   files: readonly string[];
   /** Reads the settings again. */
   load: () => ReturnType<typeof loadSettings>;
+  /** Takes the log; JSON lines on standard error by default. */
+  logger?: GatehouseOptions['logger'];
 }
 
 /**
@@ -127,7 +129,7 @@ export interface RunOptions {
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
-  { json, files, load }: RunOptions,
+  { json, files, load, logger }: RunOptions,
 ): Promise<void> {
   const io = processIo();
   const stopped = stopSignal();
@@ -146,6 +148,7 @@ export async function runServer(
         ...settings,
         publicUrl,
         ...folder,
+        ...(logger && { logger }),
       });
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);

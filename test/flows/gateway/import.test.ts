@@ -91,7 +91,7 @@ describe('gatehouse protect --import', () => {
     await gate.program.waitFor('stderr', /my token is/);
     const { stderr, stdout } = gate.program.written;
     expect(stderr + stdout).not.toContain(secret);
-    expect(stderr).toContain('routes.my-files.backend.env.MODE has a placeholder');
+    expect(stderr).toContain('routes.my-files.backend.env.MODE: a placeholder');
     await client.close();
   });
 

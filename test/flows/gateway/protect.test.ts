@@ -7,7 +7,7 @@ import {
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { grace } from '../../support/served.ts';
 import { connectSdkV1 } from '../clients/support/sdk-v1.ts';
 import { connectSdkV2 } from '../clients/support/sdk-v2.ts';
@@ -184,6 +184,16 @@ describe('gatehouse protect', () => {
     );
     expect(gate.program.written.stderr).toContain('no MCP message');
     await client.close();
+  });
+
+  it('warns of what it was given in the words in which it was given', async () => {
+    const { program, stop } = await protect({ command: backendCommand('sound', ['$', '{NAME}'].join('')) });
+    onTestFinished(stop);
+    const [line] = await program.waitFor('stderr', /^.*placeholder.*$/m);
+    expect(JSON.parse(line).msg).toMatch(
+      /^the arguments of the command: .* hand the variable over with --env\.$/,
+    );
+    expect(program.written.stderr).not.toContain('routes.');
   });
 
   it('writes standard error of the program into the log, without control characters and secrets (T-194, T-195)', async () => {
