@@ -1,17 +1,32 @@
 import type { Logger } from '../observability/logger.ts';
 import type { AuditEntry, AuditStore } from '../storage/audit.ts';
+import { createAuditTally } from './audit-tally.ts';
 import { currentWriteSet } from './engine/write-set.ts';
+
+/**
+ * Takes note of an event.
+ * @param details who, where and why, by name; never a secret
+ * @param say says it in the log, once it is a fact
+ */
+export type Note = (
+  event: string,
+  details: Readonly<Record<string, string | undefined>>,
+  say?: () => void,
+) => void;
 
 /** Keeps what happened, in the database. */
 export interface AuditTrail {
   /**
    * Takes note of what happens in a request, in the same commit as what the request writes, and of anything else right
    * behind it: also of what a request has begun and did not wait for.
-   * @param details who, where and why, by name; never a secret
-   * @param say says it in the log, once it is a fact
    */
-  note(event: string, details: Readonly<Record<string, string | undefined>>, say?: () => void): void;
-  /** Resolves when everything noted so far is kept, or is known not to be. */
+  note: Note;
+  /**
+   * Takes note of what anybody can cause: of the first of its kind as of anything else, and of the number of those that
+   * follow within ten minutes in one row. Each is said.
+   */
+  tally: Note;
+  /** Resolves when everything noted and counted so far is kept, or is known not to be. */
   idle(): Promise<void>;
 }
 
@@ -51,17 +66,32 @@ export function createAuditTrail({ store, logger, now }: AuditTrailOptions): Aud
     writing = undefined;
   };
 
+  const queue = (entry: AuditEntry): void => {
+    if (waiting.length >= maxWaiting) waiting.shift();
+    waiting.push(entry);
+    writing ??= write();
+  };
+  const repeats = createAuditTally((event, details) => queue({ at: now(), event, details }));
+
+  const take = (entry: AuditEntry | undefined, say: () => void): void => {
+    const writes = currentWriteSet();
+    if (writes?.isOver === false) writes.note(entry, say);
+    else {
+      say();
+      if (entry) queue(entry);
+    }
+  };
+
   return {
     note(event, details, say = () => undefined) {
+      take({ at: now(), event, details: withoutGaps(details) }, say);
+    },
+    tally(event, details, say = () => undefined) {
       const entry: AuditEntry = { at: now(), event, details: withoutGaps(details) };
-      const writes = currentWriteSet();
-      if (writes?.isOver === false) return writes.note(entry, say);
-      say();
-      if (waiting.length >= maxWaiting) waiting.shift();
-      waiting.push(entry);
-      writing ??= write();
+      take(repeats.isFirst(event, entry.details) ? entry : undefined, say);
     },
     async idle() {
+      repeats.end();
       while (writing) await writing;
     },
   };

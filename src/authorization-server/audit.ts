@@ -46,6 +46,27 @@ export type AuditEvent =
   | 'tool.definition_changed'
   | 'grant.revoked';
 
+/** What anybody can cause who is let into nothing. */
+const causedByAnybody: ReadonlySet<AuditEvent> = new Set<AuditEvent>([
+  'client.document_refused',
+  'client.registration_refused',
+  'device.throttled',
+  'limit.reached',
+  'login.failed',
+  'login.throttled',
+  'token.refused',
+  'upstream.refused',
+]);
+
+/** What people cause also before anybody knows who they are. */
+const causedByStrangers: ReadonlySet<AuditEvent> = new Set<AuditEvent>([
+  'consent.denied',
+  'device.claimed',
+  'device.denied',
+  'session.ended',
+  'upstream.begun',
+]);
+
 /** Takes note of one event. Details hold names and reasons, never a secret. */
 export type AuditLog = (
   event: AuditEvent,
@@ -55,9 +76,9 @@ export type AuditLog = (
 
 /**
  * Creates the audit log: one JSON line and one row of the database an event, with the principal, the client and the
- * address as far as they are known.
+ * address as far as they are known. What needs no credentials has a line each, and few rows (T-197).
  * @param count counts the event
- * @param trail keeps the row
+ * @param trail keeps the rows
  */
 export function createAuditLog(
   logger: Logger,
@@ -73,7 +94,9 @@ export function createAuditLog(
       accountId: (entities?.Account ?? entities?.RefreshToken ?? entities?.AccessToken)?.accountId,
       ...Object.fromEntries(Object.entries(details).map(([name, value]) => [name, loggable(value)])),
     };
-    trail.note(event, known, () => {
+    const isByStranger = known.accountId === undefined && causedByStrangers.has(event);
+    const take = isByStranger || causedByAnybody.has(event) ? trail.tally : trail.note;
+    take(event, known, () => {
       count(event);
       logger.info({ audit: event, ...known });
     });

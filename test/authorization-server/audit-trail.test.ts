@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AuditTrailOptions, createAuditTrail } from '../../src/authorization-server/audit-trail.ts';
 import { commitWrites } from '../../src/authorization-server/engine/write-set.ts';
 import type { ArtifactStore, Change } from '../../src/storage/artifacts.ts';
@@ -86,6 +86,30 @@ describe('the audit trail', () => {
     expect([said, written]).toEqual([['a', 'b', 'c'], []]);
     await trail.idle();
     expect(written.map((entries) => entries.map(({ event }) => event))).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('has the first of what anybody can cause at once and the others as a number; all are said (T-197)', async () => {
+    const { trail, written } = startTrail();
+    const said: string[] = [];
+    const refuse = (requestId: string) =>
+      trail.tally('token.refused', { address: 'a', clientId: undefined, requestId }, () =>
+        said.push(requestId),
+      );
+    refuse('r1');
+    await vi.waitFor(() => expect(written).toHaveLength(1));
+    const { store, commits } = startStore(true);
+    await commitWrites(store, async () => {
+      refuse('r2');
+      expect(said).toEqual(['r1']);
+      return true;
+    });
+    refuse('r3');
+    await trail.idle();
+    expect([commits, said]).toEqual([[[]], ['r1', 'r2', 'r3']]);
+    expect(written.flat()).toEqual([
+      { at: 1000, event: 'token.refused', details: { address: 'a', requestId: 'r1' } },
+      { at: 1000, event: 'token.refused', details: { address: 'a', times: '2' } },
+    ]);
   });
 
   it('goes on where the database takes nothing for a while, and says so', async () => {

@@ -7,6 +7,7 @@ function startLog() {
   const lines: string[] = [];
   const counted: string[] = [];
   const kept: object[] = [];
+  const tallied: string[] = [];
   const audit = createAuditLog(
     createLogger('info', (line) => lines.push(line)),
     (event) => counted.push(event),
@@ -15,12 +16,17 @@ function startLog() {
         kept.push({ event, ...details });
         say?.();
       },
+      tally(event, _details, say) {
+        tallied.push(event);
+        say?.();
+      },
       idle: async () => undefined,
     },
   );
   return {
     audit,
     kept,
+    tallied,
     lines,
     counted,
     entry: () => JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>,
@@ -52,6 +58,18 @@ describe('an audit line', () => {
       accountId: 'a',
       grantType: 'x',
     });
+  });
+
+  it('of what needs no credentials is written each, and its rows are counted; anything else has a row each (T-197)', () => {
+    const { audit, kept, tallied, counted, lines } = startLog();
+    for (const event of ['token.refused', 'login.failed'] as const)
+      audit(event, context(), { accountId: 'a' });
+    audit('consent.denied', context());
+    expect([tallied, kept]).toEqual([['token.refused', 'login.failed', 'consent.denied'], []]);
+    audit('consent.denied', context(), { accountId: 'a' });
+    audit('token.reuse_detected', context());
+    expect(kept).toMatchObject([{ event: 'consent.denied' }, { event: 'token.reuse_detected' }]);
+    expect([counted.length, lines.length]).toEqual([5, 5]);
   });
 
   it('names the account of a token where no account was loaded, and what its details say before all', () => {
