@@ -18,11 +18,13 @@ import {
 } from './settings/operation.ts';
 import { publicUrl } from './settings/public-url.ts';
 import { resourceSettings } from './settings/resources.ts';
-import { findRouteProblems, routeSettings } from './settings/routes.ts';
+import { findRouteProblems, routeSettings, soundRoutes } from './settings/routes.ts';
+import { isRecord } from './settings/scope-problems.ts';
 import { SettingsRefused } from './settings/settings-refused.ts';
 import { tokenSettings } from './settings/tokens.ts';
 import { tokenExchangeSettings, trustedIssuerSettings } from './settings/trusted-issuers.ts';
 import { findPlainUrls, upstreamSettings } from './settings/upstreams.ts';
+import { whereSound } from './settings/where-sound.ts';
 
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
@@ -63,33 +65,42 @@ const settings = z.strictObject({
 });
 
 /** Every setting, with its default and what it does. The config file, the library and the reference share it. */
-export const settingsSchema = settings.superRefine((whole, context) => {
-  const { publicUrl: url, clients, upstreams, dangerously } = whole;
-  if (clients.sealedIds && clients.registration === 'approval')
-    context.addIssue({
-      code: 'custom',
-      path: ['clients', 'sealedIds'],
-      message:
-        'does not go with registration: approval, because nothing is stored that an operator could approve',
-    });
-  if (!dangerously.upstreamsOverHttp)
-    for (const place of findPlainUrls(upstreams))
+export const settingsSchema = settings
+  .superRefine(({ clients }, context) => {
+    if (clients.sealedIds && clients.registration === 'approval')
       context.addIssue({
         code: 'custom',
-        path: ['upstreams', ...place.split('.')],
+        path: ['clients', 'sealedIds'],
         message:
-          'must begin with https:// (http:// is for development on one machine, with dangerously.upstreamsOverHttp)',
+          'does not go with registration: approval, because nothing is stored that an operator could approve',
       });
-  const dangers = Object.entries(dangerously).filter(([, value]) => value);
-  const host = url === undefined ? undefined : URL.parse(url)?.hostname;
-  if (host === undefined || isLoopbackHost(host)) return;
-  for (const [name] of dangers)
-    context.addIssue({
-      code: 'custom',
-      path: ['dangerously', name],
-      message: 'is for development: leave it out, or use a publicUrl on localhost',
-    });
-});
+  }, whereSound('clients'))
+  .superRefine(
+    ({ upstreams, dangerously }, context) => {
+      if (dangerously.upstreamsOverHttp) return;
+      for (const place of findPlainUrls(upstreams))
+        context.addIssue({
+          code: 'custom',
+          path: ['upstreams', ...place.split('.')],
+          message:
+            'must begin with https:// (http:// is for development on one machine, with dangerously.upstreamsOverHttp)',
+        });
+    },
+    whereSound('upstreams', 'dangerously'),
+  )
+  .superRefine(
+    ({ publicUrl: url, dangerously }, context) => {
+      const host = url === undefined ? undefined : URL.parse(url)?.hostname;
+      if (host === undefined || isLoopbackHost(host)) return;
+      for (const [name] of Object.entries(dangerously).filter(([, value]) => value))
+        context.addIssue({
+          code: 'custom',
+          path: ['dangerously', name],
+          message: 'is for development: leave it out, or use a publicUrl on localhost',
+        });
+    },
+    whereSound('publicUrl', 'dangerously'),
+  );
 
 /** Says whether a setting has this name. */
 export function isSetting(name: string): boolean {
@@ -111,9 +122,10 @@ export type Settings = z.output<typeof settingsSchema>;
 export function parseSettings(input: unknown, namesBeside: readonly string[] = []): Settings {
   const parsed = settingsSchema.safeParse(input);
   if (!parsed.success)
-    throw new SettingsRefused(
-      describeIssues(parsed.error.issues, { schema: settingsSchema, input, namesBeside }),
-    );
+    throw new SettingsRefused([
+      ...describeIssues(parsed.error.issues, { schema: settingsSchema, input, namesBeside }),
+      ...findProblemsOfSound(input),
+    ]);
   const { data } = parsed;
   const imported = readMcpServers(data.mcpServers, Object.keys(data.routes));
   const routes = { ...data.routes, ...routeSettings.parse(imported.routes) };
@@ -121,4 +133,14 @@ export function parseSettings(input: unknown, namesBeside: readonly string[] = [
   if (problems.length > 0) throw new SettingsRefused(problems);
   const guarded = Object.entries(routes).map(([name, route]) => [name, withBaselineRule(route)]);
   return { ...data, routes: Object.fromEntries(guarded), mcpServers: {} };
+}
+
+/** What is wrong with the routes, and servers of hosts, that are right by themselves. */
+function findProblemsOfSound(input: unknown): string[] {
+  if (!isRecord(input)) return [];
+  const { routes, mcpServers } = input;
+  const servers = mcpServerSettings.safeParse(mcpServers);
+  const imported = readMcpServers(servers.data ?? {}, Object.keys(routes ?? {}));
+  const sound = { ...soundRoutes(routes), ...soundRoutes(imported.routes) };
+  return [...imported.problems, ...findRouteProblems(sound)];
 }

@@ -58,6 +58,46 @@ describe('settings', () => {
     );
   });
 
+  it('report what does not go together beside what is wrong by itself', () => {
+    const backend = { command: 'notes-server' };
+    const problems = problemsOf({
+      publicUrl: 'https://x.example',
+      listen: 7,
+      dangerously: { fetchFromLoopback: true },
+      clients: { sealedIds: true, registration: 'approval' },
+      upstreams: { work: { issuer: 'http://idp.example', clientId: 'c', clientSecret: 's' } },
+      routes: {
+        account: { backend: { command: '' } },
+        notes: { backend, scopes: { a: 'A.' }, baselineScopes: ['b'], policy: { readOnly: 'yes' } },
+        both: { backend, backends: { one: backend }, path: '/notes', cache: 1 },
+        wrong: { backend, path: 'wrong', baselineScopes: ['b'] },
+      },
+      mcpServers: { Wrong: { command: 'a' }, '!': { command: 'b' } },
+    });
+    expect(problems.map((problem) => problem.split(': ')[0]).toSorted()).toEqual([
+      'clients.sealedIds',
+      'dangerously.fetchFromLoopback',
+      'listen',
+      'mcpServers.!',
+      'mcpServers.Wrong',
+      'routes.account.backend.command',
+      'routes.account.path',
+      'routes.both.backend',
+      'routes.both.cache',
+      'routes.both.path',
+      'routes.notes.baselineScopes',
+      'routes.notes.policy.readOnly',
+      'routes.wrong.path',
+      'upstreams.work.issuer',
+    ]);
+  });
+
+  it('of which one is wrong by itself are not said not to go with it', () => {
+    const upstreams = { work: { issuer: 'http://localhost:1', clientId: 'c', clientSecret: 's' } };
+    const problems = problemsOf({ upstreams, dangerously: { upstreamsOverHttp: true, more: true } });
+    expect(problems).toEqual([expect.stringMatching(/^dangerously\.more: there is no such setting/)]);
+  });
+
   it.each([
     [{ publicURL: 'https://x.example' }, 'publicURL: there is no such setting; did you mean publicUrl?'],
     [{ token: {} }, 'token: there is no such setting; did you mean tokens?'],

@@ -6,6 +6,7 @@ import { type CredentialSettings, credentialSettings, findMisplaced } from './cr
 import { cacheSettings, policySettings } from './policy.ts';
 import { findScopeProblems } from './scope-problems.ts';
 import { scopeListSetting, scopeRulesSettings, scopesSetting } from './scopes.ts';
+import { whereSound } from './where-sound.ts';
 
 const routeName = z.string().regex(/^[a-z0-9-]{1,32}$/, {
   error: 'must be a name of 1 to 32 lower case letters, digits and hyphens',
@@ -60,13 +61,17 @@ const route = z.strictObject({
 
 /** The setting for MCP servers behind the gate. */
 export const routeSettings = z
-  .record(routeName, route)
+  .record(
+    routeName,
+    route.superRefine(
+      (given, context) => {
+        for (const { place, message } of findBackendProblems(given))
+          context.addIssue({ code: 'custom', path: place, message });
+      },
+      whereSound('backend', 'backends', 'credentials'),
+    ),
+  )
   .default({})
-  .superRefine((routes, context) => {
-    for (const [name, route] of Object.entries(routes))
-      for (const { place, message } of findBackendProblems(route))
-        context.addIssue({ code: 'custom', path: [name, ...place], message });
-  })
   .describe(
     'MCP servers behind the gate, by name: each has a path of its own, and is a protected resource of its own.',
   );
@@ -103,7 +108,9 @@ interface Problem {
 }
 
 /** Finds what is wrong with the backends of a route, and with credentials they would not see. */
-function findBackendProblems(given: z.output<typeof route>): Problem[] {
+function findBackendProblems(
+  given: Pick<z.output<typeof route>, 'backend' | 'backends' | 'credentials'>,
+): Problem[] {
   const { backend, backends, credentials } = given;
   if ((backend === undefined) === (backends === undefined))
     return [{ place: ['backend'], message: 'set either backend, or backends for several as one' }];
@@ -167,11 +174,30 @@ export function pathOfRoute(name: string, { path = `/${name}` }: { path?: string
   return path === '/' ? '' : path;
 }
 
+/** What is looked at across routes, and across the settings of one. */
+const placedRoute = z.object(
+  route.pick({ path: true, scopes: true, baselineScopes: true, scopeRules: true }).shape,
+);
+
+type PlacedRoutes = Record<string, z.output<typeof placedRoute>>;
+
+/**
+ * Gives of routes that were not accepted those of which path and scopes are right by themselves.
+ * @param given as they are written
+ */
+export function soundRoutes(given: unknown): PlacedRoutes {
+  const sound = Object.entries(given ?? {}).flatMap(([name, each]) => {
+    const parsed = placedRoute.safeParse(each);
+    return parsed.success && routeName.safeParse(name).success ? [[name, parsed.data] as const] : [];
+  });
+  return Object.fromEntries(sound);
+}
+
 /**
  * Finds what is wrong with routes beside their form: paths, and scopes that nobody declared.
  * @returns a sentence a problem, with the place it is at
  */
-export function findRouteProblems(routes: RoutesSettings): string[] {
+export function findRouteProblems(routes: PlacedRoutes): string[] {
   const seen = new Map<string, string>();
   return Object.entries(routes).flatMap(([name, route]) => {
     const place = `routes.${name}`;
