@@ -94,7 +94,7 @@ export class EraServer implements McpLike {
     const server = await makeLegacy();
     const answer = await this.#initialize(server, initialize);
     if (!answer.error) eras.speaksLegacy = true;
-    if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModern(caller))) return answer;
+    if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModernAlone(caller))) return answer;
     // What a server refuses one client, others have been let begin: that is not for all to know.
     eras.speaksLegacy ??= false;
     this.#inner?.line.abandon();

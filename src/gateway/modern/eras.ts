@@ -9,7 +9,7 @@ import { namedRevisions, namesModern } from './named-revisions.ts';
 /** How long it is believed that a server does not speak 2026-07-28, in milliseconds, where nothing else is said. */
 const defaultBelievedMs = 600_000;
 
-/** How long it is where the server did not say so, but nothing or something else. */
+/** How long it is where the server said nothing, or what says nothing of it: then it is spoken to as an older one first. */
 const doubtedMs = 60_000;
 
 /** How often it is asked again at most because of a strange answer, in milliseconds. */
@@ -23,11 +23,11 @@ const ofCaller: ReadonlySet<unknown> = new Set<BackendFailure>([
   'backend_overloaded',
 ]);
 
-/** What asking came to: whether it speaks 2026-07-28, and for how long that counts, in milliseconds. */
-interface Verdict {
-  speaksModern: boolean;
-  forMs: number;
-}
+/**
+ * What asking came to: it speaks 2026-07-28; it speaks others; it said nothing in time, or what says nothing of it; or it
+ * could not be asked, or not for this caller.
+ */
+type Outcome = 'modern' | 'older' | 'unclear' | 'unasked';
 
 /** What the eras of a server are found out with. */
 export interface ErasOptions {
@@ -51,7 +51,7 @@ export class Eras {
   speaksLegacy: boolean | undefined;
   readonly #options: ErasOptions;
   readonly #changed = new Set<() => void>();
-  #verdict: { speaksModern: boolean; until: number } | undefined;
+  #last: { outcome: Outcome; atMs: number } | undefined;
   #asking: { answer: Promise<boolean>; sinceMs: number } | undefined;
   #doubtFrom = 0;
   /** Requests of our own have ids that no call has. */
@@ -63,8 +63,9 @@ export class Eras {
 
   /** Whether it speaks 2026-07-28, as far as that is known; undefined where it has to be asked. */
   get known(): boolean | undefined {
-    const isKnown = this.#verdict && this.#verdict.until > this.#options.nowMs();
-    return isKnown ? this.#verdict?.speaksModern : undefined;
+    if (!this.#last) return undefined;
+    const { outcome, atMs } = this.#last;
+    return this.#options.nowMs() < atMs + this.#lastsMs(outcome) ? outcome === 'modern' : undefined;
   }
 
   /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
@@ -83,14 +84,23 @@ export class Eras {
     return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
   }
 
+  /**
+   * Says whether it speaks 2026-07-28 where it has refused `initialize`: one that was only taken for an older one, because
+   * it once did not say, is asked again.
+   */
+  speaksModernAlone(caller: Caller): Promise<boolean> {
+    if (this.#last?.outcome === 'unclear') this.#last = undefined;
+    return this.speaksModern(caller);
+  }
+
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
   doubt(caller: Caller): void {
     if (this.#options.nowMs() < this.#doubtFrom || this.#asking) return;
     this.#doubtFrom = this.#options.nowMs() + doubtEveryMs;
-    void this.#probe(caller).then(({ speaksModern, forMs }) => {
-      // Where it cannot be asked now, what is known still counts.
-      if (speaksModern || forMs < this.#believedMs) return;
-      this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
+    void this.#probe(caller).then((outcome) => {
+      // Where it cannot be asked now, or does not say, what is known still counts.
+      if (outcome !== 'older') return;
+      this.#last = { outcome, atMs: this.#options.nowMs() };
       this.speaksLegacy = undefined;
       this.#options.discoveries.clear();
       for (const tell of [...this.#changed]) tell();
@@ -103,41 +113,43 @@ export class Eras {
     return () => this.#changed.delete(tell);
   }
 
-  get #believedMs(): number {
-    return this.#options.believedMs ?? defaultBelievedMs;
+  #lastsMs(outcome: Outcome): number {
+    const { believedMs = defaultBelievedMs } = this.#options;
+    if (outcome === 'modern') return Number.POSITIVE_INFINITY;
+    if (outcome === 'unasked') return 0;
+    // Where it has answered `initialize`, its silence says enough.
+    return outcome === 'older' || this.speaksLegacy ? believedMs : doubtedMs;
   }
 
   async #ask(caller: Caller): Promise<boolean> {
-    const { speaksModern, forMs } = await this.#probe(caller);
-    this.#verdict = { speaksModern, until: this.#options.nowMs() + forMs };
-    return speaksModern;
+    const outcome = await this.#probe(caller);
+    this.#last = { outcome, atMs: this.#options.nowMs() };
+    return outcome === 'modern';
   }
 
-  #probe(caller: Caller): Promise<Verdict> {
+  #probe(caller: Caller): Promise<Outcome> {
     const { link, discoveries, probeMs } = this.#options;
-    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
     const cancel = link.send(
       { ...internalRequest('server/discover', {}), id: --this.#lastId },
       { caller, parameters: [] },
       {
         notified: () => undefined,
         answered: (answer) => {
-          const speaksModern = isOfModern(answer);
-          if (speaksModern && answer.result) discoveries.keep(caller, answer.result);
-          resolve({ speaksModern, forMs: speaksModern ? Number.POSITIVE_INFINITY : this.#believedMs });
+          const isModern = isOfModern(answer);
+          if (isModern && answer.result) discoveries.keep(caller, answer.result);
+          resolve(isModern ? 'modern' : 'older');
         },
-        // Where it could not be asked, or not by this caller, the next one asks: it says nothing for others.
         failed: ({ isOther, isBroken, detail }) => {
+          // Where it could not be asked, or not by this caller, the next one asks: it says nothing for others.
           const isOfCaller = !detail || ofCaller.has(detail.reason);
-          const forMs = isOther ? this.#believedMs : isBroken || isOfCaller ? 0 : doubtedMs;
-          resolve({ speaksModern: false, forMs });
+          resolve(isOther ? 'older' : isBroken || isOfCaller ? 'unasked' : 'unclear');
         },
       },
     );
     const timer = setTimeout(() => {
       cancel();
-      // Where it has answered `initialize` meanwhile, its silence says enough.
-      resolve({ speaksModern: false, forMs: this.speaksLegacy ? this.#believedMs : doubtedMs });
+      resolve('unclear');
     }, probeMs);
     return promise.finally(() => clearTimeout(timer));
   }

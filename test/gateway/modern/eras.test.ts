@@ -100,6 +100,20 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     expect(asked).toHaveLength(3);
   });
 
+  it('is not decided by silence where it then refuses initialize, and is where it answers that', async () => {
+    const { eras, asked, becomes } = start(() => undefined);
+    expect(await eras.speaksModern(caller)).toBe(false);
+    becomes((hearing) => hearing.answered(modern));
+    expect(await eras.speaksModern(caller)).toBe(false);
+    expect(await eras.speaksModernAlone(caller)).toBe(true);
+    const older = start((hearing) => hearing.failed(failure({}, 'backend_failed')));
+    expect(await older.eras.speaksModern(caller)).toBe(false);
+    older.eras.speaksLegacy = true;
+    older.passMs(599_999);
+    expect(await older.eras.speaksModern(caller)).toBe(false);
+    expect([asked.length, older.asked.length]).toEqual([2, 1]);
+  });
+
   it('is waited for once by all: who comes late does not wait as long again', async () => {
     const never = start(() => undefined, { patienceMs: 60_000, probeMs: 1000 });
     const first = never.eras.speaksModern(caller);

@@ -5,7 +5,7 @@ import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../../mcp/support/modern-calls.ts';
 import { nodeProgram } from '../../support/node-program.ts';
-import { backendAt, params, serve } from '../backends/support/talk.ts';
+import { backendAt, json, open, params, serve } from '../backends/support/talk.ts';
 
 const startMs = 2_000;
 
@@ -56,5 +56,36 @@ describe.each([
     const others = await request('bob');
     expect(others).toMatchObject({ reason: 'backend_start_timed_out' });
     expect(others.tookMs).toBeLessThan(startMs + endMs);
+  });
+});
+
+/** A server that speaks 2026-07-28 alone, and does not answer the first question which revisions it speaks. */
+async function serverSlowOnce() {
+  let discoveries = 0;
+  const { url } = await serve(({ body: { id, method } }, response) => {
+    const result = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {} };
+    if (method !== 'server/discover') json(response, { id, error: { code: -32601, message: 'no' } });
+    else if (++discoveries > 1) json(response, { id, result });
+  });
+  return backendAt({ url, startMs });
+}
+
+describe('a server of 2026-07-28 alone that is slow once to say so (B1-09, B5-15)', () => {
+  it('serves who asks in 2026-07-28 nevertheless, and is known afterwards', async () => {
+    const { source } = await serverSlowOnce();
+    const conversations = createConversations({ source, logger: createLogger('silent') });
+    onTestFinished(() => conversations.close());
+    const caller = createCaller();
+    expect(await source.modern?.(caller)).toBeUndefined();
+    const opening = await conversations.open(params, caller, { hear() {}, ended() {} });
+    expect(opening).not.toHaveProperty('error');
+    expect(await source.modern?.(caller)).toBeDefined();
+  });
+
+  it('serves clients of older revisions when the next of them comes', async () => {
+    const backend = await serverSlowOnce();
+    const [first, next] = [await open(backend), await open(backend, 'bob')];
+    expect((await first.ask('initialize', params)).error?.code).toBe(-32601);
+    expect((await next.ask('initialize', params)).result).toMatchObject({ protocolVersion: '2025-11-25' });
   });
 });
