@@ -9,7 +9,7 @@ import { type GivenArguments, readArguments, typeArguments } from './call-argume
 import { answerElicitation, canAsk } from './call-elicitation.ts';
 import { formatResult } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { printsFailure } from './failure-json.ts';
+import { clientAction } from './failure-json.ts';
 import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
 
 /** Options of `gatehouse call`, as commander gives them. */
@@ -75,9 +75,7 @@ export async function runCall(
   const result = await withServer(url, io, (client) => callTool(client, tool, given, options, waiting), {
     ...options,
     ...asked,
-  })
-    .finally(() => waiting.end())
-    .catch(printsFailure(options, io));
+  }).finally(() => waiting.end());
   io.stdout.write(options.json ? formatJson(result) : formatResult(result));
   if (result.isError)
     throw new CliError(`The tool ${printableLine(tool)} answered with an error.`, exitCodes.toolError);
@@ -99,9 +97,9 @@ export function registerCall(program: Command, io: CommandIo = processIo()): voi
     .addHelpText(
       'after',
       `\nExamples:\n  ${programName} call http://localhost:3000/mcp add_note text="Buy milk"\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,
-    )
-    .action((url: string, tool: string, args: string[], options: CallOptions) =>
-      runCall({ url, tool, args }, options, io),
     );
   addConnectionOptions(command);
+  clientAction(command, io, (to, url: string, tool: string, args: string[], options: CallOptions) =>
+    runCall({ url, tool, args }, options, to),
+  );
 }

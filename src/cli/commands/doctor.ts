@@ -20,6 +20,7 @@ import { doctorLogin } from './doctor-login.ts';
 import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
 import { formatReport, summarize } from './doctor-text.ts';
 import { verifyMeans } from './doctor-verify.ts';
+import { clientAction } from './failure-json.ts';
 
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
@@ -164,12 +165,12 @@ Exit codes: 0 no faults, 8 faults were found, 9 the server could not be examined
  * @param io the surroundings
  */
 export function registerDoctor(program: Command, io: CommandIo = processIo()): void {
-  addDoctorOptions(
-    program
-      .command('doctor')
-      .description('say why a client does not get in: examine an MCP server, its login and this machine')
-      .argument('[url]', 'URL of the MCP server, as clients are given it'),
-  )
-    .addHelpText('after', help)
-    .action((url: string | undefined, options: DoctorCommandOptions) => runDoctor(url, options, io));
+  const command = program
+    .command('doctor')
+    .description('say why a client does not get in: examine an MCP server, its login and this machine')
+    .argument('[url]', 'URL of the MCP server, as clients are given it');
+  addDoctorOptions(command).addHelpText('after', help);
+  clientAction(command, io, (to, url: string | undefined, options: DoctorCommandOptions) =>
+    runDoctor(url, options, to),
+  );
 }

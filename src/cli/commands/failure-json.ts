@@ -1,7 +1,8 @@
 import { ProtocolError } from '@modelcontextprotocol/client';
+import type { Command, CommanderError } from 'commander';
 import { ClientError } from '../../client/index.ts';
 import { CliError } from '../cli-error.ts';
-import { type CommandIo, formatJson } from '../output.ts';
+import { type CommandIo, formatJson, type TextSink } from '../output.ts';
 import { causes } from './client-failure.ts';
 
 /**
@@ -26,15 +27,48 @@ export function failureAsJson(failure: CliError): Record<string, unknown> {
   };
 }
 
-/**
- * Gives what prints a failure as `{ "error": … }` where JSON is asked for, so that a program has it, too.
- * @param options of the command
- * @param io the surroundings
- * @returns takes what was thrown, and throws it again
- */
-export function printsFailure({ json }: { json?: boolean }, io: CommandIo): (failure: unknown) => never {
-  return (failure) => {
-    if (json && failure instanceof CliError) io.stdout.write(formatJson({ error: failureAsJson(failure) }));
-    throw failure;
+/** An output, and whether anything was written to it. */
+function watchSink(sink: TextSink): { sink: TextSink; isWritten: () => boolean } {
+  let isWritten = false;
+  const write = (text: string): unknown => {
+    isWritten = true;
+    return sink.write(text);
   };
+  const { isTTY, columns } = sink;
+  return { sink: { write, isTTY, columns }, isWritten: () => isWritten };
+}
+
+/** What the command line cannot be understood for, without the word that begins each such line. */
+const faultOf = ({ message }: CommanderError): string => message.replace(/^error: /, '');
+
+/**
+ * Gives a command of the client its action. With `--json`, standard output has a JSON document also where it fails:
+ * what it printed before, such as the result of a tool that failed, else `{ "error": … }`. Faults in its arguments and
+ * options are failures like others.
+ * @param command with its arguments and options
+ * @param io the surroundings
+ * @param run the action; it gets the surroundings, then what commander gives
+ * @returns the same command
+ */
+export function clientAction<Given extends unknown[]>(
+  command: Command,
+  io: CommandIo,
+  run: (io: CommandIo, ...given: Given) => Promise<void>,
+): Command {
+  const tell = (error: Record<string, unknown>): unknown => io.stdout.write(formatJson({ error }));
+  return command
+    .exitOverride((stop) => {
+      // Its own options are not known before all words were read, and a fault ends that.
+      if (stop.exitCode !== 0 && command.parent?.args.includes('--json')) tell({ message: faultOf(stop) });
+      throw stop;
+    })
+    .action(async (...given) => {
+      const { sink, isWritten } = watchSink(io.stdout);
+      try {
+        await run({ ...io, stdout: sink }, ...(given as unknown[] as Given));
+      } catch (failure) {
+        if (command.opts().json && failure instanceof CliError && !isWritten()) tell(failureAsJson(failure));
+        throw failure;
+      }
+    });
 }

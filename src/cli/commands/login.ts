@@ -7,6 +7,7 @@ import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
+import { clientAction } from './failure-json.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
 import { readInvitation } from './login-invitation.ts';
@@ -26,6 +27,13 @@ interface LoginRun {
   say: (line: string) => void;
   /** What discovery found so far. */
   found?: DiscoveredServer;
+}
+
+/** @returns the same failure, with something else to do about it */
+function withHint(failure: CliError, hint: string): CliError {
+  const hinted = new CliError(failure.message, failure.exitCode, hint);
+  hinted.cause = failure;
+  return hinted;
 }
 
 const asking = (server: string): string => `Asking ${server} how to log in`;
@@ -113,7 +121,7 @@ export async function runLogin(url: string, options: LoginCommandOptions, io: Co
     const failure = explainFailure(error, url);
     const hint = await hintAtLogin(error, server, run?.found, io.fetch);
     throw failure instanceof CliError && hint !== undefined
-      ? new CliError(failure.message, failure.exitCode, printableLine(hint))
+      ? withHint(failure, printableLine(hint))
       : failure;
   }
 }
@@ -136,12 +144,10 @@ browser it waits for nobody and ends with exit code 3.`;
  * @param io the surroundings
  */
 export function registerLogin(program: Command, io: CommandIo = processIo()): void {
-  addLoginOptions(
-    program
-      .command('login')
-      .description('log in to an MCP server, and keep the login')
-      .argument('<url>', 'URL of the MCP server'),
-  )
-    .addHelpText('after', examples)
-    .action((url: string, options: LoginCommandOptions) => runLogin(url, options, io));
+  const command = program
+    .command('login')
+    .description('log in to an MCP server, and keep the login')
+    .argument('<url>', 'URL of the MCP server');
+  addLoginOptions(command).addHelpText('after', examples);
+  clientAction(command, io, (to, url: string, options: LoginCommandOptions) => runLogin(url, options, to));
 }

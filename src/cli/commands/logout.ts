@@ -8,6 +8,7 @@ import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { type Ending, endLogin, type ForgottenClient, forgetClients } from './end-login.ts';
+import { clientAction } from './failure-json.ts';
 import { findLogin, keptServer } from './kept-login.ts';
 
 /** Options of `gatehouse logout`, as commander gives them. */
@@ -88,7 +89,7 @@ export async function runLogout(
  * @param io the surroundings
  */
 export function registerLogout(program: Command, io: CommandIo = processIo()): void {
-  program
+  const command = program
     .command('logout')
     .description('end a login at its authorization server, and forget it')
     .argument('[url]', 'URL of the MCP server')
@@ -99,6 +100,8 @@ export function registerLogout(program: Command, io: CommandIo = processIo()): v
     .addHelpText(
       'after',
       `\nExamples:\n  ${programName} logout http://localhost:3000/mcp\n  ${programName} logout --all`,
-    )
-    .action((url: string | undefined, options: LogoutOptions) => runLogout(url, options, io));
+    );
+  clientAction(command, io, (to, url: string | undefined, options: LogoutOptions) =>
+    runLogout(url, options, to),
+  );
 }

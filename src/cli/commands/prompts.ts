@@ -10,7 +10,7 @@ import { formatFittedTable } from '../table.ts';
 import { readArguments, typeArguments } from './call-arguments.ts';
 import { formatBlock, type ShownBlock } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { printsFailure } from './failure-json.ts';
+import { clientAction } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -97,9 +97,7 @@ export async function runPrompts(
     const paint = createPaint(io.stdout, io.env);
     return () => io.stdout.write(options.json ? formatJson(prompt) : formatMessages(prompt.messages, paint));
   };
-  const finish = await withServer(url, io, work, options)
-    .finally(() => waiting.end())
-    .catch(printsFailure(options, io));
+  const finish = await withServer(url, io, work, options).finally(() => waiting.end());
   finish();
 }
 
@@ -119,9 +117,12 @@ export function registerPrompts(program: Command, io: CommandIo = processIo()): 
     .addHelpText(
       'after',
       `\nExamples:\n  ${programName} prompts http://localhost:3000/mcp\n  ${programName} prompts http://localhost:3000/mcp summarize topic=notes`,
-    )
-    .action((url: string, name: string | undefined, args: string[], options: PromptsOptions) =>
-      runPrompts({ url, name, args }, options, io),
     );
   addConnectionOptions(command);
+  clientAction(
+    command,
+    io,
+    (to, url: string, name: string | undefined, args: string[], options: PromptsOptions) =>
+      runPrompts({ url, name, args }, options, to),
+  );
 }

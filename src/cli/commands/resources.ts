@@ -9,7 +9,7 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { printsFailure } from './failure-json.ts';
+import { clientAction } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -116,9 +116,7 @@ export async function runResources(
       else show(result.contents, io);
     };
   };
-  const finish = await withServer(url, io, work, options)
-    .finally(() => waiting.end())
-    .catch(printsFailure(options, io));
+  const finish = await withServer(url, io, work, options).finally(() => waiting.end());
   finish();
 }
 
@@ -138,9 +136,9 @@ export function registerResources(program: Command, io: CommandIo = processIo())
     .addHelpText(
       'after',
       `\nExamples:\n  ${programName} resources http://localhost:3000/mcp\n  ${programName} resources http://localhost:3000/mcp notes://today --output today.txt`,
-    )
-    .action((url: string, uri: string | undefined, options: ResourcesOptions) =>
-      runResources({ url, uri }, options, io),
     );
   addConnectionOptions(command);
+  clientAction(command, io, (to, url: string, uri: string | undefined, options: ResourcesOptions) =>
+    runResources({ url, uri }, options, to),
+  );
 }

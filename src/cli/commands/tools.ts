@@ -5,7 +5,7 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { printsFailure } from './failure-json.ts';
+import { clientAction } from './failure-json.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
 /** Longest description in a table, in characters. */
@@ -90,9 +90,7 @@ export async function runTools(url: string, options: ToolsOptions, io: CommandIo
         ? client.listTools(undefined, requestOptions(options))
         : { tools: [] },
     options,
-  )
-    .finally(() => waiting.end())
-    .catch(printsFailure(options, io));
+  ).finally(() => waiting.end());
   const { tools } = listed;
   const missing = missingOf(listed._meta);
   for (const message of missing) io.stderr.write(`Not all tools are listed: ${printableLine(message)}\n`);
@@ -121,7 +119,7 @@ export function registerTools(program: Command, io: CommandIo = processIo()): vo
     .description('list the tools of an MCP server')
     .argument('<url>', 'URL of the MCP server')
     .option('--json', 'print them as JSON: { "tools": [...] }')
-    .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`)
-    .action((url: string, options: ToolsOptions) => runTools(url, options, io));
+    .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`);
   addConnectionOptions(command);
+  clientAction(command, io, (to, url: string, options: ToolsOptions) => runTools(url, options, to));
 }

@@ -6,6 +6,7 @@ import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { explainFailure } from './client-failure.ts';
 import { timeoutOption } from './connection-options.ts';
+import { clientAction } from './failure-json.ts';
 import { requireLogin } from './kept-login.ts';
 import { formatLogin, formatLogins, loginAsJson, type ShownLogin } from './login-listing.ts';
 import { withServer } from './with-server.ts';
@@ -73,7 +74,7 @@ export async function runWhoami(
  * @param io the surroundings
  */
 export function registerWhoami(program: Command, io: CommandIo = processIo()): void {
-  program
+  const command = program
     .command('whoami')
     .description('show the logins that are kept')
     .argument('[url]', 'URL of one MCP server')
@@ -81,6 +82,8 @@ export function registerWhoami(program: Command, io: CommandIo = processIo()): v
     .option(...timeoutOption)
     .option('--trace', 'print each HTTP exchange of --check on standard error, without secrets')
     .option('--json', 'print one JSON object')
-    .addHelpText('after', `\nExample:\n  ${programName} whoami --check`)
-    .action((url: string | undefined, options: WhoamiOptions) => runWhoami(url, options, io));
+    .addHelpText('after', `\nExample:\n  ${programName} whoami --check`);
+  clientAction(command, io, (to, url: string | undefined, options: WhoamiOptions) =>
+    runWhoami(url, options, to),
+  );
 }
