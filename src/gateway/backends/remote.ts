@@ -170,7 +170,7 @@ export function createRemoteBackend(
 
   return {
     source: speaksHttp
-      ? createModernSource({ legacy: older, link, worked, noteFailure, startMs })
+      ? createModernSource({ name, legacy: older, link, worked, noteFailure, startMs })
       : { ...older, create: (context) => older.create(context, () => startMs) },
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),

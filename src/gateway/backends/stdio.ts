@@ -137,6 +137,7 @@ export function createStdioBackend(
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
   const link = createStdioLink({ name, sharing, startMs, places, restarts, launch, nowMs });
   const source = createModernSource({
+    name,
     legacy: older,
     link,
     worked: () => failures.mended(),

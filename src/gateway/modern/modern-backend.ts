@@ -11,6 +11,10 @@ import { namesModern } from './named-revisions.ts';
 
 /** What a backend of 2026-07-28 is made of. */
 export interface ModernBackendOptions {
+  /** What it is called. */
+  name: string;
+  /** How long it may take to answer `server/discover`, in milliseconds. */
+  startMs: number;
   link: ModernLink;
   discoveries: Discoveries;
   /** The server answered as one that does not speak 2026-07-28. */
@@ -26,7 +30,7 @@ export interface ModernBackendOptions {
  * @see MCP 2026-07-28 "Request Metadata" (C1-08, C3-01, C4-06)
  */
 export function createModernBackend(options: ModernBackendOptions): Backend {
-  const { link, discoveries, doubted, worked, noteFailure } = options;
+  const { name, startMs, link, discoveries, doubted, worked, noteFailure } = options;
   let lastId = 0;
   const nextId = (): number => ++lastId;
   const schemas = createRecentSchemas((call) => begin(call));
@@ -61,7 +65,7 @@ export function createModernBackend(options: ModernBackendOptions): Backend {
         isOver = true;
       };
     }
-    const running = new ModernCall(call, { link, nextId, parametersOf, answered, failed });
+    const running = new ModernCall(call, { name, startMs, link, nextId, parametersOf, answered, failed });
     return () => running.cancel();
   };
 

@@ -2,6 +2,7 @@ import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { Answer, Call } from '../../mcp/modern/backend.ts';
 import { progressTokenOf, withIds } from '../../mcp/modern/inner-ids.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { backendError } from '../backends/backend-errors.ts';
 import { withoutCallerAuth } from '../backends/without-caller-auth.ts';
 import type { ModernFailure, ModernHearing, ModernLink } from './modern-link.ts';
 
@@ -14,7 +15,11 @@ const repeatable =
 
 /** What a call has to do with. */
 export interface ModernCallParts {
+  /** What the backend is called. */
+  name: string;
   link: ModernLink;
+  /** How long a server may take to answer `server/discover`, in milliseconds; calls have a limit elsewhere. */
+  startMs: number;
   /** Gives an id that is unique on the link. */
   nextId: () => number;
   /**
@@ -31,7 +36,8 @@ export interface ModernCallParts {
 /**
  * One request on its way to a server of 2026-07-28, as it is: only its id, its progress token and credentials somebody
  * put into it are replaced. Where the connection breaks, a request that changes nothing is sent once more, as a new
- * one; where headers were made of an old definition of a tool, it is looked at again.
+ * one; where headers were made of an old definition of a tool, it is looked at again. Who waits to begin with a server,
+ * in any era, waits no longer than for the start of one.
  * @see MCP 2026-07-28 "Resumability", transports "Custom Headers from Tool Parameters" (B1-06, B5-11, B5-14, T-127)
  */
 export class ModernCall {
@@ -39,6 +45,7 @@ export class ModernCall {
   readonly #parts: ModernCallParts;
   #stop: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #limit: NodeJS.Timeout | undefined;
   #isRepeated = false;
   #isRelisted = false;
   #isOver = false;
@@ -47,15 +54,35 @@ export class ModernCall {
   constructor(call: Call, parts: ModernCallParts) {
     this.#call = call;
     this.#parts = parts;
+    if (call.request.method === 'server/discover')
+      this.#limit = setTimeout(() => this.#giveUp(), parts.startMs).unref();
     if (parts.link.isHttp && call.request.method === 'tools/call') void this.#sendMirrored(false);
     else this.#send([]);
   }
 
   /** Nobody waits for it any more. */
   cancel(): void {
+    this.#end();
+    this.#stop?.();
+  }
+
+  #end(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#limit);
+  }
+
+  #giveUp(): void {
+    const reason = 'backend_start_timed_out';
+    const error = backendError(reason, this.#parts.name);
     this.#stop?.();
+    this.#fail({ error, isBroken: false, isOther: false, detail: { reason } });
+  }
+
+  #fail(failure: ModernFailure): void {
+    this.#end();
+    this.#parts.failed(failure, this.#call);
+    this.#call.answer({ status: 200, error: failure.error });
   }
 
   async #sendMirrored(isStale: boolean): Promise<void> {
@@ -82,7 +109,7 @@ export class ModernCall {
         void this.#sendMirrored(true);
         return;
       }
-      this.#isOver = true;
+      this.#end();
       this.#parts.answered(answer, this.#call);
       this.#call.answer(answer);
     },
@@ -93,9 +120,7 @@ export class ModernCall {
         this.#timer = setTimeout(() => this.#send([]), sendAgainMs);
         return;
       }
-      this.#isOver = true;
-      this.#parts.failed(failure, this.#call);
-      this.#call.answer({ status: 200, error: failure.error });
+      this.#fail(failure);
     },
   };
 

@@ -14,6 +14,8 @@ export interface LegacySource extends Pick<ServerSource, 'sharing'> {
 
 /** What a source of servers of any era is made of. */
 export interface ModernSourceOptions {
+  /** What the backend is called. */
+  name: string;
   legacy: LegacySource;
   /** The way to it in 2026-07-28. */
   link: ModernLink;
@@ -21,7 +23,10 @@ export interface ModernSourceOptions {
   worked(): void;
   /** Takes note of a request that was not answered. */
   noteFailure(detail: FailureDetail): void;
-  /** How long it may take to answer `initialize`, what its caller has waited before that included, in milliseconds. */
+  /**
+   * How long it may take to answer `initialize`, what its caller has waited before that included, or `server/discover`, in
+   * milliseconds.
+   */
   startMs: number;
   /** How long it may take to answer whether it speaks 2026-07-28, in milliseconds; a fifth of `startMs` by default. */
   probeMs?: number;
@@ -39,7 +44,7 @@ export interface ModernSourceOptions {
  * @see MCP 2026-07-28 "Versioning" (B1-09, B5-15, B5-16, C4-06)
  */
 export function createModernSource(options: ModernSourceOptions): ServerSource {
-  const { legacy, link, worked, noteFailure, startMs, nowMs = () => performance.now() } = options;
+  const { name, legacy, link, worked, noteFailure, startMs, nowMs = () => performance.now() } = options;
   const { probeMs = startMs / 5 } = options;
   const { patienceMs, believedMs, prefersLegacy = false } = options;
   const discoveries = new Discoveries(nowMs);
@@ -50,6 +55,8 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
   });
   const budget = new StartBudget(startMs, nowMs);
   const modern = createModernBackend({
+    name,
+    startMs,
     link,
     discoveries,
     doubted: (caller) => eras.doubt(caller),

@@ -17,7 +17,7 @@ export interface TimeLimits {
 export function createTimeLimit(name: string, { quietMs, longestMs }: TimeLimits): Step {
   return {
     // The start of a server has a limit of its own.
-    cares: (method) => method !== 'initialize',
+    cares: (method) => method !== 'initialize' && method !== 'server/discover',
     answer(request, passing, next) {
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
       const endsAtMs = performance.now() + longestMs;

@@ -23,7 +23,11 @@ it.each<[string, unknown, boolean | undefined, boolean | undefined]>([
 ])(
   'what all know of a server that %s is not decided by one caller (T-158)',
   async (_what, data, before, after) => {
-    const eras = { speaksLegacy: before, speaksModernAlone: async () => true, onOutdated: () => () => undefined };
+    const eras = {
+      speaksLegacy: before,
+      speaksModernAlone: async () => true,
+      onOutdated: () => () => undefined,
+    };
     const refusing = () => ({ error: { code: -32600, message: 'no', data } });
     const source = () =>
       new EraServer({

@@ -3,7 +3,7 @@ import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backe
 import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { createCaller } from '../../mcp/support/modern-calls.ts';
+import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { backendAt, json, open, params, serve } from '../backends/support/talk.ts';
 
@@ -59,15 +59,20 @@ describe.each([
   });
 });
 
-/** A server that speaks 2026-07-28 alone, and does not answer the first question which revisions it speaks. */
-async function serverSlowOnce() {
-  let discoveries = 0;
-  const { url } = await serve(({ body: { id, method } }, response) => {
+/** A server that speaks 2026-07-28 alone. @param answers whether it answers a request; to others it says nothing */
+async function modernServer(answers: (method: string) => boolean): Promise<GatewayBackend> {
+  const { url } = await serve(({ body: { id, method = '' } }, response) => {
     const result = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: {} };
-    if (method !== 'server/discover') json(response, { id, error: { code: -32601, message: 'no' } });
-    else if (++discoveries > 1) json(response, { id, result });
+    if (!answers(method)) return;
+    if (method === 'server/discover') json(response, { id, result });
+    else json(response, { id, error: { code: -32601, message: 'no' } });
   });
   return backendAt({ url, startMs });
+}
+
+function serverSlowOnce(): Promise<GatewayBackend> {
+  let discoveries = 0;
+  return modernServer((method) => method !== 'server/discover' || ++discoveries > 1);
 }
 
 describe('a server of 2026-07-28 alone that is slow once to say so (B1-09, B5-15)', () => {
@@ -88,4 +93,28 @@ describe('a server of 2026-07-28 alone that is slow once to say so (B1-09, B5-15
     expect((await first.ask('initialize', params)).error?.code).toBe(-32601);
     expect((await next.ask('initialize', params)).result).toMatchObject({ protocolVersion: '2025-11-25' });
   });
+});
+
+it('a server that is known to speak 2026-07-28 alone and hangs is given up by who begins with it after the time of a start, in any era', async () => {
+  let hangs = false;
+  const backend = await modernServer(() => !hangs);
+  const known = await open(backend);
+  expect((await known.ask('initialize', params)).error).toBeUndefined();
+  hangs = true;
+  const modern = await backend.source.modern?.(createCaller());
+  const next = await open(backend, 'bob');
+  let isCallAnswered = false;
+  void known.ask('tools/call', { name: 'slow' }).finally(() => {
+    isCallAnswered = true;
+  });
+  const sinceMs = performance.now();
+  const answers = await Promise.all([
+    next.ask('initialize', params),
+    modern && callBackend(modern, 'server/discover').then(({ answer }) => answer),
+  ]);
+  expect(performance.now() - sinceMs).toBeLessThan(startMs + endMs);
+  expect(answers.map((answer) => answer?.error?.data)).toEqual(
+    Array(2).fill({ reason: 'backend_start_timed_out' }),
+  );
+  expect(isCallAnswered).toBe(false);
 });

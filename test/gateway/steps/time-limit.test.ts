@@ -50,6 +50,7 @@ describe('the time limit of a call', () => {
 
   it('is not for the start of a server, which has a limit of its own', () => {
     const { cares } = createTimeLimit('Notes', { quietMs: 50, longestMs: 1000 });
-    expect([cares('initialize'), cares('tools/call'), cares('ping')]).toEqual([false, true, true]);
+    expect(['initialize', 'server/discover'].map(cares)).toEqual([false, false]);
+    expect(['tools/call', 'ping'].map(cares)).toEqual([true, true]);
   });
 });
