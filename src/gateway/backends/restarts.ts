@@ -17,16 +17,23 @@ export interface ProcessFailure {
   /** How long it had answered, in milliseconds; undefined where it never did. */
   stoodMs?: number;
   /** When the attempt began that failed; what began before the last outcome was noted is no news. */
-  begunMs?: number;
+  begunMs: number;
 }
 
+/** Failures in a row. */
 interface Failing {
   count: number;
   /** How many of them were of programs that do not answer `initialize`. */
   silent: number;
-  notedMs: number;
-  untilMs: number;
+  /** How the last failed, and until when it is left alone. */
   reason: BackendFailure;
+  untilMs: number;
+}
+
+/** What came last of the attempts of an account: a failure, or an answer. */
+interface Outcome {
+  notedMs: number;
+  failing?: Failing;
 }
 
 /**
@@ -37,7 +44,7 @@ interface Failing {
 export class Restarts {
   readonly #nowMs: () => number;
   readonly #random: () => number;
-  readonly #failing = new Map<string, Failing>();
+  readonly #last = new Map<string, Outcome>();
 
   /** @param random gives a number from 0 to 1 */
   constructor(nowMs: () => number, random: () => number = Math.random) {
@@ -47,7 +54,7 @@ export class Restarts {
 
   /** How long an account has to wait until its program may be started, and why; undefined where it need not. */
   waiting(account: string): { waitMs: number; reason: BackendFailure } | undefined {
-    const failing = this.#failing.get(account);
+    const failing = this.#last.get(account)?.failing;
     const waitMs = (failing?.untilMs ?? 0) - this.#nowMs();
     return failing && waitMs > 0 ? { waitMs, reason: failing.reason } : undefined;
   }
@@ -56,8 +63,9 @@ export class Restarts {
   failed(account: string, { reason, stoodMs, begunMs }: ProcessFailure): void {
     this.#forgive();
     const nowMs = this.#nowMs();
-    const known = this.#failing.get(account);
-    if (known && begunMs !== undefined && begunMs < known.notedMs) return;
+    const last = this.#last.get(account);
+    if (last && begunMs < last.notedMs) return;
+    const known = last?.failing;
     const hasStood = stoodMs !== undefined && stoodMs >= forgivenMs;
     const count = hasStood ? 1 : (known?.count ?? 0) + 1;
     const isSilent = reason === 'backend_start_timed_out';
@@ -66,19 +74,18 @@ export class Restarts {
     const firstMs = isSilent ? firstWaitOfSilentMs : firstWaitMs;
     const fullMs = doublings < 0 ? 0 : Math.min(longestWaitMs, firstMs * 2 ** doublings);
     const waitMs = fullMs * (0.75 + this.#random() / 4);
-    this.#failing.set(account, { count, silent, reason, notedMs: nowMs, untilMs: nowMs + waitMs });
+    this.#last.set(account, { notedMs: nowMs, failing: { count, silent, reason, untilMs: nowMs + waitMs } });
   }
 
   /** A server has answered `initialize` for an account: what failed before is forgotten. */
   succeeded(account: string): void {
     this.#forgive();
-    const nowMs = this.#nowMs();
-    const reason = 'backend_start_timed_out';
-    this.#failing.set(account, { count: 0, silent: 0, reason, notedMs: nowMs, untilMs: nowMs });
+    this.#last.set(account, { notedMs: this.#nowMs() });
   }
 
   #forgive(): void {
     const before = this.#nowMs() - forgivenMs;
-    for (const [account, { untilMs }] of this.#failing) if (untilMs <= before) this.#failing.delete(account);
+    for (const [account, { notedMs, failing }] of this.#last)
+      if ((failing?.untilMs ?? notedMs) <= before) this.#last.delete(account);
   }
 }

@@ -71,6 +71,7 @@ export class StdioServer implements McpLike, Occupant {
   #opening: RequestMessage | undefined;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
+  #begunMs = 0;
   #readySinceMs = 0;
   #toldLines = 0;
   #ending: Promise<void> | undefined;
@@ -180,6 +181,7 @@ export class StdioServer implements McpLike, Occupant {
     const { launch, logger, name } = this.#options;
     const startMs = this.#options.startMs();
     this.#state = 'starting';
+    this.#begunMs = this.#options.nowMs();
     clearTimeout(this.#wakeTimer);
     this.#start = new ProcessStart(launch, {
       launched: (process) => this.#begin(process),
@@ -237,7 +239,7 @@ export class StdioServer implements McpLike, Occupant {
     if (this.#state === 'closed' || this.#state === 'asleep') return;
     const stood = this.#state === 'ready' ? { stoodMs: nowMs() - this.#readySinceMs } : {};
     failures.note(reason);
-    restarts.failed(this.account, { reason, ...stood });
+    restarts.failed(this.account, { reason, begunMs: this.#begunMs, ...stood });
     this.#refuse(backendError(reason, name));
     // Who waits to hear of resources asks nothing that would start it.
     if (!this.isListenedTo) return;

@@ -78,6 +78,7 @@ export class ModernProcess implements Occupant {
   #start: ProcessStart | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
+  #begunMs = 0;
   #readySinceMs = 0;
   #ending: Promise<void> | undefined;
 
@@ -172,8 +173,9 @@ export class ModernProcess implements Occupant {
   }
 
   #wake(): void {
-    const { launch, startMs } = this.#options;
+    const { launch, startMs, nowMs } = this.#options;
     this.#state = 'starting';
+    this.#begunMs = nowMs();
     this.#start = new ProcessStart(launch, {
       launched: (process) => this.#begin(process),
       refused: (error) => this.#end({ error, isBroken: false, isOther: false }),
@@ -223,7 +225,11 @@ export class ModernProcess implements Occupant {
     // One that was asked in vain what it may not know has not failed: it may answer `initialize` (see Eras).
     const isUnasked = reason === 'backend_start_timed_out' && !this.#options.isKnown();
     if (!isUnasked && (reason !== 'backend_ended' || this.#process?.isGone))
-      restarts.failed(this.account, { reason, ...(wasReady && { stoodMs: nowMs() - this.#readySinceMs }) });
+      restarts.failed(this.account, {
+        reason,
+        begunMs: this.#begunMs,
+        ...(wasReady && { stoodMs: nowMs() - this.#readySinceMs }),
+      });
     this.#end({
       error: backendError(reason, name),
       isBroken: wasReady,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Restarts } from '../../../src/gateway/backends/restarts.ts';
+import { type ProcessFailure, Restarts } from '../../../src/gateway/backends/restarts.ts';
 
 function start(random = 1) {
   let nowMs = 0;
@@ -11,7 +11,9 @@ function start(random = 1) {
     nowMs += ms;
   };
   const wait = (account = 'ada'): number => restarts.waiting(account)?.waitMs ?? 0;
-  return { restarts, pass, wait };
+  const fail = (failure: Omit<ProcessFailure, 'begunMs'>, begunMs = nowMs): void =>
+    restarts.failed('ada', { begunMs, ...failure });
+  return { restarts, fail, pass, wait };
 }
 
 const ended = { reason: 'backend_ended', stoodMs: 10 } as const;
@@ -19,9 +21,9 @@ const notStarted = { reason: 'backend_not_started' } as const;
 
 describe('the restarts of a program', () => {
   it('wait twice as long with each start that fails, up to a minute (T-155)', () => {
-    const { restarts, pass, wait } = start();
+    const { fail, pass, wait } = start();
     const waits = Array.from({ length: 9 }, () => {
-      restarts.failed('ada', notStarted);
+      fail(notStarted);
       const waitMs = wait();
       pass(waitMs);
       return waitMs;
@@ -30,18 +32,18 @@ describe('the restarts of a program', () => {
   });
 
   it('wait longer where it took long to see that it does not answer', () => {
-    const { restarts, wait } = start();
+    const { fail, wait } = start();
     const waits = Array.from({ length: 4 }, () => {
-      restarts.failed('ada', { reason: 'backend_start_timed_out' });
+      fail({ reason: 'backend_start_timed_out' });
       return wait();
     });
     expect(waits).toEqual([10_000, 20_000, 40_000, 60_000]);
   });
 
   it('come at once after it ended three times, then wait', () => {
-    const { restarts, wait } = start();
+    const { fail, restarts, wait } = start();
     const waits = Array.from({ length: 5 }, () => {
-      restarts.failed('ada', ended);
+      fail(ended);
       return wait();
     });
     expect(waits).toEqual([0, 0, 0, 1000, 2000]);
@@ -49,47 +51,47 @@ describe('the restarts of a program', () => {
   });
 
   it('have jitter, so that many do not start together', () => {
-    const { restarts, wait } = start(0);
-    restarts.failed('ada', notStarted);
+    const { fail, wait } = start(0);
+    fail(notStarted);
     expect(wait()).toBe(750);
   });
 
   it('begin anew after it stood a minute, or was left alone a minute', () => {
-    const { restarts, pass, wait } = start();
-    for (let count = 0; count < 6; count++) restarts.failed('ada', ended);
-    restarts.failed('ada', { ...ended, stoodMs: 60_000 });
+    const { fail, pass, wait } = start();
+    for (let count = 0; count < 6; count++) fail(ended);
+    fail({ ...ended, stoodMs: 60_000 });
     expect(wait()).toBe(0);
-    for (let count = 0; count < 3; count++) restarts.failed('ada', notStarted);
+    for (let count = 0; count < 3; count++) fail(notStarted);
     pass(wait() + 60_000);
-    restarts.failed('ada', notStarted);
+    fail(notStarted);
     expect(wait()).toBe(1000);
   });
 
   it('count what failed side by side once, and nothing that began before an answer (T-158)', () => {
-    const { restarts, pass, wait } = start();
+    const { fail, pass, restarts, wait } = start();
     const silent = { reason: 'backend_start_timed_out' } as const;
     pass(50_000);
-    for (let session = 0; session < 4; session++) restarts.failed('ada', { ...silent, begunMs: session });
+    for (let session = 0; session < 4; session++) fail(silent, session);
     expect(wait()).toBe(10_000);
     pass(20_000);
     restarts.succeeded('ada');
-    restarts.failed('ada', { ...silent, begunMs: 60_000 });
+    fail(silent, 60_000);
     expect(wait()).toBe(0);
     pass(50_000);
-    restarts.failed('ada', { ...silent, begunMs: 71_000 });
+    fail(silent, 71_000);
     expect(wait()).toBe(10_000);
   });
 
   it('wait no longer for one that is silent because of others that ended', () => {
-    const { restarts, wait } = start();
-    for (let count = 0; count < 4; count++) restarts.failed('ada', ended);
-    restarts.failed('ada', { reason: 'backend_start_timed_out' });
+    const { fail, wait } = start();
+    for (let count = 0; count < 4; count++) fail(ended);
+    fail({ reason: 'backend_start_timed_out' });
     expect(wait()).toBe(10_000);
   });
 
   it('of one account are nothing to another (T-158)', () => {
-    const { restarts, wait } = start();
-    restarts.failed('ada', notStarted);
+    const { fail, wait } = start();
+    fail(notStarted);
     expect([wait('ada'), wait('grace')]).toEqual([1000, 0]);
   });
 });

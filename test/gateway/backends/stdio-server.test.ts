@@ -261,6 +261,15 @@ describe('a program that is started again', () => {
     expect([starts(), backend.status().state]).toEqual([2, 'running']);
   });
 
+  it('waits no longer because several of an account failed side by side (T-155)', async () => {
+    const { open } = startProgram({ command: 'sh', args: ['-c', 'exec sleep 60'], startMs: 500 });
+    const failed = await Promise.allSettled(Array.from({ length: 4 }, () => open()));
+    expect(failed.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    await expect(open()).rejects.toThrow(
+      /did not answer initialize in time, and is asked again in (?:\d|10) s/,
+    );
+  });
+
   it('makes nobody wait who is another (T-158)', async () => {
     const { args, say } = files();
     const { open } = startProgram({}, args);

@@ -17,7 +17,7 @@ const nobody = { answered: () => undefined, notified: () => undefined, failed: (
 function start(
   idleMs: number,
   args: readonly string[] = [program, 'modern'],
-  { startMs = 20_000, isKnown = true } = {},
+  { startMs = 20_000, isKnown = true, restarts = new Restarts(nowMs) } = {},
 ) {
   const logger = createLogger('silent');
   const watchdog = createWatchdog(logger);
@@ -29,7 +29,6 @@ function start(
     watchdog,
   });
   const places = new Places('Program', { total: 1, perAccount: 1 }, nowMs);
-  const restarts = new Restarts(nowMs);
   const ended = vi.fn();
   const launched = vi.fn(() => launch(undefined));
   const made = new ModernProcess('ada', {
@@ -90,6 +89,22 @@ describe('a process that speaks 2026-07-28', () => {
     });
     expect(await failed).toMatchObject({ error: { data: { reason: 'backend_start_timed_out' } } });
     expect(restarts.waiting('ada')?.reason).toBe(reason);
+  });
+
+  it('that does not answer has failed once with others of its account that began with it (T-155)', async () => {
+    const restarts = new Restarts(nowMs);
+    const silent = Array.from({ length: 3 }, () =>
+      start(60_000, ['-e', 'setInterval(() => {}, 1000)'], { startMs: 200, restarts }),
+    );
+    await Promise.all(
+      silent.map(
+        ({ made }) =>
+          new Promise((failed) => {
+            made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed });
+          }),
+      ),
+    );
+    expect(restarts.waiting('ada')?.waitMs).toBeLessThanOrEqual(10_000);
   });
 
   it('that is closed is not started again by who asks again when they hear of it', async () => {
