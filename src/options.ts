@@ -4,6 +4,7 @@ import { origin, proxy } from './settings/addresses.ts';
 import { withBaselineRule } from './settings/baseline-rule.ts';
 import { clientSettings } from './settings/clients.ts';
 import { describeIssues } from './settings/issues.ts';
+import { nearest } from './settings/known-names.ts';
 import { limitSettings } from './settings/limits.ts';
 import { loginSettings } from './settings/login.ts';
 import { mcpSettings } from './settings/mcp.ts';
@@ -102,9 +103,9 @@ export const settingsSchema = settings
     whereSound('publicUrl', 'dangerously'),
   );
 
-/** Says whether a setting has this name. */
-export function isSetting(name: string): boolean {
-  return Object.hasOwn(settings.shape, name);
+/** Says which setting a name is, or was probably meant to be. @returns undefined where it is near none */
+export function settingMeantBy(name: string): string | undefined {
+  return nearest(name, Object.keys(settings.shape));
 }
 
 /** Settings as written: everything may be left out. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
-import { loadDataFolder, loadSettings } from '../config/load.ts';
+import { loadSettings, loadSome } from '../config/load.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
@@ -48,22 +48,28 @@ function requireFolder(folder: string): void {
 }
 
 /**
- * Finds where an installation is, or would be. Where the folder is named, no config file is read; faults elsewhere in
- * the file do not matter while there is a database.
+ * Finds where an installation is, or would be; faults elsewhere in the config file do not matter while there is a
+ * database.
  * @returns its path, absolute
  * @throws CliError where the file does not tell, because of a SettingsRefused; SettingsRefused
  */
-function locateData({ config, data }: InstallationOptions): string {
-  if (data !== undefined) return resolve(data);
-  const folder = loadNamedFolder(config);
+function locateData(options: InstallationOptions): string {
+  const folder = namedDataFolder(options);
   // A misspelt `data` leads to a folder with nothing in it: the fault says more than that.
-  if (!hasDatabase(folder)) loadSettings(config, {});
+  if (options.data === undefined && !hasDatabase(folder)) loadSettings(options.config, {});
   return folder;
 }
 
-function loadNamedFolder(config: string | undefined): string {
+/**
+ * The data folder that options name, whether it is there or not. Where they name the folder itself, no config file is
+ * read; else of the file its `data` alone.
+ * @returns its path, absolute
+ * @throws CliError where the file does not tell, because of a SettingsRefused
+ */
+export function namedDataFolder({ config, data }: InstallationOptions): string {
+  if (data !== undefined) return resolve(data);
   try {
-    return loadDataFolder(config);
+    return loadSome(config, ['data']).data;
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error;
     const failure = new CliError(

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isSetting, parseSettings, type Settings, type SettingsInput } from '../options.ts';
+import { parseSettings, type Settings, type SettingsInput, settingMeantBy } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { describeJsonFault } from './json-fault.ts';
 
@@ -61,19 +61,32 @@ function mayHold(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
+/** @throws SettingsRefused where a setting that is looked for is not there, and may have been meant by another name */
+function refuseMisspelt(written: Record<string, unknown>, names: readonly string[]): void {
+  const missing = names.filter((name) => written[name] === undefined);
+  const mayMean = (name: string): boolean => {
+    const meant = settingMeantBy(name);
+    return meant === undefined || (meant !== name && missing.includes(meant));
+  };
+  if (missing.length > 0 && Object.keys(written).some(mayMean)) parseSettings(written);
+}
+
 /**
- * Finds the data folder of a config file, whatever else is wrong in it: who runs a server has to reach it then, too. Where
- * `data` is not there, a name that is no setting may be what it was meant to be.
+ * Loads some of the settings of a config file, whatever is wrong with the others: who runs a server has to be able to
+ * do what does not depend on them.
  * @param file path of the config file; undefined for none
- * @returns its path, absolute
- * @throws SettingsRefused where the file, or its `data`, cannot be read, or may have been meant by another name
+ * @param names which settings
+ * @returns these, with defaults, as {@link loadSettings} has them
+ * @throws SettingsRefused where the file or one of these cannot be read, or may have been meant by another name
  */
-export function loadDataFolder(file: string | undefined): string {
+export function loadSome<Name extends keyof Settings>(
+  file: string | undefined,
+  names: readonly Name[],
+): Pick<Settings, Name> {
   const written = file === undefined ? {} : readFile(file);
-  const { data } = written;
-  if (data === undefined && Object.keys(written).some((name) => !isSetting(name))) parseSettings(written);
-  const base = file === undefined ? process.cwd() : dirname(resolve(file));
-  return resolve(base, parseSettings(data === undefined ? {} : { data }).data);
+  refuseMisspelt(written, names);
+  const found = names.flatMap((name) => (written[name] === undefined ? [] : [[name, written[name]]]));
+  return settle(Object.fromEntries(found), file, {});
 }
 
 /**
@@ -83,7 +96,11 @@ export function loadDataFolder(file: string | undefined): string {
  * @throws SettingsRefused with all problems at once
  */
 export function loadSettings(file: string | undefined, overrides: Overrides): Settings {
-  const fromFile = file === undefined ? {} : readFile(file);
+  return settle(file === undefined ? {} : readFile(file), file, overrides);
+}
+
+/** Fills in what was not written, and finds files beside the config file. */
+function settle(fromFile: Record<string, unknown>, file: string | undefined, overrides: Overrides): Settings {
   const { listen = {}, routes = {}, mcpServers = {} } = fromFile;
   const settings = parseSettings({
     ...fromFile,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadDataFolder, loadSettings } from '../../src/config/load.ts';
+import { loadSettings, loadSome } from '../../src/config/load.ts';
 import { SettingsRefused } from '../../src/settings/settings-refused.ts';
 import { testFolder } from '../client/support/folder.ts';
 
@@ -104,18 +104,30 @@ describe('settings from a file', () => {
     );
   });
 
-  it('say where their data is whatever else is wrong with them', () => {
+  it('give some of their settings whatever is wrong with the others', () => {
+    const dataOf = (file: string | undefined): string => loadSome(file, ['data']).data;
     const file = configFile('{"data":"state","routes":5,"tokns":{}}');
-    expect(loadDataFolder(file)).toBe(resolve(file, '..', 'state'));
-    expect(loadDataFolder(configFile('{"data":"/var/lib/x"}'))).toBe('/var/lib/x');
-    const other = configFile('{"listen":1,"$schema":"x"}');
-    expect(loadDataFolder(other)).toBe(resolve(other, '..', 'data'));
-    for (const name of ['dta', 'dataFolder', 'lisen'])
-      expect(() => loadDataFolder(configFile(`{"${name}":1}`)), name).toThrow(`- ${name}: there is no such`);
-    expect(loadDataFolder(undefined)).toBe(resolve('data'));
-    expect(() => loadDataFolder(configFile('{"data":5,"tokns":1}'))).toThrow(
-      /- data: must be a string, in quotes$/,
+    expect(dataOf(file)).toBe(resolve(file, '..', 'state'));
+    expect(dataOf(configFile('{"data":"/var/lib/x"}'))).toBe('/var/lib/x');
+    const other = configFile('{"listen":1,"lisen":2,"$schema":"x"}');
+    expect(dataOf(other)).toBe(resolve(other, '..', 'data'));
+    expect(dataOf(undefined)).toBe(resolve('data'));
+    expect(() => dataOf(configFile('{"data":5,"tokns":1}'))).toThrow(/- data: must be a string, in quotes$/);
+    expect(() => dataOf(configFile('{"data":'))).toThrow(/is not valid JSON/);
+    expect(loadSome(other, ['publicUrl', 'clients'])).toMatchObject({ clients: { registration: 'open' } });
+  });
+
+  it('are refused where one that is looked for is not there, and a name may have been meant as it', () => {
+    const fileWith = (settings: object): string => configFile(JSON.stringify(settings));
+    for (const name of ['dta', 'dataFolder'])
+      expect(() => loadSome(fileWith({ [name]: 1 }), ['data']), name).toThrow(`- ${name}: there is no such`);
+    const misspelt = { data: 'x', publcUrl: 'https://a.example' };
+    expect(() => loadSome(fileWith(misspelt), ['publicUrl'])).toThrow(/publcUrl: .*did you mean publicUrl\?/);
+    expect(loadSome(fileWith(misspelt), ['data']).data).toMatch(/\/x$/);
+    expect(loadSome(fileWith({ ...misspelt, publicUrl: 'https://a.example/' }), ['publicUrl'])).toMatchObject(
+      {
+        publicUrl: 'https://a.example',
+      },
     );
-    expect(() => loadDataFolder(configFile('{"data":'))).toThrow(/is not valid JSON/);
   });
 });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadSettings } from '../../config/load.ts';
+import { loadSettings, loadSome } from '../../config/load.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine } from '../output.ts';
@@ -11,15 +11,12 @@ interface AccessOptions extends InstallationOptions {
 }
 
 /** What the link a person is given begins with: the public URL of the command or the settings, whatever anybody's request says (T-106). */
-function baseOf(options: AccessOptions): { base: string; isGuessed: boolean } {
-  const { publicUrl, listen } = loadSettings(options.config, {
-    data: options.data,
-    publicUrl: options.publicUrl,
-  });
-  return {
-    base: publicUrl ?? `http://localhost:${listen.port}`,
-    isGuessed: publicUrl === undefined,
-  };
+function baseOf({ config, publicUrl: given }: AccessOptions): { base: string; isGuessed: boolean } {
+  const { publicUrl } =
+    given === undefined ? loadSome(config, ['publicUrl']) : loadSettings(undefined, { publicUrl: given });
+  return publicUrl === undefined
+    ? { base: `http://localhost:${loadSome(config, ['listen']).listen.port}`, isGuessed: true }
+    : { base: publicUrl, isGuessed: false };
 }
 
 /**

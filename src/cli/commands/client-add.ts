@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { AdministrationRefused } from '../../authorization-server/administration/administration-refused.ts';
-import { loadSettings } from '../../config/load.ts';
+import { loadSome } from '../../config/load.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withAdministration } from '../open-administration.ts';
@@ -76,7 +76,9 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
     .option('--jwks-uri <url>', 'where its public keys are')
     .action(async (name: string, options: AddOptions) => {
       const client = toClient(name, options);
-      const { clients } = loadSettings(options.config, { data: options.data });
+      const isOff =
+        client.grantTypes?.includes('client_credentials') &&
+        !loadSome(options.config, ['clients']).clients.clientCredentials;
       const added = await withAdministration(options, false, ({ clients }) => clients.add(client)).catch(
         (error: unknown) => {
           if (!(error instanceof AdministrationRefused)) throw error;
@@ -88,7 +90,7 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       io.stdout.write(`Client ID      ${clientId}\n`);
       if (clientSecret !== undefined) io.stdout.write(`Client secret  ${clientSecret}\n`);
       if (clientSecret !== undefined) io.stderr.write('The secret is shown once: only its hash is kept.\n');
-      if (client.grantTypes?.includes('client_credentials') && !clients.clientCredentials)
+      if (isOff)
         io.stderr.write(
           'It gets no token for itself until clients.clientCredentials is true in the settings.\n',
         );

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
-import { loadSettings } from '../../config/load.ts';
 import { restoreDataFolder } from '../../storage/sqlite/index.ts';
-import { announceUpgrade, type InstallationOptions, withAdministration } from '../open-administration.ts';
+import {
+  announceUpgrade,
+  type InstallationOptions,
+  namedDataFolder,
+  withAdministration,
+} from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { describeCarriedOver } from './carried-over.ts';
 
@@ -29,7 +33,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
       '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. With --replace, clients that were denied and accounts that were disabled since\nstay so where the database that is replaced can be read. Passwords and accounts are as they were: look through them\nwith gatehouse account list.',
     )
     .action(async (backup: string, options: RestoreCommandOptions) => {
-      const { data } = loadSettings(options.config, { data: options.data });
+      const data = namedDataFolder(options);
       const keptLogins = options.keepLogins === true;
       const restored = await restoreDataFolder({
         backup,

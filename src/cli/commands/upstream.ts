@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadSettings } from '../../config/load.ts';
+import { loadSome } from '../../config/load.ts';
 import {
   type Configured,
   type ConfiguredUpstream,
@@ -22,13 +22,16 @@ interface UpstreamOptions extends InstallationOptions {
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
 
+/** Settings that tell what the upstreams are. */
+const settingNames = ['upstreams', 'publicUrl', 'listen', 'dangerously'] as const;
+
 /** Takes the upstreams out of settings as they were loaded, and below which URL they stand. */
 export function upstreamsOf({
   upstreams,
   publicUrl,
   listen,
   dangerously,
-}: ReturnType<typeof loadSettings>): Configured {
+}: ReturnType<typeof loadSome<(typeof settingNames)[number]>>): Configured {
   return {
     upstreams,
     publicUrl: publicUrl ?? `http://localhost:${listen.port}`,
@@ -36,8 +39,14 @@ export function upstreamsOf({
   };
 }
 
-function configured(options: UpstreamOptions): Configured {
-  return upstreamsOf(loadSettings(options.config, { data: options.data }));
+function configured({ config }: UpstreamOptions): Configured {
+  return upstreamsOf(loadSome(config, settingNames));
+}
+
+/** @throws CliError where the settings have no upstream of this name; SettingsRefused */
+function requireKnown(name: string, options: UpstreamOptions): void {
+  const known = Object.keys(configured(options).upstreams);
+  if (!known.includes(name)) throw unknownUpstream(name, known);
 }
 
 function unknownUpstream(name: string, known: readonly string[]): CliError {
@@ -85,8 +94,7 @@ async function list(options: UpstreamOptions, io: CommandIo): Promise<void> {
 async function listLinks(name: string, options: UpstreamOptions, io: CommandIo): Promise<void> {
   const all = await withAdministration(options, false, (administration) => administration.upstreams.list());
   const links = all.filter(({ upstream }) => upstream === name);
-  const known = listConfigured(configured(options)).map((upstream) => upstream.name);
-  if (links.length === 0 && !known.includes(name)) throw unknownUpstream(name, known);
+  if (links.length === 0) requireKnown(name, options);
   if (options.json) return void io.stdout.write(formatJson(links));
   const cells = links.map((link) => [
     printableLine(link.email),
@@ -117,10 +125,9 @@ async function test(name: string, options: UpstreamOptions, io: CommandIo): Prom
 
 async function end(name: string, options: UpstreamOptions, io: CommandIo): Promise<void> {
   const { account: email } = options;
-  const known = listConfigured(configured(options)).map((upstream) => upstream.name);
   const ended = await withAdministration(options, false, async ({ upstreams }) => {
     const isLinked = (await upstreams.list()).some(({ upstream }) => upstream === name);
-    if (!isLinked && !known.includes(name)) throw unknownUpstream(name, known);
+    if (!isLinked) requireKnown(name, options);
     return upstreams.end(name, email);
   });
   const whose = email === undefined ? 'everybody' : printableLine(email);
