@@ -6,13 +6,14 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 /** How much is looked at of the beginning and of the end, in bytes: there writers have the id, before or behind the rest. */
 const maxLookedAt = 4096;
 
-/** The id as the last member: what stands right before the last brace is a member of the outermost object. */
+/** The id as the last member: where the last brace closes the outermost object, what stands right before it is one of its. */
 const lastMember =
   /[,{]\s{0,20}"id"\s{0,20}:\s{0,20}(-?\d{1,16}|"(?:[^"\\]|\\.){0,1000}")\s{0,20}\}\s{0,20}$/;
 
 /**
  * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member `id`
- * of the outermost object. However long the message is, this takes no time.
+ * of the outermost object, and never that of an object inside of one that was cut off. The whole is only looked through
+ * where it ends with an id, which takes less time than reading it as JSON would.
  * @returns undefined where there is none, or it is not near the beginning or the end
  */
 export function outerId(bytes: Uint8Array): RequestId | undefined {
@@ -21,7 +22,7 @@ export function outerId(bytes: Uint8Array): RequestId | undefined {
   const found = nearBeginning(buffer.subarray(0, maxLookedAt));
   if (found !== undefined) return found;
   const [, last] = lastMember.exec(buffer.toString('utf8', Math.max(0, buffer.length - maxLookedAt))) ?? [];
-  return last === undefined ? undefined : idIn(last);
+  return last !== undefined && endsWhole(buffer) ? idIn(last) : undefined;
 }
 
 function nearBeginning(bytes: Buffer): RequestId | undefined {
@@ -47,6 +48,19 @@ function nearBeginning(bytes: Buffer): RequestId | undefined {
     else if ((byte === openObject || byte === openArray) && ++depth === 1) member = at + 1;
   }
   return undefined;
+}
+
+/** Whether the object that begins it ends with its last brace. */
+function endsWhole(bytes: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at);
+    else if (byte === openObject || byte === openArray) depth++;
+    else if ((byte === closeObject || byte === closeArray) && --depth === 0)
+      return at === bytes.lastIndexOf(closeObject);
+  }
+  return false;
 }
 
 function endOfText(bytes: Buffer, begin: number): number {

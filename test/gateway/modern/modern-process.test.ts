@@ -190,6 +190,25 @@ describe('a process that speaks 2026-07-28', () => {
     expect(await failed).toMatchObject({ error: { data: { reason: 'backend_answer_unreadable' } } });
   });
 
+  it.each(['', '\\n'])(
+    'that dies in the middle of an answer has answered nobody whose id stands in it (T-156): %j behind it',
+    async (behind) => {
+      const script = afterDiscovery(`
+        const half = '{"jsonrpc":"2.0","result":{"text":"' + 'x'.repeat(5000) + '","of":{"id":1}${behind}';
+        if (id === 2) process.stdout.write(half, () => process.exit(1));`);
+      const { made } = start(60_000, ['-e', script]);
+      const reasons = await Promise.all(
+        [1, 2].map(
+          (id) =>
+            new Promise((failed) => {
+              made.send({ ...internalRequest('tools/list', {}), id }, { ...nobody, failed });
+            }),
+        ),
+      );
+      expect(reasons).toMatchObject(Array(2).fill({ detail: { reason: 'backend_ended' } }));
+    },
+  );
+
   it('that answers with more than is read is an error for that request, at once; others go on (T-156)', async () => {
     const script = `
       const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
