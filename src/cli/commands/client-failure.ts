@@ -37,6 +37,10 @@ const hints: Partial<Record<ClientError['reason'], string>> = {
   authorization_server_changed: 'To give a client id: --client-id <id>',
 };
 
+/** What helps where a server names another authorization server than `--issuer`. */
+const hintAtMove =
+  'Where you know that it has moved there: leave --issuer out, and --no-resource, which the one before needed';
+
 /** How a machine shows who it is. Only whoever runs it knows where the file is. */
 const proofOptions: Record<MachineLogin['proof'], string> = {
   secret: '--client-secret-file <file>',
@@ -45,7 +49,8 @@ const proofOptions: Record<MachineLogin['proof'], string> = {
 };
 
 /**
- * The command that logs in to a server, as a person would type it.
+ * The command that logs in to a server, as a person would type it. What is good for one authorization server alone, such
+ * as a token without audience, is asked of that one alone (A7-01, T-184).
  * @param scopes what to ask for; what the server names where there are none
  * @param before the login that is to be made again: whose it was, and what was chosen at it
  */
@@ -55,13 +60,14 @@ export function loginCommand(
   { issuer, machine, chosen = {} }: FormerLogin = {},
 ): string {
   const scope = scopes.length === 0 ? '' : ` --scope ${shellWord(scopes.join(' '))}`;
-  const at = issuer === undefined ? '' : ` --issuer ${shellWord(issuer)}`;
+  const isBound = machine !== undefined || chosen.withoutResource === true;
+  const at = isBound && issuer !== undefined ? ` --issuer ${shellWord(issuer)}` : '';
   const as =
     machine === undefined
       ? ''
-      : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}${at}`;
+      : ` --grant ${machine.grant} --client-id ${shellWord(machine.clientId)} ${proofOptions[machine.proof]}`;
   const how = `${chosen.dpop ? ' --dpop' : ''}${chosen.withoutResource ? ' --no-resource' : ''}`;
-  return `Run: ${programName} login ${shellWord(url)}${scope}${how}${as}`;
+  return `Run: ${programName} login ${shellWord(url)}${scope}${how}${as}${at}`;
 }
 
 /**
@@ -144,6 +150,7 @@ function tooLate({ data }: SdkError): CliError {
 /** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */
 function hintAt(error: ClientError, url: string): string | undefined {
   const isDiscovery = error instanceof DiscoveryError;
+  if (isDiscovery && error.reason === 'authorization_server_changed') return hintAtMove;
   return (
     hints[error.reason] ??
     (isDiscovery ? `To see what is wrong there: ${programName} doctor ${shellWord(url)}` : undefined)

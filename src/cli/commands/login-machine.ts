@@ -24,13 +24,12 @@ function requireOptions(options: LoginCommandOptions, client: GivenClient | unde
 }
 
 /**
- * Refuses options that only a machine's login heeds: whoever gives them would trust in vain that they bind a person's.
+ * Refuses an option that only a machine's login heeds: whoever gives it would trust in vain that it is a person's.
  * @throws CliError exit code 2
  */
-export function refuseMachineOptions({ grant, issuer, assertionFile }: LoginCommandOptions): void {
-  if (grant !== undefined) return;
-  const [name] = [issuer && '--issuer', assertionFile && '--assertion-file'].filter(Boolean);
-  if (name !== undefined) throw new CliError(`${name} needs --grant.`, exitCodes.usage);
+export function refuseMachineOptions({ grant, assertionFile }: LoginCommandOptions): void {
+  if (grant !== undefined || assertionFile === undefined) return;
+  throw new CliError('--assertion-file needs --grant.', exitCodes.usage);
 }
 
 /**

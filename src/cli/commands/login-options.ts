@@ -82,8 +82,8 @@ export function addLoginOptions(command: Command): Command {
     .optionsGroup('A machine as itself, without a user:')
     .addOption(new Option('--grant <grant>', 'log in by this grant').choices(machineGrants))
     .option('--assertion-file <file>', 'the token the platform gave this workload (workload_identity)')
-    .option('--issuer <url>', 'send the credentials to this authorization server only')
     .optionsGroup('Trust and keeping:')
+    .option('--issuer <url>', 'log in at this authorization server only')
     .option('--allow-origin <origin>', 'accept token endpoints on this origin too (repeatable)', parseOrigin)
     .option('--no-resource', 'do not name this server to an authorization server that refuses the parameter')
     .addOption(

@@ -74,6 +74,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     store,
     given: client,
     scopes,
+    issuer: options.issuer,
     clientIdMetadataUrl: options.clientMetadataUrl,
     initialAccessToken,
     allowedEndpointOrigins: options.allowOrigin,

@@ -36,6 +36,11 @@ export interface DiscoveredServer extends KeptChoices {
 export interface DiscoveryOptions {
   /** Chooses among several authorization servers; the first unless told (RFC 9728 section 7.6, A3-08). */
   chooseAuthorizationServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
+  /**
+   * Issuer of the only authorization server that may be asked, where that is known before; it is the one chosen among
+   * several. Nothing is sent to another one that the MCP server names, which may have changed hands (T-184).
+   */
+  issuer?: string | undefined;
   /** Origins, besides the issuer's, on which token, registration and revocation endpoints may stand. */
   allowedEndpointOrigins?: readonly string[] | undefined;
   /** True where no authorization code will be asked for: the authorization server then needs no PKCE. */
@@ -66,6 +71,15 @@ async function obtainChallenge(
   return { protected: true, ...readFirstChallenge(known) };
 }
 
+/** @throws ClientError `authorization_server_changed` */
+function requireIssuer(expected: string | undefined, server: string, { issuer }: { issuer: string }): void {
+  if (expected === undefined || expected === issuer) return;
+  throw new ClientError(
+    'authorization_server_changed',
+    `${server} names the authorization server ${issuer}, and the login is for ${expected} alone. Nothing was sent there.`,
+  );
+}
+
 /**
  * Walks from the URL of an MCP server to the authorization server that issues its tokens: 401 challenge, protected
  * resource metadata, authorization server metadata; where there is no protected resource metadata, the 2025-03-26 way.
@@ -73,7 +87,8 @@ async function obtainChallenge(
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param options choices of the caller
- * @throws DiscoveryError with the trace up to the failure; its reason is `not_protected` for a server that asks for no token
+ * @throws DiscoveryError with the trace up to the failure; its reason is `not_protected` for a server that asks for no
+ *   token, `authorization_server_changed` for one that names another authorization server than may be asked
  * @see MCP authorization "Authorization Flow"; RFC 9728; RFC 8414 (A2-08, A3-04, A3-05)
  */
 export async function discover(
@@ -93,7 +108,9 @@ export async function discover(
       trace,
       allowedOrigins: options.allowedEndpointOrigins ?? [],
       withoutCode: options.withoutCode,
-      chooseAuthorizationServer: options.chooseAuthorizationServer ?? (([first]) => first),
+      chooseAuthorizationServer:
+        options.chooseAuthorizationServer ??
+        ((issuers) => issuers.find((one) => one === options.issuer) ?? issuers[0]),
     };
     const challenge = await obtainChallenge(walk, options.challenge);
     const found = {
@@ -111,6 +128,7 @@ export async function discover(
           'None of the authorization servers of the metadata was chosen.',
         );
       const authorizationServer = await findAuthorizationServer(walk, issuer);
+      requireIssuer(options.issuer, server, authorizationServer);
       const { resource, dpop_bound_access_tokens_required: bound } = protectedResource;
       return {
         ...found,
@@ -125,6 +143,7 @@ export async function discover(
     if (!challenge.protected)
       throw new ClientError('not_protected', `${url} asks for no token: it needs no login.`);
     const { model, metadata } = await findAuthorizationServerAtOrigin(walk);
+    requireIssuer(options.issuer, server, metadata);
     const choices = keptChoices(options, metadata);
     return { ...found, ...choices, model, resource: server, authorizationServer: metadata };
   } catch (error) {

@@ -15,11 +15,6 @@ import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
 export interface GrantLoginOptions extends DiscoveryOptions {
   /** Where the credential is kept. */
   store: CredentialStore;
-  /**
-   * Issuer of the authorization server the client is registered at. An MCP server that names another one gets nothing:
-   * without it, the first one it names is trusted.
-   */
-  issuer?: string | undefined;
   /** Scopes to ask for instead of those the server names. */
   scopes?: readonly string[] | undefined;
   /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
@@ -53,8 +48,7 @@ function grantScopes(found: DiscoveredServer, wanted: readonly string[] | undefi
 /** @throws ClientError `authorization_server_changed` (A5-10, T-184) */
 async function requireKnownIssuer(found: DiscoveredServer, options: GrantLoginOptions): Promise<void> {
   const { issuer } = found.authorizationServer;
-  const before = (await options.store.findFormerLogin(found.server))?.issuer;
-  const expected = options.issuer ?? before ?? issuer;
+  const expected = options.issuer ?? (await options.store.findFormerLogin(found.server))?.issuer ?? issuer;
   if (expected === issuer) return;
   throw new ClientError(
     'authorization_server_changed',

@@ -44,6 +44,19 @@ describe('a failure of the client', () => {
     ],
     [
       new LoginRequiredError(url, 'No login.', {
+        issuer: 'https://as.example',
+        chosen: { withoutResource: true },
+      }),
+      3,
+      `Run: ${programName} login ${url} --no-resource --issuer https://as.example`,
+    ],
+    [
+      new LoginRequiredError(url, 'No login.', { issuer: 'https://as.example', chosen: { dpop: true } }),
+      3,
+      `Run: ${programName} login ${url} --dpop`,
+    ],
+    [
+      new LoginRequiredError(url, 'No login.', {
         machine: { grant: 'workload_identity', clientId: 'de ploy', proof: 'assertion' },
       }),
       3,
@@ -65,6 +78,11 @@ describe('a failure of the client', () => {
       new DiscoveryError(new ClientError('bad_url', 'x'), []),
       6,
       `To see what is wrong there: ${programName} doctor ${url}`,
+    ],
+    [
+      new DiscoveryError(new ClientError('authorization_server_changed', 'x'), []),
+      6,
+      expect.stringContaining('leave --issuer out'),
     ],
     [new ClientError('store_unusable', 'x'), 1, undefined],
     [new ClientError('bad_key', 'x'), 2, undefined],

@@ -114,11 +114,14 @@ describe('gatehouse connect', () => {
   });
 
   it('names the command that logs in as was chosen, where nobody can be asked after a refused renewal', async () => {
-    const { mcp, io } = await startEnded(1);
+    const { as, mcp, io } = await startEnded(1);
     const env = { ...io.env, BROWSER: 'none' };
     for (let start = 1; start <= 2; start++) {
       const { error } = await initialized(mcp.url, {}, { ...io, env });
-      expect(error?.message).toMatch(/Nobody can log in here: .*gatehouse login \S+ --dpop --no-resource$/);
+      expect(error?.message).toMatch(/Nobody can log in here: /);
+      expect(error?.message).toMatch(
+        new RegExp(`gatehouse login \\S+ --dpop --no-resource --issuer ${as.origin}$`),
+      );
     }
   });
 

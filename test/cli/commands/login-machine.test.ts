@@ -59,11 +59,9 @@ describe('a machine logs in as itself', () => {
 });
 
 describe('options of a machine', () => {
-  it.each([[{ issuer: 'https://as' }], [{ assertionFile: 'jwt' }]])(
-    'are refused without a grant: %j',
-    (options) => {
-      expect(() => refuseMachineOptions(options)).toThrow(expect.objectContaining({ exitCode: 2 }));
-      expect(() => refuseMachineOptions({ ...options, grant: 'workload_identity' })).not.toThrow();
-    },
-  );
+  it('are refused without a grant', () => {
+    const options = { assertionFile: 'jwt' };
+    expect(() => refuseMachineOptions(options)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => refuseMachineOptions({ ...options, grant: 'workload_identity' })).not.toThrow();
+  });
 });

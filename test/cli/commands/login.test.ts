@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import type { CliError } from '../../../src/cli/cli-error.ts';
 import { registerLogin, runLogin } from '../../../src/cli/commands/login.ts';
 import type { LoginCommandOptions } from '../../../src/cli/commands/login-options.ts';
+import { runTools } from '../../../src/cli/commands/tools.ts';
 import type { CommandIo } from '../../../src/cli/output.ts';
 import { createTokenFile, tokenFilePath } from '../../../src/client/node/index.ts';
 import { offerDeviceLogin } from '../../client/support/device-login.ts';
@@ -224,6 +226,30 @@ describe('gatehouse login', () => {
     expect(written.stderr).toContain(`Open this URL on any device: ${as.origin}/device\n`);
     expect(written.stderr).toContain('Enter this code there: WDJB-MJHT\n');
     expect(written.stderr).toContain('it is good for 10 min');
+  });
+
+  it('suggested for one that was made without resource asks no other authorization server for a token that is good for all it serves (A7-01, T-184)', async () => {
+    const { as, mcp, io, ended: loggedIn } = await logIn({ resource: false });
+    await loggedIn;
+    as.accessTokens.clear();
+    as.routes['POST /token'] = { status: 400, json: { error: 'invalid_grant' } };
+    const ended: unknown = await runTools(mcp.url, {}, io).catch((error: unknown) => error);
+    const { hint = '' } = ended as CliError;
+    expect(hint).toMatch(new RegExp(`gatehouse login ${mcp.url} --no-resource --issuer ${as.origin}$`));
+
+    const other = await startAuthorizationServer();
+    mcp.routes['GET /.well-known/oauth-protected-resource/mcp'] = {
+      json: { resource: mcp.url, authorization_servers: [other.origin] },
+    };
+    const program = new Command();
+    registerLogin(program, io);
+    const words = hint.split('gatehouse ')[1]?.split(' ') ?? [];
+    await expect(program.parseAsync(['node', 'gatehouse', ...words, '--no-browser'])).rejects.toMatchObject({
+      exitCode: 6,
+      message: expect.stringContaining(`${other.origin}, and the login is for ${as.origin} alone`),
+      hint: expect.stringContaining('leave --issuer out'),
+    });
+    expect(other.asked()).toEqual(['GET /.well-known/oauth-authorization-server']);
   });
 
   it('logs a machine in as itself (A13-02)', async () => {

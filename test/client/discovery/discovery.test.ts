@@ -132,6 +132,27 @@ describe('discovery', () => {
     expect(first.requests).toEqual([]);
   });
 
+  it('chooses the one that alone may be asked, and no other, wherever it is named (A3-08, T-184)', async () => {
+    const [first, second] = [await startAuthorizationServer(), await startAuthorizationServer()];
+    const mcp = await startMcpServer(first);
+    const named = [first.origin, second.origin];
+    const place = 'GET /.well-known/oauth-protected-resource/mcp';
+    mcp.routes[place] = { json: { resource: mcp.url, authorization_servers: named } };
+    const found = await discover(testContext(), mcp.url, { issuer: second.origin });
+    expect(found.authorizationServer.issuer).toBe(second.origin);
+    expect(first.requests).toEqual([]);
+    mcp.routes[place] = { json: { resource: mcp.url, authorization_servers: [first.origin] } };
+    const error = await failure(discover(testContext(), mcp.url, { issuer: second.origin }));
+    expect(error).toMatchObject({ name: 'DiscoveryError', reason: 'authorization_server_changed' });
+
+    const old = await startOldServer();
+    const metadata = serverMetadata(old.origin);
+    old.routes['GET /.well-known/oauth-authorization-server'] = { json: metadata };
+    const atOrigin = failure(discover(testContext(), old.url, { issuer: second.origin }));
+    expect((await atOrigin).reason).toBe('authorization_server_changed');
+    expect((await discover(testContext(), old.url, { issuer: old.origin })).model).toBe('origin_metadata');
+  });
+
   it.each(['javascript:alert(1)', 'file:///etc/passwd', 'http://mcp.example.com/mcp', 'nonsense'])(
     'refuses %s as the URL of a server without sending anything (T-182)',
     async (url) => {
