@@ -1,9 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
 import { loadSettings, loadSome } from '../config/load.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
-import { openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
+import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
+import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type CommandIo, printableLine, processIo } from './output.ts';
@@ -101,13 +103,44 @@ export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUp
     );
 }
 
+/** How often it is looked whether another process still has the database for itself, in milliseconds. */
+const lookAgainMs = 250;
+
+/** Waits while another process has the database for itself, which may take minutes, and says so. */
+async function waitWhileHeld(
+  data: string,
+  stderr: CommandIo['stderr'],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const file = join(data, 'gatehouse.db');
+  if (lookAtDatabase(file) !== 'held') return;
+  stderr.write(
+    'Another process has the database for itself, as one has that brings it to a new schema. Waiting for it.\n',
+  );
+  do await pause(lookAgainMs, undefined, signal && { signal });
+  while (lookAtDatabase(file) === 'held');
+}
+
 /**
- * Opens a data folder, and says on standard error where its database has to be brought up.
+ * Opens a data folder, and says on standard error where its database has to be brought up, or another process is waited
+ * for that has it for itself.
  * @param data path of the folder
- * @throws StorageFault, KeyFileFault
+ * @param signal ends the wait
+ * @throws StorageFault, KeyFileFault, the AbortError of the signal
  */
-export function openInstallation(data: string, { stderr } = processIo()): ReturnType<typeof openDataFolder> {
-  return openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
+export async function openInstallation(
+  data: string,
+  { stderr }: Pick<CommandIo, 'stderr'> = processIo(),
+  signal?: AbortSignal,
+): Promise<DataFolder> {
+  for (;;) {
+    await waitWhileHeld(data, stderr, signal);
+    try {
+      return await openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
+    } catch (error) {
+      if (!(error instanceof DatabaseHeld)) throw error;
+    }
+  }
 }
 
 /**

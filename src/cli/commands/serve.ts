@@ -5,6 +5,7 @@ import { createAdministration } from '../../authorization-server/administration/
 import { loadSettings } from '../../config/load.ts';
 import { createGatehouse, type GatehouseOptions } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
+import type { DataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -100,6 +101,18 @@ function stopSignal(): Promise<void> {
   });
 }
 
+/** @returns undefined where it was to stop before the data folder could be opened */
+async function openUnlessStopped(data: string, stopped: Promise<void>): Promise<DataFolder | undefined> {
+  const stop = new AbortController();
+  void stopped.then(() => stop.abort());
+  try {
+    return await openInstallation(data, processIo(), stop.signal);
+  } catch (error) {
+    if ((error as Error).name === 'AbortError') return undefined;
+    throw error;
+  }
+}
+
 /** Takes no new work, lets what is in flight end, and then cuts what is left (T-181). */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -141,7 +154,8 @@ export async function runServer(
   const metricsServer = createServer();
   try {
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
-    const folder = await openInstallation(settings.data);
+    const folder = await openUnlessStopped(settings.data, stopped);
+    if (!folder) return;
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       const gatehouse = await createGatehouse({

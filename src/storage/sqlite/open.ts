@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { DatabaseHeld, isBusy } from './held-alone.ts';
 import { findUpgrade, migrate } from './migrate.ts';
 import { upgradeAlone } from './upgrade-alone.ts';
 
@@ -86,7 +87,7 @@ function connect(file: string): Database.Database {
     return db;
   } catch (error) {
     db.close();
-    throw error;
+    throw isBusy(error) ? new DatabaseHeld(error) : error;
   }
 }
 
@@ -95,7 +96,8 @@ function connect(file: string): Database.Database {
  * @param file path of the database; created with mode 0600 where it is missing
  * @param check what else has to hold once it is migrated; where it throws, the database is closed
  * @param beforeUpgrade is told that a database of an earlier version is about to be brought up
- * @throws StorageFault with a sentence that says what to do, or the KeyFileFault of `check`
+ * @throws StorageFault with a sentence that says what to do, DatabaseHeld where another process has it for itself, or the
+ * KeyFileFault of `check`
  */
 export function openDatabase(
   file: string,

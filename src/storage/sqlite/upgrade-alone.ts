@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { StorageFault } from '../storage.ts';
+import { DatabaseHeld, isBusy, lookAtDatabase } from './held-alone.ts';
 import { migrate } from './migrate.ts';
 
 /** How long others are waited for: commands are done sooner, and so is a server that does the same. */
@@ -26,9 +27,9 @@ function migrateAlone(file: string): void {
 /**
  * Brings a database of an earlier version to the schema of this program while nobody else has it open: a server of the
  * earlier version would go on with tables it does not know, and could not be started again (T-174). This process must
- * not have it open either.
+ * not have it open either. Where another process does it first, that is all.
  * @param file path of the database
- * @throws StorageFault where another process keeps it open; nothing was changed
+ * @throws StorageFault where another process keeps it open, DatabaseHeld where one keeps it for itself; nothing was changed
  */
 export function upgradeAlone(file: string): void {
   const deadline = Date.now() + patienceMs;
@@ -37,7 +38,10 @@ export function upgradeAlone(file: string): void {
       migrateAlone(file);
       return;
     } catch (error) {
-      if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error;
+      if (!isBusy(error)) throw error;
+      const standing = lookAtDatabase(file);
+      if (standing === 'current') return;
+      if (Date.now() > deadline && standing === 'held') throw new DatabaseHeld(error);
       if (Date.now() > deadline)
         throw new StorageFault(
           'The database is of an earlier version, and another process has it open. Stop every server and gatehouse stdio on this data folder, then try again; nothing was changed.',

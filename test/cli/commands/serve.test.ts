@@ -110,6 +110,17 @@ describe('gatehouse serve', () => {
     await program.stop();
   });
 
+  it('that waits for another process with the database for itself can be stopped meanwhile (T-174)', async () => {
+    const data = await earlierDataFolder();
+    const holder = runProgram('test/storage/sqlite/hold-alone.ts', [join(data, 'gatehouse.db'), '60000']);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /held/);
+    const program = serve(['--data', data, '--port', '0']);
+    await program.waitFor('stderr', /^Another process has the database for itself, .* Waiting for it\.\n/);
+    program.process.kill('SIGTERM');
+    expect(await program.ended).toBe(0);
+  });
+
   it('says that the database is of a newer program, or damaged, and leaves it as it is (T-172, T-174)', async () => {
     const newer = await newInstallation();
     const database = new Database(join(newer, 'gatehouse.db'));

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../../client/support/folder.ts';
 import { initialize, modern } from '../../mcp/stdio/connected-host.ts';
 import { call, rpc } from '../../mcp/transports/served-transport.ts';
+import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { nodeProgram } from '../../support/node-program.ts';
 import { type Program, runProgram } from '../../support/program.ts';
 import { commandLine } from '../../support/served.ts';
@@ -76,6 +77,39 @@ describe('gatehouse stdio', () => {
     ]);
     expect(heard(newer)).toMatchObject([{ id: 1, result: { resultType: 'complete' } }]);
   });
+
+  it('says on standard error alone that it brings a database of an earlier version up, and serves (T-174)', async () => {
+    const program = start(['--data', await earlierDataFolder()], {
+      input: lines(initialize('2025-11-25'), rpc(1, 'ping')),
+    });
+    expect(await program.ended).toBe(0);
+    expect(program.written.stderr).toMatch(
+      /^The database is of an earlier version\. It has to be brought from schema 11 to \d+,.*\n$/,
+    );
+    expect(heard(program)).toMatchObject([
+      { id: 0, result: {} },
+      { id: 1, result: {} },
+    ]);
+  });
+
+  it('waits for another process that brings a database up for as long as that takes, and says so (T-174)', async () => {
+    const data = await earlierDataFolder();
+    const holder = runProgram('test/storage/sqlite/hold-alone.ts', [join(data, 'gatehouse.db'), '7000']);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /held/);
+    const both = Array.from({ length: 2 }, () => start(['--data', data]));
+    for (const program of both) {
+      await program.waitFor('stderr', /^Another process has the database for itself, .* Waiting for it\.\n/);
+      program.process.stdin?.write(lines(initialize('2025-11-25')));
+    }
+    expect(await holder.ended).toBe(0);
+    for (const program of both) {
+      await program.waitFor('stdout', /"id":0,/);
+      expect(heard(program)).toMatchObject([{ id: 0, result: { protocolVersion: '2025-11-25' } }]);
+      program.process.stdin?.end();
+    }
+    expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
+  }, 30_000);
 
   it('ends within two seconds of the end of its input, of its reader, or of a signal (B1-05, T-150)', async () => {
     const data = await newInstallation();

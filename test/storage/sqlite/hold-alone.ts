@@ -1,0 +1,12 @@
+import Database from 'better-sqlite3';
+
+/** Another process that has a database for itself, as one that brings it to a new schema: says so, and lets go of it after some milliseconds. */
+const [file = '', holdMs = '0'] = process.argv.slice(2);
+const db = new Database(file);
+db.pragma('locking_mode = EXCLUSIVE');
+db.exec('BEGIN EXCLUSIVE');
+process.stdout.write('held\n');
+setTimeout(() => {
+  db.exec('ROLLBACK');
+  db.close();
+}, Number(holdMs));
