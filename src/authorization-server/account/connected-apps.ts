@@ -1,6 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { parseScope } from '../../oauth/scope.ts';
 import type { ArtifactStore, GrantRow } from '../../storage/artifacts.ts';
+import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import type { ConnectedApp } from '../views/account/overview.ts';
@@ -29,12 +29,11 @@ export interface ConnectedApps {
   end(accountId: string, id: string): Promise<string | undefined>;
 }
 
-/** The part of the engine's grant that says what was allowed. */
-interface GrantPayload {
+/** The part of the engine's grant that is shown. */
+interface GrantPayload extends ConsentedScopes {
   /** Its name, as tokens know it. */
   jti: string;
   iat: number;
-  resources?: Record<string, string>;
 }
 
 /** Creates the list of connected apps (ASVS 5.0 10.7.3; T-124). */
@@ -42,9 +41,9 @@ export function createConnectedApps(options: ConnectedAppsOptions): ConnectedApp
   const { artifacts, box, resources, describeClient, mcpConnections, now } = options;
 
   function allowedBy(payload: GrantPayload): ConnectedApp['resources'] {
-    return Object.entries(payload.resources ?? {}).map(([indicator, scope]) => {
+    return Object.entries(grantedScopes(payload)).map(([indicator, given]) => {
       const resource = resources.find(indicator);
-      const scopes = parseScope(scope).map((entry) => resource?.scopes[entry] ?? entry);
+      const scopes = given.map((scope) => resource?.scopes[scope] ?? scope);
       return { name: resource?.name ?? indicator, scopes };
     });
   }

@@ -1,6 +1,6 @@
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { parseScope } from '../../oauth/scope.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
 import { openPayload } from '../engine/stored-names.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import { findAccount } from './find-account.ts';
@@ -12,7 +12,7 @@ export interface ListedGrant {
   accountId: string;
   email: string;
   clientId: string;
-  /** Scopes by resource. */
+  /** Scopes by resource; none where it gives only what needs no scope. */
   resources: Record<string, readonly string[]>;
   /** When something was last redeemed or refreshed under it, epoch seconds. */
   usedAt?: number;
@@ -40,13 +40,8 @@ export function administerGrants(
   box: SealedBox,
   now: () => number,
 ) {
-  const resourcesOf = (payload: Uint8Array, id: string): ListedGrant['resources'] => {
-    const { resources = {} } = openPayload<{ resources?: Record<string, string> }>(box, 'Grant', {
-      id,
-      payload,
-    });
-    return Object.fromEntries(Object.entries(resources).map(([name, scope]) => [name, parseScope(scope)]));
-  };
+  const resourcesOf = (payload: Uint8Array, id: string): ListedGrant['resources'] =>
+    grantedScopes(openPayload<ConsentedScopes>(box, 'Grant', { id, payload }));
   const upstreamOf = async (id: string): Promise<string | undefined> => {
     const bond = await upstreams.bondOf(id);
     return bond && (await upstreams.find(bond.linkId))?.upstream;

@@ -1,12 +1,11 @@
-import type { AdapterPayload } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
-import { parseScope } from '../../oauth/scope.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { type ConsentedScopes, grantedScopes } from '../engine/granted-scopes.ts';
 import { openPayload } from '../engine/stored-names.ts';
 
 /** What an account has allowed a client before, at one resource, and what the client can still use. */
 export interface EarlierConsent {
-  /** Names of the grants, as {@link ArtifactStore.revokeGrant} takes them. */
+  /** Names of the grants, also of those that give only what needs no scope, as {@link ArtifactStore.revokeGrant} takes them. */
   grantIds: readonly string[];
   scopes: ReadonlySet<string>;
   /** Whether older grants of the client, at whatever resource, may not have been looked at. */
@@ -38,14 +37,13 @@ export function createAllowedBefore(
     const grants = await artifacts.listLiveGrants(accountId, clientId, now(), newest);
     const given = grants
       .map(({ id, payload }) => {
-        const opened = openPayload<AdapterPayload>(box, 'Grant', { id, payload });
-        const resources = (opened.resources ?? {}) as Record<string, string>;
-        return { id, scopes: parseScope(resources[resource]) };
+        const opened = openPayload<ConsentedScopes>(box, 'Grant', { id, payload });
+        return { id, scopes: grantedScopes(opened)[resource] };
       })
-      .filter(({ scopes }) => scopes.length > 0);
+      .filter((grant) => grant.scopes !== undefined);
     return {
       grantIds: given.map(({ id }) => id),
-      scopes: new Set(given.flatMap(({ scopes }) => scopes)),
+      scopes: new Set(given.flatMap(({ scopes = [] }) => scopes)),
       mayHaveMore: grants.length === newest,
     };
   };

@@ -8,6 +8,7 @@ import { formatScope, parseScope } from '../../oauth/scope.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { ClientStore } from '../../storage/clients.ts';
 import type { Adapters } from '../engine/adapter.ts';
+import type { ConsentedScopes } from '../engine/granted-scopes.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { PlainRequest } from './plain-request.ts';
 import { isPlainSource, type PlainCode, type PlainSource } from './plain-source.ts';
@@ -47,12 +48,6 @@ function fitsCode(code: PlainCode, { parameter }: PlainRequest): boolean {
     equalSecrets(code.codeChallenge, hash('sha256', verifier, 'base64url')) &&
     code.redirectUri === parameter('redirect_uri')
   );
-}
-
-/** What a consent says of the scopes of resources, by resource: granted, and refused at another time. */
-interface ConsentedScopes {
-  resources?: Readonly<Record<string, string>>;
-  rejected?: Pick<ConsentedScopes, 'resources'>;
 }
 
 /** The scopes of a resource that were asked for, that it still has and that a consent covers, in the order of the consent. */

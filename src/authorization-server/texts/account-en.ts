@@ -19,6 +19,7 @@ export const accountEn = {
     none: 'No app may act for you.',
     allowed: 'Allowed to',
     nothing: 'nothing in particular',
+    withoutScopes: 'Use what needs no permission',
     since: (time: string) => `Since ${time}`,
     lastUsed: (time: string) => `Last used: ${time}`,
     until: (time: string) => `Ends on ${time} at the latest`,

@@ -19,6 +19,7 @@ export const accountZhCn: typeof accountEn = {
     none: '没有应用可以代表您执行操作。',
     allowed: '允许',
     nothing: '没有具体权限',
+    withoutScopes: '使用无需权限的内容',
     since: (time) => `授权时间：${time}`,
     lastUsed: (time) => `最近使用：${time}`,
     until: (time) => `最迟于 ${time} 结束`,

@@ -33,7 +33,7 @@ export function registerGrant(program: Command, io: CommandIo = processIo()): vo
         entry.upstream ?? '-',
         printableLine(
           Object.entries(entry.resources)
-            .map(([resource, scopes]) => `${resource}: ${scopes.join(' ')}`)
+            .map(([resource, scopes]) => `${resource}: ${scopes.join(' ') || 'no scope'}`)
             .join('; '),
         ),
       ]);

@@ -7,12 +7,16 @@ import type { GrantRow } from '../../../src/storage/artifacts.ts';
 const box = createSealedBox([{ id: 'k', key: Buffer.alloc(32, 7).toString('base64url') }]);
 const mcp = 'https://mcp.example.com/mcp';
 
-function row(id: string, resources: Record<string, string> | undefined): GrantRow {
-  const payload = box.seal(JSON.stringify({ resources }), payloadContext('Grant', id));
+function row(
+  id: string,
+  resources: Record<string, string> | undefined,
+  rejected?: { resources: Record<string, string> },
+): GrantRow {
+  const payload = box.seal(JSON.stringify({ resources, rejected }), payloadContext('Grant', id));
   return { id, clientId: 'client', payload, expiresAt: 2_000 };
 }
 
-it('names every grant that gives something at the resource, and all the scopes they give there', async () => {
+it('names every grant at the resource, also one of what needs no scope, and all the scopes they give there', async () => {
   const asked: unknown[] = [];
   const allowedBefore = createAllowedBefore(
     {
@@ -23,6 +27,7 @@ it('names every grant that gives something at the resource, and all the scopes t
           row('g2', { [mcp]: 'notes:read notes:write', 'https://mcp.example.com/sse': 'admin' }),
           row('g3', { 'https://mcp.example.com/sse': 'admin' }),
           row('g4', undefined),
+          row('g5', undefined, { resources: { [mcp]: 'notes:read' } }),
         ];
       },
     },
@@ -30,7 +35,7 @@ it('names every grant that gives something at the resource, and all the scopes t
     () => 1_000,
   );
   expect(await allowedBefore('ada', 'client', mcp, 20)).toEqual({
-    grantIds: ['g1', 'g2'],
+    grantIds: ['g1', 'g2', 'g5'],
     scopes: new Set(['notes:read', 'notes:write']),
     mayHaveMore: false,
   });

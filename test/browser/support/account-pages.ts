@@ -10,10 +10,14 @@ async function openAccount(scene: Scene, page: Page, path = '', person = ada): P
   if (page.url().includes('/account/login')) await logIn(page, person);
 }
 
-/** The account page of somebody who allowed an app and has another browser. */
+/** The account page of somebody who allowed an app all it asked for, and another one only what needs no permission. */
 async function openOverview(scene: Scene, page: Page): Promise<void> {
   await page.goto((await scene.begin('Notes on my laptop')).url);
   await logIn(page);
+  await page.locator('button[value=allow]').click();
+  const plain = new URL((await scene.begin('A plain app')).url);
+  plain.searchParams.set('scope', 'openid');
+  await page.goto(plain.href);
   await page.locator('button[value=allow]').click();
   await openAccount(scene, page);
 }

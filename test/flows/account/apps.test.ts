@@ -12,7 +12,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
-import { obtainTokens, refresh, register, tryAccess } from '../../support/oauth.ts';
+import {
+  authorization,
+  obtainTokens,
+  openConsent,
+  refresh,
+  register,
+  tryAccess,
+} from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import { idsIn, openAccount, submitWithId } from './support/account.ts';
@@ -50,6 +57,31 @@ describe('a connected app', () => {
     expect(html).toMatch(/Last used: \w{3} \d+, \d{4}/);
     expect(html).toMatch(/Ends on \w{3} \d+, \d{4}/);
   });
+
+  it.each(['openid notes:read', 'openid'])(
+    'that asked for %s and may use only what needs no permission stands there with the server, and can be ended at its next consent',
+    async (scope) => {
+      const person = { email: `${scope.length}@example.com`, password: 'the first password' };
+      await gatehouse.administration.accounts.add(person.email, person.password);
+      const visitor = createVisitor();
+      const { clientId, tokens } = await obtainTokens(gatehouse, { visitor, person, scope, scopes: [] });
+      expect(tokens.scope).not.toContain('notes');
+      expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+      const { html } = await openAccount(gatehouse, { visitor, person });
+      expect(html).toMatch(/<li>Use what needs no permission <span class="detail">localhost:\d+<\/span><\/li>/);
+      expect(html).not.toContain('nothing in particular');
+      const [grant] = await gatehouse.administration.grants.list({ email: person.email });
+      expect(grant?.resources).toEqual({ [gatehouse.mcpUrl]: [] });
+
+      const again = await openConsent(authorization(gatehouse, clientId, { scope }), visitor, person);
+      await visitor.submit(again, '/consent', [
+        ['decision', 'allow'],
+        ['scope', 'notes:read'],
+        ['end_earlier', 'yes'],
+      ]);
+      expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
+    },
+  );
 
   it('that is ended loses its tokens, its open stream and its running call within a second; others go on (T-124)', async () => {
     const visitor = createVisitor();

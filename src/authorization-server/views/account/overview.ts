@@ -10,7 +10,7 @@ export interface ConnectedApp {
   /** Names the grant in the form that ends it. */
   id: string;
   client: ClientSummary;
-  /** What it may do, by resource; scopes in words. */
+  /** What it may do, by resource; scopes in words, none where it may use only what needs none. */
   resources: { name: string; scopes: string[] }[];
   /** Epoch seconds. */
   grantedAt: number;
@@ -70,7 +70,7 @@ function renderApp(texts: Texts, page: AccountOverview, app: ConnectedApp): Mark
   const words = texts.account.apps;
   const publisher = httpsHost(app.client.clientId);
   const scopes = app.resources.flatMap(({ name, scopes: given }) =>
-    given.map(
+    (given.length === 0 ? [words.withoutScopes] : given).map(
       (scope) => markup`<li>${displayText(scope, 300)} <span class="detail">${displayText(name)}</span></li>`,
     ),
   );

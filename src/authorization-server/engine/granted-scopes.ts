@@ -1,0 +1,20 @@
+import { parseScope } from '../../oauth/scope.ts';
+
+/** The part of the engine's grant that says what a person answered: scopes by resource. */
+export interface ConsentedScopes {
+  resources?: Readonly<Record<string, string>>;
+  /** What was asked for and not given. */
+  rejected?: Pick<ConsentedScopes, 'resources'>;
+}
+
+/**
+ * Reads what a grant gives, by resource.
+ * @returns the scopes of each that the grant names; none where it gives only what needs no scope
+ */
+export function grantedScopes({
+  resources = {},
+  rejected,
+}: ConsentedScopes): Record<string, readonly string[]> {
+  const named = { ...rejected?.resources, ...resources };
+  return Object.fromEntries(Object.keys(named).map((name) => [name, parseScope(resources[name])]));
+}
