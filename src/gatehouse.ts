@@ -61,7 +61,7 @@ import {
   createLocalVerifier,
   type DpopPolicy,
 } from './resource-server/index.ts';
-import { SettingsRefused } from './settings/settings-refused.ts';
+import { makeAll, SettingsRefused } from './settings/settings-refused.ts';
 import { adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
@@ -174,7 +174,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     now,
   };
   const wanted = wantServers(settings, brought, backendParts);
-  const placed = wanted.map((each) => placeServer(each, issuer));
+  const placed = makeAll(wanted.map((each) => () => placeServer(each, issuer)));
   const routes = createServedRoutes();
   const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);

@@ -40,6 +40,15 @@ describe('createGatehouse', () => {
     expect((refusal as SettingsRefused).problems).toHaveLength(2);
   });
 
+  it('refuses all routes at once that cannot be served as its surroundings are', async () => {
+    const backend = { command: 'x', env: ['NOT_SET_ANYWHERE'] };
+    const refusal = await create({ routes: { a: { backend }, b: { backend } } }).catch((error) => error);
+    expect((refusal as SettingsRefused).problems).toEqual([
+      expect.stringMatching(/^routes\.a\.backend: /),
+      expect.stringMatching(/^routes\.b\.backend: /),
+    ]);
+  });
+
   it('needs a public URL', async () => {
     const without = { publicUrl: undefined } as unknown as Partial<GatehouseOptions>;
     await expect(create(without)).rejects.toThrow('publicUrl: is needed');

@@ -9,16 +9,26 @@ import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { checkUpstreams } from '../upstream/check-upstreams.ts';
 
+type Rules = Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>;
+
+/**
+ * Finds what the settings say of resources and scopes there are not.
+ * @param resources all there are
+ * @returns a sentence a problem, with the setting it is about
+ */
+export function findMisfits(
+  settings: Rules & Pick<Settings, 'upstreams'>,
+  resources: readonly ProtectedResource[],
+): string[] {
+  return [...readRules(settings, resources).problems, ...checkUpstreams(settings.upstreams, resources)];
+}
+
 /**
  * Checks that what the settings say of resources is about resources there are.
  * @throws SettingsRefused naming each rule that speaks of another
  */
-export function checkRulesFit(
-  settings: Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange' | 'upstreams'>,
-  resources: readonly ProtectedResource[],
-): void {
-  readOperatorRules(settings, resources);
-  const misfits = checkUpstreams(settings.upstreams, resources);
+export function checkRulesFit(...given: Parameters<typeof findMisfits>): void {
+  const misfits = findMisfits(...given);
   if (misfits.length > 0) throw new SettingsRefused(misfits);
 }
 
@@ -27,8 +37,14 @@ export function checkRulesFit(
  * @param resources all there are; the rules may name no other
  * @throws SettingsRefused with all problems at once
  */
-export function readOperatorRules(
-  { clients, trustedIssuers, tokenExchange }: Pick<Settings, 'clients' | 'trustedIssuers' | 'tokenExchange'>,
+export function readOperatorRules(settings: Rules, resources: readonly ProtectedResource[]) {
+  const { problems, ...rules } = readRules(settings, resources);
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return rules;
+}
+
+function readRules(
+  { clients, trustedIssuers, tokenExchange }: Rules,
   resources: readonly ProtectedResource[],
 ) {
   const issuers = trustedIssuers as readonly TrustedIssuer[];
@@ -43,6 +59,5 @@ export function readOperatorRules(
     ...checkTrustedIssuers(issuers, resources),
     ...checkExchangeRules(tokenExchange, resources),
   ];
-  if (problems.length > 0) throw new SettingsRefused(problems);
-  return { clients: preRegistered.clients, ownGrants: { trustedIssuers: issuers, tokenExchange } };
+  return { clients: preRegistered.clients, ownGrants: { trustedIssuers: issuers, tokenExchange }, problems };
 }

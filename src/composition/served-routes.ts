@@ -3,6 +3,7 @@ import type { LiveRoutes } from '../app/live-routes.ts';
 import type { GatewayBackend } from '../gateway/index.ts';
 import type { McpEndpoint } from '../mcp/index.ts';
 import type { NormalizedServer } from '../protected-server.ts';
+import { makeAll } from '../settings/settings-refused.ts';
 import { type OwnResource, ownResources } from './resources.ts';
 import type { RouteCredentials } from './route-credentials.ts';
 import type { WantedServer } from './wanted-servers.ts';
@@ -53,7 +54,7 @@ export interface ServedRoutes extends LiveRoutes<ServedRoute> {
   /**
    * Serves these from now on. One that is as it was goes on with its sessions, streams and processes. Others that were
    * there take nothing new; calls that run at them may end by themselves for a while, and then end with an error.
-   * @throws SettingsRefused naming what is wrong with one; nothing has changed then
+   * @throws SettingsRefused naming what is wrong with each; nothing has changed then
    */
   replace(wanted: readonly WantedServer[], options: ServingOptions): RoutesChange;
   /** Ends all. @param patienceMs how long calls that run may take to end by themselves, in milliseconds */
@@ -92,7 +93,7 @@ export function createServedRoutes(): ServedRoutes {
       };
       let placed: PlacedServer[];
       try {
-        placed = wanted.map((each) => kept(each) ?? make(each));
+        placed = makeAll(wanted.map((each) => () => kept(each) ?? make(each)));
         announce(placed);
       } catch (error) {
         for (const { backend } of made) void backend?.close();

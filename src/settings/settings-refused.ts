@@ -7,3 +7,23 @@ export class SettingsRefused extends Error {
     this.problems = problems;
   }
 }
+
+/**
+ * Makes all of something that settings ask for.
+ * @returns what they made, in their order
+ * @throws SettingsRefused with the problems of all that are refused; what others throw, at once
+ */
+export function makeAll<T>(makes: readonly (() => T)[]): T[] {
+  const problems: string[] = [];
+  const made = makes.flatMap((make) => {
+    try {
+      return [make()];
+    } catch (error) {
+      if (!(error instanceof SettingsRefused)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new SettingsRefused(problems);
+  return made;
+}

@@ -233,6 +233,17 @@ export const rooms: readonly Room[] = [
     neverPackages: [...web, engine, ...nativePackages],
   },
   {
+    name: 'composition/unfit-rules.ts',
+    may: [
+      'authorization-server/administration',
+      'composition',
+      'options.ts',
+      'protected-server.ts',
+      'settings',
+    ],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
+  {
     name: 'cli',
     may: [
       'index.ts',
@@ -247,6 +258,7 @@ export const rooms: readonly Room[] = [
       'doctor',
       'observability',
       'upstream/examination',
+      'composition/unfit-rules.ts',
       'composition/unusable-routes.ts',
       'authorization-server/administration',
       'settings',

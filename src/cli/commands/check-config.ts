@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findUnusableClients } from '../../authorization-server/administration/unusable-clients.ts';
+import { findUnfitRules } from '../../composition/unfit-rules.ts';
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
 import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
@@ -26,10 +26,11 @@ async function loadUsable(
   io: CommandIo,
 ): Promise<ReturnType<typeof loadSettings>> {
   const settings = loadSettings(options.config, { data: options.data });
+  const upstreams = upstreamsOf(settings);
   const unusable = [
-    ...(await findUnusable(upstreamsOf(settings), io.now)),
+    ...(await findUnusable(upstreams, io.now)),
     ...(await findUnusableRoutes(settings, io.env)),
-    ...findUnusableClients(settings),
+    ...findUnfitRules(settings, upstreams.publicUrl),
   ];
   if (unusable.length > 0) throw new SettingsRefused(unusable);
   return settings;

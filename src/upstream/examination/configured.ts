@@ -1,5 +1,6 @@
 import { createUpstreams, upstreamCallbackPath } from '../create-upstreams.ts';
 import { withPreset } from '../presets/presets.ts';
+import { findSharedIssuers } from '../shared-issuers.ts';
 import type { UpstreamSettings } from '../upstream-settings.ts';
 import { type BrowserFetch, examineUpstream, type UpstreamReport } from './examine-upstream.ts';
 import { broken } from './finding.ts';
@@ -49,7 +50,8 @@ export async function findUnusable(
   { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
   now: () => number,
 ): Promise<readonly string[]> {
-  return (await createUpstreams(upstreams, { publicUrl, dangerouslyFromLoopback, now })).problems;
+  const created = await createUpstreams(upstreams, { publicUrl, dangerouslyFromLoopback, now });
+  return [...created.problems, ...findSharedIssuers(created.upstreams.all)];
 }
 
 /**

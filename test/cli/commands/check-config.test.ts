@@ -94,6 +94,19 @@ describe('gatehouse check-config', () => {
     expect(String(error)).toMatch(/clients\.preRegistered\.0\.secretFile: .*none cannot be read/);
   });
 
+  it('names rules of scopes and resources there are not, beside routes that cannot be used', async () => {
+    const { error } = await check({
+      routes: { a: { backend: { command: 'x', env: ['NOT_SET_ANYWHERE'] }, scopes: { see: 'See.' } } },
+      clients: {
+        preRegistered: [
+          { clientId: 'app', name: 'App', redirectUris: ['https://a.example/b'], scopes: ['sea'] },
+        ],
+      },
+    }).ran;
+    expect(String(error)).toMatch(/routes\.a\.backend: .*NOT_SET_ANYWHERE/);
+    expect(String(error)).toMatch(/clients\.preRegistered\.0\.scopes: there is no sea here/);
+  });
+
   it('says what is wrong with the data folder', async () => {
     const data = await newInstallation();
     chmodSync(join(data, 'gatehouse.keys.json'), 0o644);

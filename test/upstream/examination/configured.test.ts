@@ -63,4 +63,16 @@ describe('what the settings of upstreams name', () => {
       expect.stringMatching(/^upstreams\.broken\.clientSecretFile: .* cannot be read/),
     ]);
   });
+
+  it('is refused, too, where the people of one would be taken for those of another (T-089)', async () => {
+    const at = (path: string) => ({
+      ...{ clientId: 'c', clientSecret: 's', userInfo: { subject: 'id' } },
+      authorizationEndpoint: `https://git.example/${path}/authorize`,
+      tokenEndpoint: `https://git.example/${path}/token`,
+      userInfoEndpoint: `https://git.example/${path}/user`,
+    });
+    const { upstreams } = parseSettings({ upstreams: { one: at('a'), two: at('b') } });
+    const problems = await findUnusable({ upstreams, publicUrl, dangerouslyFromLoopback: false }, () => 0);
+    expect(problems).toEqual([expect.stringMatching(/^upstreams\.two: its people and those of one /)]);
+  });
 });

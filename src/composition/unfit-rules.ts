@@ -1,0 +1,37 @@
+import { findUnusableClients } from '../authorization-server/administration/unusable-clients.ts';
+import type { Settings } from '../options.ts';
+import { completeScopes } from '../protected-server.ts';
+import { findOwnResources } from '../settings/resources.ts';
+import { pathOfRoute } from '../settings/routes.ts';
+import { findMisfits } from './operator-rules.ts';
+import { composeResources, ownResources } from './resources.ts';
+
+/** The settings that speak of protected resources and scopes, and those that say which there are. */
+type RuledSettings = Pick<
+  Settings,
+  'routes' | 'resources' | 'tokens' | 'clients' | 'trustedIssuers' | 'tokenExchange' | 'upstreams'
+>;
+
+/**
+ * Finds what settings say of protected resources and scopes that a server would not start with. Where the public URL itself
+ * has no route, a server as of `gatehouse protect` counts as there; without any route, which there are is known at the
+ * start alone, and clients are looked at by themselves.
+ * @param publicUrl where the server is reached
+ * @returns a sentence a problem, with the setting it is about
+ */
+export function findUnfitRules(settings: RuledSettings, publicUrl: string): string[] {
+  const routes = Object.entries(settings.routes);
+  if (routes.length === 0) return findUnusableClients(settings);
+  const atRoutes = routes.map(([name, route]) => ({ path: pathOfRoute(name, route), route }));
+  const atRoot = atRoutes.some(({ path }) => path === '') ? [] : [{ path: '', route: {} }];
+  const served = [...atRoot, ...atRoutes].map(({ path, route }) => ({
+    own: ownResources(`${publicUrl}${path}`),
+    server: { name: path, ...completeScopes(route) },
+  }));
+  const own = served.flatMap((each) => Object.values(each.own));
+  const elsewhere = settings.resources.filter(({ resource }) => !own.includes(resource));
+  return [
+    ...findOwnResources(settings.resources, own),
+    ...findMisfits(settings, composeResources({ ...settings, resources: elsewhere }, served)),
+  ];
+}
