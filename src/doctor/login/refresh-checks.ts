@@ -93,38 +93,53 @@ export const reuseCheck: Check = {
   needs: [...ofRefreshing.needs, 'LOGIN-REFRESH'],
   patienceMs: consentPatienceMs + reusePatienceMs,
   id: 'LOGIN-REUSE',
-  title: 'A refresh token that comes back is refused, and ends the login',
+  title: 'A refresh token that comes back gets no new tokens, and ends the login',
   clause: 'RFC 9700 section 4.14.2',
   async judge(subject) {
     const step = await subject.fact(reuse);
     if (step.kind === 'undone') return step.judgement;
-    const { takenUntil, refusedAfter, refusal, latest } = step;
+    const { takenUntil, renewedAt, refusedAfter, refusal, latest, evidence } = step;
+    if (refusal === undefined && renewedAt === undefined)
+      return unknown(
+        `A used refresh token gets the answer of its use again, the same access token and the same refresh token, for ${takenUntil} seconds at least. Nobody gains a login by that; whether it ends the login after that was not waited for.`,
+        { evidence },
+      );
     if (refusal === undefined)
       return fail(
-        `A used refresh token was still redeemed ${takenUntil} seconds after its use.`,
-        'Refuse a used refresh token with invalid_grant, at the latest some seconds after its use, and end all tokens of the login then.',
+        `A used refresh token was still redeemed ${takenUntil} seconds after its use, for new tokens.`,
+        'Refuse a used refresh token with invalid_grant, at the latest some seconds after its use, and end all tokens of the login then. Until that give the same answer again, not new tokens.',
+        { evidence },
       );
     if (refusal.answer.kind === 'unanswered')
-      return unknown(`The second use ${describeTokenAnswer(refusal)}.`);
+      return unknown(`The second use ${describeTokenAnswer(refusal)}.`, { evidence });
     const window =
       takenUntil === undefined
         ? `There is no grace window once the newer token was used: the second use, ${refusedAfter} seconds after the first, ${describeTokenAnswer(refusal)}.`
         : `The grace window ends between ${takenUntil} and ${refusedAfter} seconds after the use; then the token ${describeTokenAnswer(refusal)}.`;
-    if (refusal.error === undefined) return unknown(window, { because: 'LOGIN-TOKEN-ERROR' });
+    if (renewedAt !== undefined)
+      return warn(
+        `A used refresh token got new tokens ${renewedAt} seconds after its use. ${window}`,
+        'Within the grace window give the answer of the first use again, not new tokens: with tokens of their own, both holders of a stolen refresh token go on, and neither is noticed.',
+        { evidence },
+      );
+    if (refusal.error === undefined) return unknown(window, { because: 'LOGIN-TOKEN-ERROR', evidence });
     if (refusal.error !== 'invalid_grant')
       return warn(
         window,
         'Refuse a used refresh token with status 400 and invalid_grant: on any other error clients keep the login and try again.',
+        { evidence },
       );
     if (latest?.error === 'invalid_grant')
-      return pass(`${window} The newest refresh token of the login was refused after that.`);
+      return pass(`${window} The newest refresh token of the login was refused after that.`, { evidence });
     if (latest?.tokens === undefined)
       return unknown(
         `${window} The newest refresh token ${latest === undefined ? 'was not tried' : describeTokenAnswer(latest)}.`,
+        { evidence },
       );
     return warn(
       `${window} But the newest refresh token of the login still works: whoever used it first keeps the login.`,
       'End all tokens of the login when a used refresh token comes back: nobody can tell which of the two holders is the thief.',
+      { evidence },
     );
   },
 };

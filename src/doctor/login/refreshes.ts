@@ -88,8 +88,12 @@ export async function parallelRefresh(subject: Subject): Promise<Step<Rehearsal>
 
 /** What became of a refresh token that came back. */
 export interface Reuse {
+  /** Numbers of the exchanges with the token endpoint: the use, each use after it, and the look at the newest token. */
+  evidence: readonly number[];
   /** Seconds after its use at which it was still taken; undefined where it never was. */
   takenUntil?: number;
+  /** Seconds after its use at which it got other tokens than at its use; undefined where it never did. */
+  renewedAt?: number;
   /** Seconds after its use at which it was refused; undefined where it was taken to the end. */
   refusedAfter?: number;
   /** The latest refusal. */
@@ -98,7 +102,10 @@ export interface Reuse {
   latest?: TokenAnswer;
 }
 
-/** When a used refresh token is tried again, in seconds after its use: long enough for every grace window one meets. */
+/**
+ * When a used refresh token is tried again, in seconds after its use. A window in which it gets the answer of its use
+ * once more can be longer: nobody waits for the end of it.
+ */
 const reuseAfterSeconds = [0, 5, 15, 30, 60] as const;
 
 /** Longest time the reuse of a refresh token is watched by default, in milliseconds, answers included. */
@@ -123,7 +130,8 @@ export async function reuse(subject: Subject): Promise<Step<Reuse>> {
     };
   await subject.fact(parallelRefresh);
   const { found, client } = session;
-  const result: Reuse = {};
+  const evidence = [...answer.answer.evidence];
+  const result: Omit<Reuse, 'evidence'> = {};
   for (const seconds of subject.login?.reuseAfterSeconds ?? reuseAfterSeconds) {
     const waitMs = answer.atMs + seconds * 1000 - Date.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -132,6 +140,7 @@ export async function reuse(subject: Subject): Promise<Step<Reuse>> {
       refresh_token: used,
       resource: found.resource,
     });
+    evidence.push(...again.answer.evidence);
     const age = Math.max(0, Math.round((again.atMs - answer.atMs) / 100) / 10);
     if (again.tokens === undefined) {
       result.refusedAfter = age;
@@ -139,7 +148,13 @@ export async function reuse(subject: Subject): Promise<Step<Reuse>> {
       break;
     }
     result.takenUntil = age;
+    const isSame =
+      again.tokens.accessToken === answer.tokens?.accessToken && again.tokens.refreshToken === issued;
+    if (!isSame) result.renewedAt ??= age;
   }
-  if (result.refusal !== undefined) result.latest = await refreshSession(subject, session);
-  return { kind: 'done', ...result };
+  if (result.refusal !== undefined) {
+    result.latest = await refreshSession(subject, session);
+    evidence.push(...result.latest.answer.evidence);
+  }
+  return { kind: 'done', evidence, ...result };
 }

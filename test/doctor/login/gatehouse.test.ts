@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { decide } from '../../support/person.ts';
 import { examined } from '../support/examine.ts';
@@ -43,6 +43,18 @@ describe('Gatehouse itself, examined with a person who logs in twice', () => {
     expect(report.finding('LOGIN-REUSE').saw).toMatch(
       /grace window ends between \d\.?\d* and 2\.[3-9] seconds/,
     );
+  });
+
+  it('repeats an answer for longer than anybody waits, which is no fault (T-043)', async () => {
+    const byDefault = await startGatehouse({});
+    onTestFinished(() => byDefault.stop());
+    const report = await examined(byDefault.mcpUrl, activeSections, {
+      active: true,
+      login: person(),
+      only: ['LOGIN-REUSE'],
+    });
+    expect(report.bad()).toEqual([]);
+    expect(report.finding('LOGIN-REUSE').saw).toContain('the same access token and the same refresh token');
   });
 
   it('ends the tokens of a code that comes twice, which is told where no check ended them before', async () => {

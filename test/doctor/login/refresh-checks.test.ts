@@ -26,7 +26,17 @@ const faults: FaultCase[] = [
     },
     'LOGIN-REUSE',
     'fail',
-    /still redeemed \d\.?\d* seconds after its use/,
+    /still redeemed \d\.?\d* seconds after its use, for new tokens/,
+  ],
+  [
+    'a used refresh token gets tokens of its own for a while',
+    ({ rules }) => {
+      rules.refreshGraceMs = 60;
+      rules.repeatsWithinGrace = false;
+    },
+    'LOGIN-REUSE',
+    'warn',
+    /got new tokens \d\.?\d* seconds after its use. The grace window ends between/,
   ],
   [
     'reuse is refused, but the login goes on',
@@ -63,6 +73,22 @@ describe('refreshing', () => {
         /^The grace window ends between (?:0|0\.\d|1|1\.1) and 1\.[3-9] seconds after the use/,
       ),
     });
+  });
+
+  it('takes a window that outlasts the wait for what it is: the same answer is no second login (T-043)', async () => {
+    const report = await examineActively(
+      (server) => {
+        server.rules.refreshGraceMs = 120_000;
+      },
+      { only: ['LOGIN-REUSE'] },
+    );
+    expect(report.bad()).toEqual([]);
+    const { verdict, saw, evidence = [] } = report.finding('LOGIN-REUSE');
+    expect(verdict).toBe('unknown');
+    expect(saw).toMatch(/the same access token and the same refresh token, for \d\.?\d* seconds at least/);
+    const shown = evidence.map((number) => report.exchanges[number - 1]?.request);
+    expect(shown.map((request) => request?.url)).toEqual(Array(3).fill(`${report.server.origin}/token`));
+    for (const request of shown) expect(request?.body).toContain('grant_type=refresh_token');
   });
 
   it('says that there is no grace window', async () => {

@@ -24,6 +24,8 @@ export interface Rules {
   detectsReuse: boolean;
   /** Milliseconds in which a rotated refresh token still gets the answer of its rotation. */
   refreshGraceMs: number;
+  /** Within the grace the answer is the same; else tokens of its own. */
+  repeatsWithinGrace: boolean;
   expiresInSeconds: number;
   /** Scopes granted of those asked for. */
   grantedScopes: (asked: readonly string[]) => readonly string[];
@@ -58,6 +60,7 @@ export const soundRules: Rules = {
   rotatesRefreshTokens: true,
   detectsReuse: true,
   refreshGraceMs: 300,
+  repeatsWithinGrace: true,
   expiresInSeconds: 3600,
   grantedScopes: (asked) => asked,
   audience: (resource) => resource,

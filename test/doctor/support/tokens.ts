@@ -72,7 +72,8 @@ export function createTokens(server: TestServer): Tokens {
       const held = refreshes.get(refreshToken);
       if (!held || held.grant.ended || held.grant.clientId !== clientId) return undefined;
       if (held.used) {
-        if (Date.now() - held.used.atMs < rules.refreshGraceMs) return held.used.answer;
+        if (Date.now() - held.used.atMs < rules.refreshGraceMs)
+          return rules.repeatsWithinGrace ? held.used.answer : answer(held.grant);
         if (rules.detectsReuse) {
           held.grant.ended = true;
           return undefined;
