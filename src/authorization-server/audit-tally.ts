@@ -39,12 +39,16 @@ export function createAuditTally(write: (event: string, details: Details) => voi
 
   /** The details that an event is counted under, the narrowest for which there is room. */
   function commonDetails(event: string, { requestId: _each, ...details }: Details): Details {
-    const { address = '' } = details;
-    const known = [details, { address }].find((common) => kinds.has(keyOf(event, common)));
+    const { address } = details;
+    const ofAddress = address === undefined ? details : { address };
+    const known = [details, ofAddress].find((common) => kinds.has(keyOf(event, common)));
     if (known) return known;
     if (kinds.size >= maxKinds.ofAll) return {};
-    return (kindsOfAddress.get(address) ?? 0) < maxKinds.ofAddress ? details : { address };
+    return kindsOf(address) < maxKinds.ofAddress ? details : ofAddress;
   }
+
+  const kindsOf = (address: string | undefined): number =>
+    address === undefined ? 0 : (kindsOfAddress.get(address) ?? 0);
 
   function end(): void {
     clearTimeout(timer);
@@ -66,8 +70,8 @@ export function createAuditTally(write: (event: string, details: Details) => voi
         return false;
       }
       kinds.set(key, { event, details: common, further: 0 });
-      const { address = '' } = details;
-      kindsOfAddress.set(address, (kindsOfAddress.get(address) ?? 0) + 1);
+      const { address } = details;
+      if (address !== undefined) kindsOfAddress.set(address, kindsOf(address) + 1);
       return true;
     },
     end,

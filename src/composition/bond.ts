@@ -64,11 +64,14 @@ export function composeBond(parts: BondParts): Bond {
 
 function noteInTrail({ auditTrail, metrics, logger }: BondParts): BondEvents {
   return createBondEvents({
-    record: (event, details) =>
-      auditTrail.note(event, details, () => {
+    record(event, details) {
+      // Anybody can send something in place of a logout token.
+      const take = event === 'upstream.logout_refused' ? auditTrail.tally : auditTrail.note;
+      take(event, details, () => {
         metrics.countEvent(event);
         logger.info({ audit: event, ...details });
-      }),
+      });
+    },
     count: metrics.countEvent,
     logger,
   });

@@ -58,6 +58,14 @@ describe('what anybody can cause', () => {
     ]);
   });
 
+  it('is counted by all that is known of it where it has no address', () => {
+    const { tally, rows, refuse } = startTally();
+    for (let n = 0; n < 60; n++) refuse({ upstream: `u${n % 30}` });
+    tally.end();
+    expect(rows).toHaveLength(60);
+    expect(rows.slice(30)).toContainEqual({ event: 'token.refused', upstream: 'u29', times: '1' });
+  });
+
   it('has a bounded number of rows, whatever addresses and names somebody has (T-197)', () => {
     const { tally, rows, refuse } = startTally();
     for (let n = 0; n < 10_000; n++) refuse({ address: `a${n % 1000}`, clientId: `c${n}` });

@@ -58,4 +58,6 @@ it('logout tokens are taken once, and what they did stands in the audit log (T-0
   );
   await expect.poll(events).toContain('upstream.revoked');
   expect((await metrics.render()).text).toContain('gatehouse_events_total{event="upstream.logout"} 1');
+  for (let n = 0; n < 50; n++) await bond.options.takeLogoutToken('work', 'jwt');
+  expect((await events()).filter((event) => event === 'upstream.logout_refused')).toHaveLength(3);
 });

@@ -130,16 +130,23 @@ interface AuditColumns {
   details: string;
 }
 
-/** Artifacts and audit rows as they are in the database. */
+/** Artifacts and audit rows as they are in the database; refusals as in the log, for those that repeat have no row each. */
 function readRows(): Map<string, object> {
   const box = createSealedBox(gatehouse.keys.sealing);
   const database = new Database(join(gatehouse.folder, 'gatehouse.db'), { readonly: true });
   const artifacts = database.prepare('SELECT * FROM artifacts').all() as ArtifactColumns[];
   const audit = database
-    .prepare(`SELECT seq, event, details FROM audit WHERE event GLOB 'token.*'`)
+    .prepare(`SELECT seq, event, details FROM audit WHERE event GLOB 'token.*' AND event <> 'token.refused'`)
     .all() as AuditColumns[];
   database.close();
+  const refusals = gatehouse.log
+    .map((line) => JSON.parse(line) as Fields)
+    .filter(({ audit }) => audit === 'token.refused');
   return new Map([
+    ...refusals.map(({ level: _level, time: _time, audit: event, ...details }, at): [string, object] => [
+      `refusal ${at}`,
+      { event, details },
+    ]),
     ...artifacts.map(({ kind, id, payload, ...row }): [string, object] => [
       `${kind} ${id} ${row.consumed_at}`,
       { kind, id, ...row, payload: JSON.parse(box.open(payload, `${kind}:${id}`)) },
