@@ -13,6 +13,7 @@ export type AuditEvent =
   | 'account.password_changed'
   | 'account.password_reset'
   | 'account.passkey_added'
+  | 'account.passkey_renamed'
   | 'account.passkey_removed'
   | 'account.codes_on'
   | 'account.codes_off'

@@ -34,6 +34,8 @@ export interface PasskeyStore {
    * @param at epoch seconds
    */
   use(id: string, counter: number, at: number): Promise<boolean>;
+  /** Gives a passkey of an account another name; false where the account has none with this id. */
+  rename(accountId: string, id: string, name: string): Promise<boolean>;
   /**
    * Forgets a passkey of an account; false where the account has none with this id.
    * @param waysIn issuers it can log in through, where it has no password

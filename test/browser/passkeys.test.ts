@@ -116,11 +116,33 @@ describe('a passkey', () => {
     await page.goto(`${scene.served.url}/account/passkeys`);
     await logIn(page, grace);
     await page.getByRole('button', { name: 'Add a passkey' }).click();
-    await page.getByRole('heading', { name: 'My passkey' }).waitFor();
+    await page.getByRole('heading', { name: 'Chrome on Linux' }).waitFor();
     await scene.served.disableAccount(grace.email);
     await page.goto(`${scene.served.url}/account/login`);
     await page.getByRole('button', { name: 'Log in with a passkey' }).click();
     await page.getByText('The passkey could not be used. Please try again.').first().waitFor();
+  });
+
+  it('is called after the browser it is made in, with a number where one is called so, until its person renames it', async () => {
+    const person = { email: 'names@example.com', password: 'a password for names' };
+    await scene.served.addAccount(person);
+    for (const suggested of ['Chrome on Linux', 'Chrome on Linux 2']) {
+      const { page } = await openWithDevice();
+      await page.goto(`${scene.served.url}/account/passkeys`);
+      await logIn(page, person);
+      expect(await page.getByLabel('Name of the new passkey').inputValue()).toBe(suggested);
+      await page.getByRole('button', { name: 'Add a passkey' }).click();
+      await page.getByRole('heading', { name: suggested, exact: true }).waitFor();
+    }
+    const { page, complaints } = await openPage(scene.browser);
+    await page.goto(`${scene.served.url}/account/passkeys`);
+    await logIn(page, person);
+    await page.getByRole('link', { name: 'Rename Chrome on Linux 2' }).click();
+    await page.getByLabel('Name').fill('The blue key');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await page.getByRole('heading', { name: 'The blue key' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Chrome on Linux', exact: true }).count()).toBe(1);
+    expect(complaints).toEqual([]);
   });
 
   it('is not needed: without script the login page has its password, and nothing else shows', async () => {

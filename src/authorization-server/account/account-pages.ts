@@ -43,7 +43,9 @@ import {
   addPasskey,
   type PasskeysPageOptions,
   removePasskey,
+  renamePasskey,
   showPasskeyRemoval,
+  showPasskeyRenaming,
   showPasskeys,
 } from './passkeys-page.ts';
 import { type PasswordPageOptions, showPasswordChange, submitPasswordChange } from './password-page.ts';
@@ -109,6 +111,11 @@ const pages: Readonly<Record<string, Page>> = {
     for: 'recent',
     get: (request, { passkeys }) => showPasskeys(request, passkeys),
     post: (request, { passkeys }) => addPasskey(request, passkeys),
+  },
+  'passkeys/rename': {
+    for: 'recent',
+    get: (request, { passkeys }) => showPasskeyRenaming(request, passkeys),
+    post: (request, { passkeys }) => renamePasskey(request, passkeys),
   },
   'passkeys/remove': {
     for: 'recent',

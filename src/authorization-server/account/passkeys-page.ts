@@ -1,9 +1,10 @@
-import type { PasskeyStore } from '../../storage/passkeys.ts';
+import type { PasskeyStore, StoredPasskey } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Passkeys } from '../authentication/passkeys.ts';
+import { browserFamily } from '../engine/browser-family.ts';
 import { showPage } from '../interactions/page.ts';
-import { renderPasskeyRemoval, renderPasskeys } from '../views/account/passkeys.ts';
-import { passkeyScriptSource } from '../views/passkey-form.ts';
+import { renderPasskeyRemoval, renderPasskeyRenaming, renderPasskeys } from '../views/account/passkeys.ts';
+import { maxPasskeyName, passkeyScriptSource } from '../views/passkey-form.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
 import { type LinkedUpstreams, unlessLastWayIn } from './linked-upstreams.ts';
 import { PageMissing } from './page-missing.ts';
@@ -16,10 +17,35 @@ export interface PasskeysPageOptions {
   audit: AuditLog;
 }
 
-const maxNameLength = 60;
-
 function bindingOf({ who }: PersonalRequest): string {
   return `registration ${who.session.uid}`;
+}
+
+/** The name in a form, as far as it is kept; empty for none. */
+function nameIn({ form }: PersonalRequest): string {
+  return (form.get('name') ?? '').trim().slice(0, maxPasskeyName);
+}
+
+/** A name that tells a new passkey from the others: the browser it is made in, with a number where one has that name. */
+function suggestName({ ctx, texts }: PersonalRequest, passkeys: readonly StoredPasskey[]): string {
+  const family = browserFamily(ctx.get('user-agent'));
+  const first = family
+    ? texts.account.browsers.name(family.name, family.system)
+    : texts.account.passkeys.suggestedName;
+  const isFree = (name: string): boolean => !passkeys.some((passkey) => passkey.name === name);
+  let name = first;
+  for (let number = 2; !isFree(name); number++) name = `${first} ${number}`;
+  return name;
+}
+
+/** The passkey of the person that a page is about. @throws PageMissing where it is not one of theirs */
+async function requireOwn(
+  { ctx, who }: PersonalRequest,
+  { store }: PasskeysPageOptions,
+): Promise<StoredPasskey> {
+  const passkey = (await store.listOf(who.account.id)).find(({ id }) => id === ctx.query.id);
+  if (!passkey) throw new PageMissing();
+  return passkey;
 }
 
 /** Shows the passkeys of the person, and the form for another. */
@@ -32,21 +58,16 @@ export async function showPasskeys(
   const options = passkeys.isOffered
     ? await passkeys.registrationOptions(who.account, bindingOf(request))
     : undefined;
-  const page = renderPasskeys(texts, {
-    url,
-    csrf,
-    problem,
-    options,
-    passkeys: await store.listOf(who.account.id),
-  });
+  const kept = await store.listOf(who.account.id);
+  const registration = options === undefined ? undefined : { options, name: suggestName(request, kept) };
+  const page = renderPasskeys(texts, { url, csrf, problem, registration, passkeys: kept });
   showPage(ctx, page, undefined, passkeyScriptSource);
 }
 
 /** Registers a passkey. */
 export async function addPasskey(request: PersonalRequest, options: PasskeysPageOptions): Promise<void> {
   const { ctx, texts, form, who } = request;
-  const name =
-    (form.get('name') ?? '').trim().slice(0, maxNameLength) || texts.account.passkeys.suggestedName;
+  const name = nameIn(request) || suggestName(request, await options.store.listOf(who.account.id));
   const response = form.get('credential') ?? '';
   const added = await options.passkeys.register(who.account, name, response, bindingOf(request));
   if (added !== true) {
@@ -58,16 +79,38 @@ export async function addPasskey(request: PersonalRequest, options: PasskeysPage
   goToPage(request, 'passkeys');
 }
 
-/**
- * Asks whether a passkey is to be removed.
- * @throws PageMissing where it is not one of the person's
- */
-export async function showPasskeyRemoval(
-  { ctx, texts, url, csrf, who }: PersonalRequest,
-  { store }: PasskeysPageOptions,
+/** Asks for another name of a passkey. @throws PageMissing where it is not one of the person's */
+export async function showPasskeyRenaming(
+  request: PersonalRequest,
+  options: PasskeysPageOptions,
 ): Promise<void> {
-  const passkey = (await store.listOf(who.account.id)).find(({ id }) => id === ctx.query.id);
-  if (!passkey) throw new PageMissing();
+  const { ctx, texts, url, csrf } = request;
+  const passkey = await requireOwn(request, options);
+  showPage(ctx, renderPasskeyRenaming(texts, { url, csrf, passkey }));
+}
+
+/** Gives a passkey another name; without one it keeps its own. @throws PageMissing where it is not one of the person's */
+export async function renamePasskey(
+  request: PersonalRequest,
+  { store, audit }: PasskeysPageOptions,
+): Promise<void> {
+  const { ctx, form, who } = request;
+  const accountId = who.account.id;
+  const name = nameIn(request);
+  if (name !== '') {
+    if (!(await store.rename(accountId, form.get('id') ?? '', name))) throw new PageMissing();
+    audit('account.passkey_renamed', ctx, { accountId });
+  }
+  goToPage(request, 'passkeys');
+}
+
+/** Asks whether a passkey is to be removed. @throws PageMissing where it is not one of the person's */
+export async function showPasskeyRemoval(
+  request: PersonalRequest,
+  options: PasskeysPageOptions,
+): Promise<void> {
+  const { ctx, texts, url, csrf } = request;
+  const passkey = await requireOwn(request, options);
   showPage(ctx, renderPasskeyRemoval(texts, { url, csrf, passkey }));
 }
 

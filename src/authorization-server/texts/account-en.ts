@@ -115,9 +115,12 @@ export const accountEn = {
     single: 'kept on one device',
     added: (time: string) => `Added ${time}`,
     lastUsed: (time: string) => `Last used: ${time}`,
-    name: 'Name of the new passkey',
+    nameOfNew: 'Name of the new passkey',
     suggestedName: 'My passkey',
     add: 'Add a passkey',
+    rename: (name: string) => `Rename ${name}`,
+    name: 'Name',
+    submitName: 'Rename',
     remove: (name: string) => `Remove ${name}`,
     removeHeading: (name: string) => `Remove ${name}?`,
     removeExplanation:

@@ -71,15 +71,30 @@ export function renderPasskeyLogin(texts: Texts, form: PasskeyForm): Markup {
   );
 }
 
-/** The form that registers a passkey. Posts `csrf`, `name` and `credential`. @returns markup that stays hidden without script */
-export function renderPasskeyRegistration(texts: Texts, form: PasskeyForm): Markup {
+/** Longest name of a passkey, in characters. */
+export const maxPasskeyName = 60;
+
+/**
+ * A field for the name of a passkey.
+ * @param value what stands in it
+ */
+export function passkeyNameField(label: string, value: string): Markup {
+  return markup`<div class="field"><label for="name">${label}</label>
+<input id="name" name="name" maxlength="${String(maxPasskeyName)}" required value="${value}"></div>`;
+}
+
+/**
+ * The form that registers a passkey. Posts `csrf`, `name` and `credential`.
+ * @param form `name` is suggested
+ * @returns markup that stays hidden without script
+ */
+export function renderPasskeyRegistration(texts: Texts, form: PasskeyForm & { name: string }): Markup {
   const words = texts.account.passkeys;
   return renderForm(
     texts,
     form,
     'create',
-    markup`<div class="field"><label for="name">${words.name}</label>
-<input id="name" name="name" maxlength="60" required value="${words.suggestedName}"></div>
+    markup`${passkeyNameField(words.nameOfNew, form.name)}
 <button class="primary" type="submit">${words.add}</button>`,
   );
 }

@@ -43,6 +43,7 @@ export function createPasskeyStore(db: Database.Database, writer: Writer): Passk
     `UPDATE passkeys SET counter = @counter, used_at = @at
      WHERE id = @id AND (counter < @counter OR (counter = 0 AND @counter = 0))`,
   );
+  const rename = db.prepare('UPDATE passkeys SET name = ? WHERE account_id = ? AND id = ?');
   const remove = db.prepare('DELETE FROM passkeys WHERE account_id = ? AND id = ?');
   const waysIn = createWaysIn(db);
 
@@ -64,6 +65,7 @@ export function createPasskeyStore(db: Database.Database, writer: Writer): Passk
     listOf: async (accountId) => listOf.all(accountId).map(toPasskey),
     isAnyKept: async () => any.get() !== undefined,
     use: (id, counter, at) => writer.write(() => use.run({ id, counter, at }).changes === 1),
+    rename: (accountId, id, name) => writer.write(() => rename.run(name, accountId, id).changes === 1),
     remove: (accountId, id, issuers) =>
       writer.write(() => waysIn(accountId, issuers, () => remove.run(accountId, id).changes === 1)),
   };

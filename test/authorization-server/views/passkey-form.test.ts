@@ -7,7 +7,11 @@ import {
   renderPasskeyRegistration,
 } from '../../../src/authorization-server/views/passkey-form.ts';
 
-const form = { action: 'https://a.example/p', csrf: 'c', options: '{"a":"\\"<script>"}' };
+const form = { action: 'https://a.example/p', csrf: 'c', options: '{"a":"\\"<script>"}', name: 'My "key"' };
+
+it('the name of a passkey stands in its field inert', () => {
+  expect(String(renderPasskeyRegistration(en, form))).toContain('value="My &quot;key&quot;"');
+});
 
 describe.each([
   ['login', renderPasskeyLogin],

@@ -42,6 +42,15 @@ export const passkeyPages: readonly KnownPage[] = [
   },
   { name: 'account-passkeys-kept', open: keepPasskey, clear: removePerson },
   {
+    name: 'account-passkey-renaming',
+    async open(scene, page) {
+      await keepPasskey(scene, page);
+      await page.locator('a[href*="/passkeys/rename?"]').click();
+      await page.locator('form[action$="/passkeys/rename"]').waitFor();
+    },
+    clear: removePerson,
+  },
+  {
     name: 'account-passkey-removal',
     async open(scene, page) {
       await keepPasskey(scene, page);

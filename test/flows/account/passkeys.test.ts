@@ -77,6 +77,44 @@ describe('passkeys', () => {
     expect((await own.visitor.open(new URL(asking, gatehouse.url).href)).response.status).toBe(404);
   });
 
+  it('are renamed by their person alone, and it stands in the audit log; names are inert, no longer than kept ones, and never empty', async () => {
+    const person = { email: 'lin@example.com', password: 'another password' };
+    const { id: accountId } = await gatehouse.administration.accounts.add(person.email, person.password);
+    await keep('lins-key', person.email);
+    const own = await openAccount(gatehouse, { person, page: '/passkeys' });
+    const asking =
+      /href="([^"]*\/passkeys\/rename[^"]*)">Rename &lt;b&gt;Key&lt;\/b&gt;</.exec(own.html)?.[1] ?? '';
+    const form = await own.visitor.open(new URL(asking, gatehouse.url).href);
+    expect(form.html).toContain('value="&lt;b&gt;Key&lt;/b&gt;"');
+    const rename = (name: string) => own.visitor.submit(form, '/passkeys/rename', [['name', name]]);
+    const nameNow = async () => (await gatehouse.storage.passkeys.find('lins-key'))?.name;
+
+    const renamed = await rename('  The "blue" key  ');
+    expect(renamed.html).toContain('<bdi>The &quot;blue&quot; key</bdi>');
+    expect(await nameNow()).toBe('The "blue" key');
+    await rename(' ');
+    expect(await nameNow()).toBe('The "blue" key');
+    await rename('x'.repeat(61));
+    expect(await nameNow()).toBe('x'.repeat(60));
+    const events = (await gatehouse.storage.audit.read({ limit: 9, newestFirst: true })).filter(
+      ({ event }) => event === 'account.passkey_renamed',
+    );
+    expect(events).toHaveLength(2);
+    expect(JSON.parse(events[0]?.details ?? '')).toMatchObject({ accountId });
+    expect(JSON.stringify(events)).not.toContain('xxx');
+
+    const stranger = await openAccount(gatehouse, { page: '/passkeys' });
+    expect((await stranger.visitor.open(form.url)).response.status).toBe(404);
+    const csrf = /name="csrf" value="([^"]*)"/.exec(stranger.html)?.[1] ?? '';
+    const forged = await stranger.visitor.open(`${gatehouse.url}/account/passkeys/rename`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ csrf, id: 'lins-key', name: 'mine' }).toString(),
+    });
+    expect(forged.response.status).toBe(404);
+    expect(await nameNow()).toBe('x'.repeat(60));
+  });
+
   it('that are not right log nobody in, and are counted for their address (T-117)', async () => {
     const tight = await startGatehouse({ limits: { loginsPerAddress: { times: 3, windowSeconds: 60 } } });
     try {

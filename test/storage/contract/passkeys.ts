@@ -60,6 +60,18 @@ export function describePasskeys(open: OpenStorage): void {
       expect(await passkeys.use('gone', 1, startOfTime)).toBe(false);
     });
 
+    it('are renamed by their own account alone', async () => {
+      const { passkeys } = await openWithTwo(open);
+      for (const id of ['a', 'b']) await passkeys.add(passkey(id), 5);
+      expect(await passkeys.rename('grace', 'a', 'mine')).toBe(false);
+      expect(await passkeys.rename('ada', 'z', 'mine')).toBe(false);
+      expect(await passkeys.rename('ada', 'a', 'The blue key')).toBe(true);
+      expect(await passkeys.listOf('ada')).toEqual([
+        passkey('a', 'ada', { name: 'The blue key' }),
+        passkey('b'),
+      ]);
+    });
+
     it('are removed by their own account alone, and go with it', async () => {
       const { accounts, passkeys } = await openWithTwo(open);
       for (const id of ['a', 'b']) await passkeys.add(passkey(id), 5);
