@@ -64,6 +64,7 @@ class DedicatedConversation implements Conversation, Party {
       isElsewhere: isElsewhere(source),
       announce: (notification) => this.hear(notification),
       onClose: () => this.#serverClosed(),
+      logger,
     });
   }
 

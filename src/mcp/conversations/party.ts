@@ -34,6 +34,8 @@ export interface Call {
   readonly progressToken: unknown;
   /** Takes the answer before the party does; its id is the client's. */
   readonly onAnswer: ((answer: Answer) => void) | undefined;
+  /** The request, as the client sent it. Absent on notifications. */
+  readonly request: RequestMessage | undefined;
   /** Id and progress token at the server. */
   lineId: number;
   /** Whether what the server sends because of it may still go to the client. */

@@ -3,9 +3,11 @@ import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { Reception } from '../reception.ts';
 import type { McpLike } from '../server-source.ts';
+import { type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
 import { MessageContext } from './message-context.ts';
 import type { Answer, Call, Party } from './party.ts';
@@ -26,6 +28,7 @@ export interface LineOptions {
   announce(notification: Message): void;
   /** Called once, when the server closed. */
   onClose(): void;
+  logger: Logger;
 }
 
 /** Notifications about what a server offers, to all whom it concerns. */
@@ -69,6 +72,8 @@ export class ServerLine implements Transport {
   isClosed = false;
 
   readonly #options: LineOptions;
+  /** None where the server stands elsewhere: it has said as JSON what it says. */
+  readonly #checkWritable: CheckWritable | undefined;
   readonly #reception = new Reception();
   readonly #calls = new InFlightMap<unknown, Call>();
   readonly #asked = new ServerRequests();
@@ -77,6 +82,7 @@ export class ServerLine implements Transport {
 
   constructor(options: LineOptions) {
     this.#options = options;
+    this.#checkWritable = options.isElsewhere ? undefined : createWritableCheck(options.logger);
     // Some bridges give everybody the answers of one process: with ids of its own, a line takes none of another's (T-158).
     this.#lastId = options.isElsewhere ? randomInt(2 ** 47) : 0;
   }
@@ -130,7 +136,7 @@ export class ServerLine implements Transport {
     const meta = params?._meta as { progressToken?: unknown } | undefined;
     const progressToken = meta?.progressToken;
     const lineId = ++this.#lastId;
-    const call: Call = { party, id, progressToken, onAnswer, lineId, isRunning: true };
+    const call: Call = { party, id, progressToken, onAnswer, request: message, lineId, isRunning: true };
     this.#calls.set(lineId, call);
     party?.calls.set(lineId, call);
     if (this.isClosed) {
@@ -160,7 +166,13 @@ export class ServerLine implements Transport {
     const isProgress = party && message.method === 'notifications/progress';
     const passed = isProgress ? this.#asked.progress(party, message) : message;
     if (!passed) return;
-    const origin = { party, id: undefined, progressToken: undefined, onAnswer: undefined };
+    const origin = {
+      party,
+      id: undefined,
+      progressToken: undefined,
+      onAnswer: undefined,
+      request: undefined,
+    };
     this.#deliver(passed, { ...origin, lineId: 0, isRunning: true }, sender);
   }
 
@@ -181,11 +193,18 @@ export class ServerLine implements Transport {
   /** Takes a message of the server. */
   send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId | undefined }): Promise<void> {
     const said = message as Answer;
+    const related = options?.relatedRequestId;
     if (said.method === undefined) {
       const call = this.#calls.get(said.id);
-      if (call) this.#answer(call, said);
-    } else if (said.id === undefined) this.#spread(said, options?.relatedRequestId);
-    else this.#ask(said as RequestMessage, options?.relatedRequestId);
+      const error = call && this.#checkWritable?.(said, call.request);
+      if (call) this.#answer(call, error ? { jsonrpc: '2.0', error } : said);
+    } else {
+      const error = this.#checkWritable?.(said, this.#originOf(related)?.request);
+      if (said.id === undefined) {
+        if (!error) this.#spread(said, related);
+      } else if (error) this.#refuse(said.id, error);
+      else this.#ask(said as RequestMessage, related);
+    }
     return sent;
   }
 

@@ -64,6 +64,7 @@ export class SharedServer {
       isForEveryone: this.isForEveryone,
       announce: (notification) => this.#announce(notification),
       onClose: () => this.#closed(),
+      logger,
     });
   }
 

@@ -33,7 +33,7 @@ export function createBackends(options: ServerEachOptions): Backends {
     const onEnd = (): void => {
       current = undefined;
     };
-    const backend = await connectOneServer({ server, publish, onEnd });
+    const backend = await connectOneServer({ server, publish, onEnd, logger });
     if (backend) return backend;
     logger.warn(
       'the MCP server is made anew for each request of 2026-07-28: list that revision in its option supportedProtocolVersions to have one server answer all',

@@ -7,11 +7,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import type { Logger } from '../../observability/logger.ts';
 import { toSdkAuthInfo } from '../caller.ts';
 import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { lazyRequest } from '../conversations/lazy-request.ts';
 import type { McpLike } from '../server-source.ts';
+import { createWritableCheck } from '../unwritable.ts';
 import type { Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
 import { modernRevision } from './envelope.ts';
@@ -41,6 +43,7 @@ export interface OneServerOptions {
   publish(change: Change): void;
   /** The server ended the connection by itself. */
   onEnd(): void;
+  logger: Logger;
 }
 
 /**
@@ -51,6 +54,7 @@ export interface OneServerOptions {
  */
 export async function connectOneServer(options: OneServerOptions): Promise<Backend | undefined> {
   const { server, publish, onEnd } = options;
+  const checkWritable = createWritableCheck(options.logger);
   const running = new InFlightMap<RequestId, Call>();
   let lastId = 0;
   /** Id of the request that is being handed over: an error that comes right away is not of a handler. */
@@ -63,11 +67,13 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
   };
 
   const hearNotification = (notification: Message, relatedTo?: RequestId): void => {
+    const call = relatedTo === undefined ? undefined : running.get(relatedTo);
+    if (checkWritable(notification, call?.request)) return;
     const change = changeOf(notification);
     if (change?.method === 'notifications/tools/list_changed') schemas.forget();
     if (change) publish(change);
     else if (notification.method === 'notifications/progress') hearProgress(notification.params);
-    else if (relatedTo !== undefined) running.get(relatedTo)?.notify(notification);
+    else call?.notify(notification);
   };
 
   const hearAnswer = (message: {
@@ -75,10 +81,11 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
     result?: object;
     error?: JsonRpcError;
   }): void => {
-    const { id, result, error } = message;
+    const { id, result } = message;
     const call = id === undefined ? undefined : running.get(id);
     if (!call || id === undefined) return;
     running.delete(id);
+    const error = checkWritable(message as Message, call.request) ?? message.error;
     call.answer(
       error
         ? { status: statusOf(error.code, id === handingOver), error }

@@ -7,6 +7,7 @@ import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
+import { type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
@@ -45,6 +46,7 @@ interface Passage {
 export function createServerEach(options: ServerEachOptions): Backend {
   const { source, url, gate, publish, older, logger } = options;
   const passages = new WeakMap<Request, Passage>();
+  const checkWritable = createWritableCheck(logger);
   /** What was made for one request in vain is not made for the next. */
   let isOlder = false;
 
@@ -68,7 +70,8 @@ export function createServerEach(options: ServerEachOptions): Backend {
         throw new Error('The access token lacks a scope.');
       }
       passage.server = server;
-      tap(server, call, (change) => publish(isTheirs ? narrowed(change, accountOf(caller)) : change));
+      const tell = (change: Change): void => publish(isTheirs ? narrowed(change, accountOf(caller)) : change);
+      tap(server, call, { tell, checkWritable });
       return server;
     },
     {
@@ -135,16 +138,28 @@ function requestFor({ method }: RequestMessage, caller: Caller, url: URL): Reque
   return new Request(url, { method: 'POST', headers });
 }
 
+/** Where what a server says goes, beside its call. */
+interface Tap {
+  /** Takes what is for all who listen. */
+  tell(change: Change): void;
+  checkWritable: CheckWritable;
+}
+
 /** Takes notifications where they leave the server; the answer goes on to the SDK, which gives it its status. */
-function tap(server: McpServer | Server, call: Call, publish: (change: Change) => void): void {
+function tap(server: McpServer | Server, call: Call, { tell, checkWritable }: Tap): void {
   const connect = server.connect.bind(server);
   server.connect = (transport) => {
     const send = transport.send.bind(transport);
     transport.send = async (message: JSONRPCMessage, options) => {
       const isNotification = 'method' in message && !('id' in message);
-      if (!isNotification) return send(message, options);
+      const error = checkWritable(message as Message, call.request);
+      if (!isNotification) {
+        const unwritten = { jsonrpc: '2.0', id: (message as Message).id, error } as JSONRPCMessage;
+        return send(error ? unwritten : message, options);
+      }
+      if (error) return;
       const change = changeOf(message as Message);
-      if (change) publish(change);
+      if (change) tell(change);
       else if (options?.relatedRequestId === call.request.id) call.notify(message as Message);
     };
     return connect(transport);

@@ -13,6 +13,7 @@ import { toSdkAuthInfo } from '../caller.ts';
 import type { Message, Messages } from '../checks/messages.ts';
 import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { ServerSource } from '../server-source.ts';
+import { createWritableCheck } from '../unwritable.ts';
 import type { Link, WriteLine } from './link.ts';
 import { OpenProgress } from './open-progress.ts';
 
@@ -44,11 +45,16 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
   }
 
   const progress = new OpenProgress();
+  const checkWritable = createWritableCheck(logger);
   let isEnding = false;
   const wire: Transport = {
     start: async () => undefined,
     async send(message) {
-      if (progress.allows(message as Message)) write(message as Message);
+      const said = message as Message;
+      if (!progress.allows(said)) return;
+      const error = checkWritable(said);
+      if (!error) write(said);
+      else if (said.method === undefined) write({ jsonrpc: '2.0', id: said.id, error } as Message);
     },
     async close() {
       if (!isEnding) onEnded();

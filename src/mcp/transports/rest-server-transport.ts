@@ -8,7 +8,8 @@ import { parseJson } from '../checks/json.ts';
 import { type Message, type Messages, readMessages } from '../checks/messages.ts';
 import { readBody } from '../read-body.ts';
 import { isRefusal } from '../refusal.ts';
-import { hasRepeatedId } from './collected-answers.ts';
+import { findUnwritable, notWritable } from '../unwritable.ts';
+import { errorAnswer, hasRepeatedId } from './collected-answers.ts';
 import { acceptsJson, checkRestMethod, defaultRestTimeoutMs, restBody } from './rest.ts';
 import { checkRestAddress, loopbackHosts } from './rest-address.ts';
 import { RestPosts } from './rest-posts.ts';
@@ -31,7 +32,7 @@ export interface RestServerTransportOptions {
   legacyTimeoutBody?: boolean;
   /** Largest request body; 4 MiB by default. */
   maxBodyBytes?: number;
-  /** Takes a line when it listens; standard error by default. */
+  /** Takes a line when it listens, and for answers of the server that JSON cannot hold; standard error by default. */
   log?(line: string): void;
 }
 
@@ -49,8 +50,12 @@ export class RestServerTransport implements Transport {
   readonly #posts: RestPosts;
   #server: Server | undefined;
 
-  /** @param options where to listen and whom to serve */
+  /**
+   * @param options where to listen and whom to serve
+   * @throws TypeError for an option that there is not, and an endpoint that is no path
+   */
   constructor(options: RestServerTransportOptions = {}) {
+    checkOptions(options);
     this.#options = options;
     this.#posts = new RestPosts(options.timeoutMs ?? defaultRestTimeoutMs, (message, extra) =>
       this.onmessage?.(message as JSONRPCMessage, extra),
@@ -69,6 +74,11 @@ export class RestServerTransport implements Transport {
     return this.#options.endpoint ?? '/rest';
   }
 
+  #log(line: string): void {
+    if (this.#options.log) this.#options.log(line);
+    else process.stderr.write(`${line}\n`);
+  }
+
   /** Part of the SDK's interface; requests come when `startServer` listens, or through `handleRequest`. */
   async start(): Promise<void> {}
 
@@ -78,11 +88,7 @@ export class RestServerTransport implements Transport {
    */
   async startServer(): Promise<void> {
     if (this.#server) throw new Error('Server is already running');
-    const {
-      host = '127.0.0.1',
-      port = 9593,
-      log = (line) => void process.stderr.write(`${line}\n`),
-    } = this.#options;
+    const { host = '127.0.0.1', port = 9593 } = this.#options;
     const server = createServer((request, response) => {
       if (request.url?.split('?')[0] === this.#endpoint) void this.handleRequest(request, response);
       else this.#reply(response, 404, errorBody(-32000, 'Not found'));
@@ -99,7 +105,7 @@ export class RestServerTransport implements Transport {
       throw error;
     });
     server.on('error', (error) => this.onerror?.(error));
-    log(`MCP Rest server listens at ${this.url}`);
+    this.#log(`MCP Rest server listens at ${this.url}`);
   }
 
   /** Stops listening; what is being answered gets an error, and connections end (B7-12). */
@@ -133,7 +139,13 @@ export class RestServerTransport implements Transport {
 
   /** Takes an answer of the server to whom it belongs. Notifications are dropped, requests refused (B7-11, B7-14). */
   async send(message: JSONRPCMessage): Promise<void> {
-    this.#posts.hear(message as Message);
+    const said = message as Message;
+    const fault = said.method === undefined && said.id !== undefined ? findUnwritable(said) : undefined;
+    if (fault === undefined || said.id === undefined) return this.#posts.hear(said);
+    const error = new Error(`The MCP server gave something that cannot be written as JSON: ${fault}.`);
+    this.#log(error.message);
+    this.onerror?.(error);
+    this.#posts.hear(errorAnswer(said.id, notWritable));
   }
 
   /** Stops listening, and tells the server that it is over (B7-12). */
@@ -144,8 +156,8 @@ export class RestServerTransport implements Transport {
 
   async #handle(request: IncomingMessage, response: ServerResponse, parsedBody: unknown): Promise<void> {
     const { host = '127.0.0.1', allowedHosts = [...loopbackHosts, host], authenticate } = this.#options;
-    if (!checkRestAddress(request.headers, allowedHosts))
-      return this.#reply(response, 403, errorBody(-32000, 'Forbidden: list this host in allowedHosts'));
+    const foreign = checkRestAddress(request.headers, allowedHosts);
+    if (foreign) return this.#reply(response, 403, errorBody(-32000, forbidden[foreign]));
     if (checkRestMethod(request.method ?? ''))
       return this.#reply(response, 405, errorBody(-32000, 'Method not allowed'), { Allow: 'POST' });
     const authInfo = await authenticate?.(request);
@@ -234,6 +246,38 @@ export class RestServerTransport implements Transport {
     });
     response.end(text);
   }
+}
+
+/** What is said to who is refused by a header. */
+const forbidden = {
+  Host: 'Forbidden: the Host header names no host of this server; list it in allowedHosts to serve it',
+  Origin: 'Forbidden: the Origin header names another site; list its host in allowedHosts to serve its pages',
+};
+
+/** Every option there is. */
+const optionNames: Record<keyof RestServerTransportOptions, true> = {
+  endpoint: true,
+  port: true,
+  host: true,
+  allowedHosts: true,
+  authenticate: true,
+  timeoutMs: true,
+  legacyTimeoutBody: true,
+  maxBodyBytes: true,
+  log: true,
+};
+
+function checkOptions(options: RestServerTransportOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name));
+  if (unknown !== undefined)
+    throw new TypeError(
+      `RestServerTransport has no option ${unknown}. There are ${Object.keys(optionNames).join(', ')}.`,
+    );
+  const { endpoint = '/' } = options;
+  if (!endpoint.startsWith('/'))
+    throw new TypeError(
+      `RestServerTransport: endpoint must be a path that begins with /: ${JSON.stringify(`/${endpoint}`)}.`,
+    );
 }
 
 function errorBody(code: number, message: string): object {

@@ -15,6 +15,7 @@ import { TranslatingServer } from '../../../src/gateway/modern/translating-serve
 import type { Backend, ChangeListener } from '../../../src/mcp/modern/backend.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
 import type { SubscriptionFilter } from '../../../src/mcp/modern/subscription-filter.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { authInfoWith } from '../../mcp/support/auth-info.ts';
 import { createAskingServer, type Memory } from '../../support/backend/asking-server.ts';
 
@@ -34,6 +35,7 @@ async function start() {
     server: createAskingServer({ memory, isModernOnly: true }),
     publish: ({ method, params }) => tellAll(method, params),
     onEnd: () => undefined,
+    logger: createLogger('silent'),
   });
   if (!inner) throw new Error('the server is of no use');
   const backend: Backend = {

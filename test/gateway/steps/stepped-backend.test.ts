@@ -9,6 +9,7 @@ import type { Backend } from '../../../src/mcp/modern/backend.ts';
 import type { Change } from '../../../src/mcp/modern/changes.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../../mcp/support/modern-calls.ts';
 
 const echo = { name: 'echo', arguments: { text: 'one' } };
@@ -38,6 +39,7 @@ async function modern(steps: readonly Step[]) {
     server,
     publish: () => undefined,
     onEnd: () => undefined,
+    logger: createLogger('silent'),
   })) as Backend;
   onTestFinished(() => inner.close());
   const source = withSteps(

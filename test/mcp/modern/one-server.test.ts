@@ -5,13 +5,14 @@ import type { Answer, Backend } from '../../../src/mcp/modern/backend.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
 import type { McpLike } from '../../../src/mcp/server-source.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { callBackend, createCaller } from '../support/modern-calls.ts';
 import { createTestServer } from '../support/modern-endpoint.ts';
 
 async function connect(server: McpLike) {
   const publish = vi.fn();
   const onEnd = vi.fn();
-  const backend = await connectOneServer({ server, publish, onEnd });
+  const backend = await connectOneServer({ server, publish, onEnd, logger: createLogger('silent') });
   return { backend: backend as Backend, publish, onEnd };
 }
 

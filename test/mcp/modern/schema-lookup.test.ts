@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/mcp/modern/backend.ts';
 import { connectOneServer } from '../../../src/mcp/modern/one-server.ts';
 import { createListedSchemas } from '../../../src/mcp/modern/schema-lookup.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { createCaller } from '../support/modern-calls.ts';
 import { createTestServer, modernVersions } from '../support/modern-endpoint.ts';
 import { addTools } from '../support/modern-tools.ts';
 
-const rest = { publish: () => {}, onEnd: () => {} };
+const rest = { publish: () => {}, onEnd: () => {}, logger: createLogger('silent') };
 
 describe('the schemas of tools', () => {
   it('are told by an McpServer, the same object each time', async () => {

@@ -10,6 +10,7 @@ import {
   RestServerTransport,
   type RestServerTransportOptions,
 } from '../../../src/mcp/transports/rest-server-transport.ts';
+import { notWritable } from '../../../src/mcp/unwritable.ts';
 import { authInfoWith } from '../support/auth-info.ts';
 import {
   call,
@@ -172,7 +173,11 @@ describe('a Rest server', () => {
 
   it('serves none but its own machine unless told, and pages of other sites never (B3-12, B7-13, T-131)', async () => {
     const { url, post } = await start();
-    expect((await post(rpc(1, 'ping'), { origin: 'https://evil.example' })).status).toBe(403);
+    const foreign = await post(rpc(1, 'ping'), { origin: 'https://evil.example' });
+    expect([foreign.status, await messageOf(foreign)]).toEqual([
+      403,
+      'Forbidden: the Origin header names another site; list its host in allowedHosts to serve its pages',
+    ]);
     const { promise, resolve } = Promise.withResolvers<number | undefined>();
     httpRequest(url, { method: 'POST', headers: { host: 'evil.example' } }, (response) => {
       response.resume();
@@ -206,6 +211,24 @@ describe('a Rest server', () => {
       body: 'read before',
     });
     expect(await response.json()).toEqual(textAnswer(1, 'plain'));
+  });
+
+  it('answers what the server gave and JSON cannot hold with an error, and says what it was', async () => {
+    const { server, post, log, errors } = await start();
+    server.registerTool('big', {}, () => ({ content: [], structuredContent: { amount: 1n } }));
+    expect(await (await post(call(1, 'big'))).json()).toEqual({ jsonrpc: '2.0', id: 1, error: notWritable });
+    const said =
+      'The MCP server gave something that cannot be written as JSON: result.structuredContent.amount is a BigInt.';
+    expect([log.at(-1), errors.at(-1)?.message]).toEqual([said, said]);
+    expect(await (await post(call(2, 'plain'))).json()).toEqual(textAnswer(2, 'plain'));
+  });
+
+  it('refuses an endpoint that is no path, and options there are not', () => {
+    expect(() => new RestServerTransport({ endpoint: 'rest' })).toThrow('begins with /: "/rest"');
+    const misspelled = { allowedHost: ['tools'] } as RestServerTransportOptions;
+    expect(() => new RestServerTransport(misspelled)).toThrow(
+      /no option allowedHost\. There are .*allowedHosts/,
+    );
   });
 
   it('says 500 while no server is connected', async () => {
