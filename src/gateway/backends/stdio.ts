@@ -92,6 +92,7 @@ export function createStdioBackend(
 ): GatewayBackend {
   const { command, args = [], process: sharing = 'session', credentials } = options;
   const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
+  const patienceMs = startMs * probeShare;
   const idleMs = (options.idleSeconds ?? 3600) * 1000;
   checkOptions(options);
   const { env, secrets, missing } = backendEnvironment(options.env ?? [], process.env);
@@ -127,7 +128,8 @@ export function createStdioBackend(
     create({ authInfo }, leftMs) {
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
         ...{ name, startMs: leftMs, places, restarts, failures, logger, nowMs },
-        launch: () => launcher.launch(authInfo),
+        // One that is slow to start is not started twice.
+        launch: async () => link.giveAway(authInfo, patienceMs) ?? launcher.launch(authInfo),
         onClose: () => servers.delete(server),
       });
       servers.add(server);
@@ -144,7 +146,7 @@ export function createStdioBackend(
     noteFailure: ({ reason }) => failures.note(reason),
     startMs,
     probeMs: startMs,
-    patienceMs: startMs * probeShare,
+    patienceMs,
     // A program is another one when it is started anew by an operator.
     believedMs: Number.POSITIVE_INFINITY,
     // One that is shared by sessions is to be one process, whoever speaks with it.

@@ -116,6 +116,20 @@ export class ModernProcess implements Occupant {
   }
 
   /**
+   * Gives away a process that has not said for some milliseconds whether it speaks 2026-07-28, to who asks it `initialize`.
+   * Here it counts as silent.
+   * @returns undefined where there is none
+   */
+  giveAway(afterMs: number): StdioProcess | undefined {
+    const { isKnown, nowMs } = this.#options;
+    if (this.#state !== 'starting' || isKnown() || nowMs() - this.#begunMs < afterMs) return undefined;
+    const given = this.#process;
+    this.#process = undefined;
+    this.#fail('backend_start_timed_out');
+    return given;
+  }
+
+  /**
    * Sends a request.
    * @returns cancels it
    */

@@ -21,6 +21,15 @@ export interface StdioLinkOptions {
   nowMs: () => number;
 }
 
+/** The way to a program. */
+export interface StdioLink extends ModernLink {
+  /**
+   * Gives away the process of a caller, or of everybody, that has not said for some milliseconds whether it speaks
+   * 2026-07-28; see {@link ModernProcess.giveAway}.
+   */
+  giveAway(caller: AuthInfo | undefined, afterMs: number): StdioProcess | undefined;
+}
+
 /** How long a process is kept that nobody asks or listens to, in milliseconds. */
 const idleMs = 300_000;
 
@@ -28,22 +37,22 @@ const idleMs = 300_000;
  * Creates the way to a program that speaks 2026-07-28 over its standard input and output.
  * @see MCP 2026-07-28 transports "stdio" (B1-08)
  */
-export function createStdioLink(options: StdioLinkOptions): ModernLink {
+export function createStdioLink(options: StdioLinkOptions): StdioLink {
   const { name, sharing, launch } = options;
   const processes = new Map<string, ModernProcess>();
   let isKnown = false;
   let isClosed = false;
 
-  const ownerOf = (caller: AuthInfo): { key: string; account: string; launchedFor: AuthInfo | undefined } => {
-    if (sharing === 'shared') return { key: '', account: '', launchedFor: undefined };
-    const account = accountKeyPrefix(caller);
-    return { key: sharing === 'account' ? account : principalKey(caller), account, launchedFor: caller };
+  const keyOf = (caller: AuthInfo | undefined): string => {
+    if (sharing === 'shared' || !caller) return '';
+    return sharing === 'account' ? accountKeyPrefix(caller) : principalKey(caller);
   };
   const processFor = (caller: AuthInfo): ModernProcess => {
-    const { key, account, launchedFor } = ownerOf(caller);
+    const key = keyOf(caller);
+    const launchedFor = sharing === 'shared' ? undefined : caller;
     const known = processes.get(key);
     if (known) return known;
-    const made = new ModernProcess(account, {
+    const made = new ModernProcess(launchedFor ? accountKeyPrefix(launchedFor) : '', {
       ...options,
       idleMs,
       servesEverybody: sharing === 'shared',
@@ -70,6 +79,7 @@ export function createStdioLink(options: StdioLinkOptions): ModernLink {
         failed: (failure) => hearing.failed(failure),
       });
     },
+    giveAway: (caller, afterMs) => processes.get(keyOf(caller))?.giveAway(afterMs),
     renew(owner) {
       const account = accountKeyPrefix(owner);
       for (const process of [...processes.values()]) if (process.account === account) process.startAnew();
