@@ -21,7 +21,7 @@ import {
   showErrorBeforeRedirect,
 } from './endpoints/authorization-endpoint.ts';
 import { prepareAuthorization, preparePostedAuthorization } from './endpoints/authorization-request.ts';
-import { answerRepeatedAssertion, checkClientAssertion, isAsserting } from './endpoints/client-assertion.ts';
+import { checkClientAssertion } from './endpoints/client-assertion.ts';
 import type { Endpoint, EndpointFamily } from './endpoints/endpoint.ts';
 import {
   auditTokenRefusal,
@@ -31,7 +31,7 @@ import {
 } from './endpoints/endpoint-answers.ts';
 import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
-import { answerWithOAuthError } from './endpoints/oauth-answer.ts';
+import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
@@ -104,14 +104,12 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
 
   const authorize = createAuthorizationEndpoint(artifacts);
   const inOneCommit: Step = async (ctx, next) => {
-    const { result } = await commitWrites(artifacts, async () => {
+    const { result, writes } = await commitWrites(artifacts, async () => {
       await next();
       return ctx.status < 500;
     });
-    if (result.committed) return;
-    if (isAsserting(ctx)) answerRepeatedAssertion(ctx);
-    else if (result.conflict.kind === 'ReplayDetection')
-      answerWithOAuthError(ctx, 400, 'invalid_dpop_proof', 'this DPoP proof was used already');
+    if (!result.committed && result.conflict.reason === 'present' && result.conflict.kind === usedOnceKind)
+      answerRepeatedUse(ctx, result.conflict.id, writes);
   };
   const registration = createRegistrationEndpoints({
     policy,

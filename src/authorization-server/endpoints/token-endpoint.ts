@@ -14,12 +14,12 @@ import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { canonicalizeResources } from './authorization-request.ts';
 import { refuseUnboundToken } from './bound-token.ts';
-import { answerRepeatedAssertion, isAsserting } from './client-assertion.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
 import { noteReason } from './refusal-reason.ts';
+import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './repeated-use.ts';
 import { findSuccessorAnswer } from './successor-answer.ts';
 
 /** What the token endpoint works with. */
@@ -51,15 +51,6 @@ function answerEntryRace(ctx: Context): void {
     'temporarily_unavailable',
     'this person was let in for the first time at the same moment; send the assertion again',
   );
-}
-
-/** What the engine notes of a proof that was used before, which it answers like a bad grant. */
-const repeatedProof = 'DPoP proof JWT Replay detected';
-
-/** Answers a request with a proof that another one used: its code or token is as good as before (RFC 9449 section 5). */
-function answerRepeatedProof(ctx: Context): void {
-  noteReason(ctx, repeatedProof);
-  answerWithOAuthError(ctx, 400, 'invalid_dpop_proof', 'this DPoP proof was used before; make a new one');
 }
 
 /** Answers a refresh token that was used a moment ago, but not for the same. */
@@ -166,8 +157,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
         return;
       }
     }
-    if (conflict.reason === 'present' && conflict.kind === 'ReplayDetection')
-      return isAsserting(ctx) ? answerRepeatedAssertion(ctx) : answerRepeatedProof(ctx);
+    if (conflict.reason === 'present' && conflict.kind === usedOnceKind)
+      return answerRepeatedUse(ctx, conflict.id, writes);
     if (conflict.reason === 'present' && entryKinds.has(conflict.kind)) return answerEntryRace(ctx);
     if (conflict.reason === 'consumed') {
       const grantId = writes.grantOf(conflict.kind, conflict.id);

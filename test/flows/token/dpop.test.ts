@@ -1,9 +1,11 @@
-// Flows of src/oauth/dpop.ts and src/authorization-server/endpoints/bound-token.ts.
+// Flows of src/oauth/dpop.ts, src/authorization-server/endpoints/bound-token.ts and
+// src/authorization-server/endpoints/repeated-use.ts.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { obtainBoundTokens, postProven } from '../../support/bound-tokens.ts';
+import { asserting, createClientKey } from '../../support/client-keys.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import {
   approve,
@@ -290,6 +292,40 @@ describe('the token endpoint', () => {
       'invalid_dpop_proof',
     );
     await expectTokens(await postProven(gatehouse.url, prover, fields));
+  });
+
+  it('says of a proof that came twice at once that it was the proof, also beside a client assertion (A13-09, T-197)', async () => {
+    const key = await createClientKey();
+    const { client_id: clientId } = await register(gatehouse.url, {
+      token_endpoint_auth_method: 'private_key_jwt',
+      jwks: { keys: [key.jwk] },
+    });
+    const asked = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const flow = authorization(gatehouse, clientId);
+        return {
+          grant_type: 'authorization_code',
+          redirect_uri: flow.redirectUri,
+          code_verifier: flow.verifier,
+          code: (await approve(flow)).searchParams.get('code') ?? '',
+          ...asserting(await key.sign(clientId, gatehouse.url)),
+        };
+      }),
+    );
+    const jti = randomUUID();
+    const before = gatehouse.log.length;
+    const responses = await Promise.all(
+      asked.map((fields) => postProven(gatehouse.url, prover, fields, { claims: { jti } })),
+    );
+    const refused = responses.filter(({ status }) => status !== 200);
+    expect(refused).toHaveLength(4);
+    for (const response of refused) await expectRefused(response, 'invalid_dpop_proof');
+    const reasons = gatehouse.log
+      .slice(before)
+      .map((line) => JSON.parse(line) as { audit?: string; reason?: string })
+      .filter(({ audit }) => audit === 'token.refused')
+      .map(({ reason }) => reason);
+    expect(reasons).toEqual(Array(4).fill('DPoP proof JWT Replay detected'));
   });
 
   it.each<[string, Partial<Parameters<Prover['prove']>[0]>]>([
