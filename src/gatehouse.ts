@@ -182,7 +182,13 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const { clients, ownGrants } = readOperatorRules(settings, resources);
   for (const clientId of await keepSettingsClients(storage.clients, box, clients, now()))
     logger.warn({ clientId }, 'a client was taken out of the settings; what was issued to it has ended');
-  const upstreams = await composeUpstreams({ settings, publicUrl: issuer, resources, now });
+  const upstreams = await composeUpstreams({
+    settings,
+    publicUrl: issuer,
+    resources,
+    environment: process.env,
+    now,
+  });
   const vault = createVault(box, now);
   const bond = composeBond({ upstreams, storage, vault, auditTrail, metrics, logger, now });
   const upstreamTokens = createCallerTokens({ links: storage.upstreams, standing: bond.standing, now });

@@ -12,24 +12,28 @@ export interface UpstreamParts {
   publicUrl: string;
   /** The resources there are. */
   resources: readonly KnownResource[];
+  /** Variables of the environment that they may name for secrets. */
+  environment: Readonly<Record<string, string | undefined>>;
   /** Epoch seconds. */
   now: () => number;
 }
 
 /**
  * Composes the upstreams. None of them is asked anything yet.
- * @throws SettingsRefused where they do not fit the installation, or a file they name cannot be read
+ * @throws SettingsRefused where they do not fit the installation, or a file or variable they name cannot be read
  */
 export async function composeUpstreams({
   settings,
   publicUrl,
   resources,
+  environment,
   now,
 }: UpstreamParts): Promise<Upstreams> {
   const misfits = checkUpstreams(settings.upstreams, resources);
   const { upstreams, problems } = await createUpstreams(settings.upstreams, {
     publicUrl,
     dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
+    environment,
     now,
   });
   const wrong = [...misfits, ...problems, ...findSharedIssuers(upstreams.all)];

@@ -8,7 +8,7 @@ const hidden = '(set)';
 export function showSettings(settings: Settings): Settings {
   const upstreams = Object.entries(settings.upstreams).map(([name, upstream]) => [
     name,
-    upstream.clientSecret === undefined ? upstream : { ...upstream, clientSecret: hidden },
+    typeof upstream.clientSecret === 'string' ? { ...upstream, clientSecret: hidden } : upstream,
   ]);
   const routes = Object.entries(settings.routes).map(([name, route]) => [
     name,

@@ -116,10 +116,14 @@ const upstream = z
       .describe('where in the answer of userInfoEndpoint what stands; dots go deeper'),
     clientId: z.string().min(1).describe('the client this server is there'),
     clientSecret: z
-      .string()
-      .min(1)
+      .union([
+        z.string().min(1),
+        z.strictObject({
+          env: z.string().min(1).describe('the variable of the environment with the secret'),
+        }),
+      ])
       .optional()
-      .describe('its secret; better in a file of its own: clientSecretFile'),
+      .describe('its secret, better as { "env": "NAME" } or in a file of its own: clientSecretFile'),
     clientSecretFile: z
       .string()
       .min(1)

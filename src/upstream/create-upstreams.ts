@@ -1,6 +1,6 @@
 import { createOperatorFetch } from '../net/operator-fetch.ts';
 import { createAsk } from './ask.ts';
-import { readCredentials } from './credentials.ts';
+import { type Environment, readCredentials } from './credentials.ts';
 import { withPreset } from './presets/presets.ts';
 import type { Upstream, Upstreams } from './upstream.ts';
 import { createUpstreamClient } from './upstream-client.ts';
@@ -12,6 +12,8 @@ export interface UpstreamsOptions {
   publicUrl: string;
   /** Whether upstreams may be on this very machine, without https. */
   dangerouslyFromLoopback: boolean;
+  /** Variables that settings may name for secrets. */
+  environment: Environment;
   /** Epoch seconds. */
   now: () => number;
   /** How long one request to an upstream may take; ten seconds by default (T-084). */
@@ -28,17 +30,17 @@ export function upstreamCallbackPath(name: string): string {
 /**
  * Creates the clients of all upstreams. None of them is asked anything: one that is down, or wrong, is so when somebody
  * wants to log in there.
- * @returns them, and what is wrong with files that settings name, each by its setting
+ * @returns them, and what is wrong with files and variables that settings name, each by its setting
  */
 export async function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
   options: UpstreamsOptions,
 ): Promise<{ upstreams: Upstreams; problems: string[] }> {
-  const { publicUrl, dangerouslyFromLoopback, now, timeoutMs, keyCooldownMs = 30_000 } = options;
+  const { publicUrl, dangerouslyFromLoopback, environment, now, timeoutMs, keyCooldownMs = 30_000 } = options;
   const all: Upstream[] = [];
   const problems: string[] = [];
   for (const [name, given] of Object.entries(settings)) {
-    const credentials = await readCredentials(given);
+    const credentials = await readCredentials(given, environment);
     if ('problem' in credentials) {
       problems.push(`upstreams.${name}.${credentials.problem}`);
       continue;

@@ -6,6 +6,9 @@ import type { UpstreamSettings } from './upstream-settings.ts';
 /** Who this server is at an upstream, and what it proves that with; or the setting that is wrong, and why. */
 export type Credentials = { identity: ClientIdentity } | { problem: string };
 
+/** Variables of the environment of this process, by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 function readFile(setting: string, file: string): { text: string } | { problem: string } {
   try {
     const text = readFileSync(file, 'utf8').trim();
@@ -16,9 +19,23 @@ function readFile(setting: string, file: string): { text: string } | { problem: 
   }
 }
 
-/** Reads what a client proves itself with, from the settings or from the files they name. Nothing of it is in a problem. */
+function readSecret(
+  secret: UpstreamSettings['clientSecret'],
+  environment: Environment,
+): { text: string } | { problem: string } {
+  if (typeof secret !== 'object') return { text: String(secret) };
+  const text = Object.hasOwn(environment, secret.env) ? environment[secret.env] : undefined;
+  return text ? { text } : { problem: `clientSecret: the environment has no ${secret.env}: set it` };
+}
+
+/**
+ * Reads what a client proves itself with, from the settings, or from the file or variable they name. Nothing of it is in
+ * a problem.
+ * @param environment of this process
+ */
 export async function readCredentials(
   settings: Pick<UpstreamSettings, 'clientId' | 'clientSecret' | 'clientSecretFile' | 'clientKeyFile'>,
+  environment: Environment,
 ): Promise<Credentials> {
   const { clientId, clientSecret, clientSecretFile, clientKeyFile } = settings;
   if (clientKeyFile !== undefined) {
@@ -31,7 +48,9 @@ export async function readCredentials(
       return { problem: `clientKeyFile: ${clientKeyFile}: ${(error as Error).message}` };
     }
   }
-  if (clientSecretFile === undefined) return { identity: { clientId, clientSecret: String(clientSecret) } };
-  const read = readFile('clientSecretFile', clientSecretFile);
+  const read =
+    clientSecretFile === undefined
+      ? readSecret(clientSecret, environment)
+      : readFile('clientSecretFile', clientSecretFile);
   return 'problem' in read ? read : { identity: { clientId, clientSecret: read.text } };
 }

@@ -48,7 +48,8 @@ export interface UpstreamSettings {
   revocationEndpoint?: string | undefined;
   userInfo?: UserInfoMapping | undefined;
   clientId: string;
-  clientSecret?: string | undefined;
+  /** The secret, or the variable of our environment that has it. */
+  clientSecret?: string | { env: string } | undefined;
   clientSecretFile?: string | undefined;
   /** A private key in PEM or as a JWK, for `private_key_jwt`. */
   clientKeyFile?: string | undefined;

@@ -10,6 +10,7 @@ const compose = (work: object) =>
     } as object),
     publicUrl: 'https://a.example',
     resources,
+    environment: {},
     now: () => 0,
   });
 
@@ -35,6 +36,7 @@ describe('the upstreams of the settings', () => {
         settings: parseSettings({ upstreams } as object),
         publicUrl: 'https://a.example',
         resources,
+        environment: {},
         now: () => 0,
       });
     for (const other of [at('b', 'id'), at('a', 'login'), { ...client, issuer: 'https://git.example' }])

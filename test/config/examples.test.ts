@@ -96,7 +96,7 @@ describe('the example configurations', () => {
     const report = await examineConfigured(
       { upstreams, publicUrl: settings.publicUrl ?? '', dangerouslyFromLoopback: true },
       'company',
-      { fetch, now: () => Math.floor(Date.now() / 1000) },
+      { fetch, now: () => Math.floor(Date.now() / 1000), env: {} },
     );
     expect(report?.findings.filter(({ verdict }) => verdict === 'fail')).toEqual([]);
   });

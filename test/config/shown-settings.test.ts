@@ -8,12 +8,14 @@ it('settings are shown without secrets, and with everything else (T-194)', () =>
     upstreams: {
       work: { ...work, clientSecret: 'canary' },
       other: { ...work, clientSecretFile: 'secret.txt' },
+      third: { ...work, clientSecret: { env: 'THIRD_SECRET' } },
     },
   });
   const shown = showSettings(settings);
   expect(JSON.stringify(shown)).not.toContain('canary');
   expect(shown.upstreams.work).toEqual({ ...settings.upstreams.work, clientSecret: '(set)' });
   expect(shown.upstreams.other).toEqual(settings.upstreams.other);
+  expect(shown.upstreams.third).toEqual(settings.upstreams.third);
   expect({ ...shown, upstreams: {} }).toEqual({ ...settings, upstreams: {} });
 });
 

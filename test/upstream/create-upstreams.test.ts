@@ -3,7 +3,12 @@ import { parseSettings } from '../../src/options.ts';
 import { createUpstreams, upstreamCallbackPath } from '../../src/upstream/create-upstreams.ts';
 import type { UpstreamSettings } from '../../src/upstream/upstream-settings.ts';
 
-const options = { publicUrl: 'https://mcp.example/a', dangerouslyFromLoopback: false, now: () => 0 };
+const options = {
+  publicUrl: 'https://mcp.example/a',
+  dangerouslyFromLoopback: false,
+  environment: {},
+  now: () => 0,
+};
 const create = (upstreams: object) =>
   createUpstreams(
     parseSettings({ upstreams } as object).upstreams as Record<string, UpstreamSettings>,

@@ -24,6 +24,7 @@ export async function upstreamFor(given: object, options: Partial<UpstreamsOptio
   const { upstreams, problems } = await createUpstreams(settings as Record<string, UpstreamSettings>, {
     publicUrl,
     dangerouslyFromLoopback: true,
+    environment: {},
     now: () => Math.floor(Date.now() / 1000),
     ...options,
   });

@@ -28,7 +28,7 @@ async function loadUsable(
   const settings = loadSettings(options.config, { data: options.data });
   const upstreams = upstreamsOf(settings);
   const unusable = [
-    ...(await findUnusable(upstreams, io.now)),
+    ...(await findUnusable(upstreams, io)),
     ...(await findUnusableRoutes(settings, io.env)),
     ...findUnfitRules(settings, upstreams.publicUrl),
   ];

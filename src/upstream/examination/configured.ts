@@ -1,4 +1,5 @@
 import { createUpstreams, upstreamCallbackPath } from '../create-upstreams.ts';
+import type { Environment } from '../credentials.ts';
 import { withPreset } from '../presets/presets.ts';
 import { findSharedIssuers } from '../shared-issuers.ts';
 import type { UpstreamSettings } from '../upstream-settings.ts';
@@ -27,6 +28,16 @@ export interface Configured {
   dangerouslyFromLoopback: boolean;
 }
 
+/** What an examination touches beside the upstream. */
+interface Surroundings {
+  /** Asks its authorization endpoint as a browser would. */
+  fetch: BrowserFetch;
+  /** Epoch seconds. */
+  now: () => number;
+  /** Variables of the environment, as the server is started with. */
+  env: Environment;
+}
+
 /** Lists upstreams as they are configured; nothing is read or asked. */
 export function listConfigured({ upstreams, publicUrl }: Pick<Configured, 'upstreams' | 'publicUrl'>) {
   return Object.entries(upstreams).map(([name, given]): ConfiguredUpstream => {
@@ -43,30 +54,37 @@ export function listConfigured({ upstreams, publicUrl }: Pick<Configured, 'upstr
 
 /**
  * Reads what the settings of all upstreams name, without asking any of them.
- * @param now the clock, epoch seconds
+ * @param surroundings the clock, epoch seconds, and the variables of the environment
  * @returns what keeps the server from starting, such as a file of a secret that cannot be read; none where all is well
  */
 export async function findUnusable(
   { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
-  now: () => number,
+  { now, env: environment }: Pick<Surroundings, 'now' | 'env'>,
 ): Promise<readonly string[]> {
-  const created = await createUpstreams(upstreams, { publicUrl, dangerouslyFromLoopback, now });
+  const created = await createUpstreams(upstreams, {
+    publicUrl,
+    dangerouslyFromLoopback,
+    environment,
+    now,
+  });
   return [...created.problems, ...findSharedIssuers(created.upstreams.all)];
 }
 
 /**
  * Examines one upstream of a config file, its files of secrets included.
- * @param surroundings what asks its authorization endpoint as a browser would, and the clock, epoch seconds
  * @returns undefined where there is none of this name
  */
 export async function examineConfigured(
   { upstreams, publicUrl, dangerouslyFromLoopback }: Configured,
   name: string,
-  { fetch, now }: { fetch: BrowserFetch; now: () => number },
+  { fetch, now, env: environment }: Surroundings,
 ): Promise<UpstreamReport | undefined> {
   const given = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined;
   if (!given) return undefined;
-  const created = await createUpstreams({ [name]: given }, { publicUrl, dangerouslyFromLoopback, now });
+  const created = await createUpstreams(
+    { [name]: given },
+    { publicUrl, dangerouslyFromLoopback, environment, now },
+  );
   const logoutUrl = `${publicUrl}/upstream/${name}/backchannel-logout`;
   const upstream = created.upstreams.find(name);
   if (upstream) {
@@ -83,7 +101,7 @@ export async function examineConfigured(
       broken(
         'UP-SECRET',
         `${problem}.`,
-        'Put what the upstream gave for this client into that file, and let only the user of the server read it.',
+        'Put what the upstream gave for this client there, and let only the user of the server read it.',
       ),
     ),
   };

@@ -4,11 +4,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { authorization, openConsent, redeem, register, type Tokens, tryAccess } from '../../support/oauth.ts';
-import { lin, omar } from '../../support/upstreams/people.ts';
+import { lin, omar, upstreamClient } from '../../support/upstreams/people.ts';
 import { createVisitor } from '../../support/visitor.ts';
 import {
   approve,
@@ -61,6 +61,19 @@ describe('somebody who logs in at an upstream', () => {
     const bonds = await Promise.all(grants.map(({ id }) => storage.upstreams.bondOf(id)));
     expect(new Set(bonds.map((bond) => bond?.linkId)).size).toBe(1);
     expect(new Set(bonds.map((bond) => bond?.sessionId)).size).toBe(2);
+  });
+
+  it('does so with the secret of this client in a variable of the environment; without it nothing starts (T-093)', async () => {
+    const clientSecret = { env: 'SECRET_AT_WORK' };
+    await expect(startScene({ clientSecret })).rejects.toMatchObject({
+      problems: ['upstreams.work.clientSecret: the environment has no SECRET_AT_WORK: set it'],
+    });
+    vi.stubEnv('SECRET_AT_WORK', upstreamClient.clientSecret);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const scene = await startScene({ clientSecret });
+    const flow = await begin(scene);
+    await noted(scene, await logIn(flow, person()), flow);
+    expect(scene.gatehouse.log.join('')).not.toContain(upstreamClient.clientSecret);
   });
 
   it('gives only what they left ticked on the page before', async () => {

@@ -44,23 +44,29 @@ describe('the examination of a configured upstream', () => {
         await examineConfigured({ upstreams: {}, publicUrl, dangerouslyFromLoopback: false }, name, {
           fetch,
           now: () => 0,
+          env: {},
         }),
       ).toBeUndefined();
   });
 });
 
 describe('what the settings of upstreams name', () => {
-  it('is read without asking them: a file that is not there keeps the server from starting', async () => {
+  it('is read without asking them: a file or variable that is not there keeps the server from starting', async () => {
     const entry = { issuer: 'https://no-such-host.invalid', clientId: 'id' };
     const { upstreams } = parseSettings({
       upstreams: {
         sound: { ...entry, clientSecret: 'canary' },
         broken: { ...entry, clientSecretFile: '/no/such/file' },
+        unset: { ...entry, clientSecret: { env: 'UNSET_SECRET' } },
       },
     });
-    const problems = await findUnusable({ upstreams, publicUrl, dangerouslyFromLoopback: false }, () => 0);
+    const problems = await findUnusable(
+      { upstreams, publicUrl, dangerouslyFromLoopback: false },
+      { now: () => 0, env: {} },
+    );
     expect(problems).toEqual([
       expect.stringMatching(/^upstreams\.broken\.clientSecretFile: .* cannot be read/),
+      'upstreams.unset.clientSecret: the environment has no UNSET_SECRET: set it',
     ]);
   });
 
@@ -72,7 +78,10 @@ describe('what the settings of upstreams name', () => {
       userInfoEndpoint: `https://git.example/${path}/user`,
     });
     const { upstreams } = parseSettings({ upstreams: { one: at('a'), two: at('b') } });
-    const problems = await findUnusable({ upstreams, publicUrl, dangerouslyFromLoopback: false }, () => 0);
+    const problems = await findUnusable(
+      { upstreams, publicUrl, dangerouslyFromLoopback: false },
+      { now: () => 0, env: {} },
+    );
     expect(problems).toEqual([expect.stringMatching(/^upstreams\.two: its people and those of one /)]);
   });
 });

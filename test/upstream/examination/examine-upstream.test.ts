@@ -34,7 +34,7 @@ async function examine(settings: object, { now = () => Math.floor(Date.now() / 1
   } as unknown as SettingsInput;
   const { upstreams } = parseSettings(input);
   const configured = { upstreams, publicUrl, dangerouslyFromLoopback: true };
-  const report = await examineConfigured(configured, 'work', { fetch, now });
+  const report = await examineConfigured(configured, 'work', { fetch, now, env: {} });
   if (!report) throw new Error('there is no such upstream');
   const verdictOf = (id: string) => report.findings.find((finding) => finding.id === id)?.verdict;
   return { report, verdictOf, text: JSON.stringify(report) };
