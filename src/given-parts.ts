@@ -6,16 +6,33 @@ export const partNames = ['storage', 'keys', 'keyRing', 'server', 'backend', 'lo
 
 const opened = 'is needed: spread what openDataFolder() of mcp-gatehouse/sqlite gives into the options';
 
+/** What a logger is asked to do. */
+const loggerMethods = ['debug', 'info', 'warn', 'error', 'child', 'isLevelEnabled'] as const;
+
+function findLoggerProblems(logger: unknown): string[] {
+  if (logger === undefined) return [];
+  const lacking = loggerMethods.filter((name) => !isRecord(logger) || typeof logger[name] !== 'function');
+  return lacking.length === 0
+    ? []
+    : [
+        `logger: has no ${lacking.join(', ')}: give a logger of pino, or leave it out for JSON lines on standard error`,
+      ];
+}
+
 /**
- * Checks that what nothing works without was given: plain JavaScript has no types that say so.
+ * Checks that what nothing works without was given, and that a logger is one: plain JavaScript has no types that say so.
  * @param options what `createGatehouse` was called with
- * @throws SettingsRefused naming every part that is missing
+ * @throws SettingsRefused naming every part that is missing or cannot be used
  */
 export function checkGivenParts(options: unknown): void {
   if (!isRecord(options))
     throw new SettingsRefused(['options: createGatehouse takes an object: { publicUrl, storage, keys, … }']);
   const missing = (['storage', 'keys'] as const).filter((name) => !isRecord(options[name]));
   const both = options.server && options.backend ? ['backend: goes with no server: give one of them'] : [];
-  const problems = [...missing.map((name) => `${name}: ${opened}`), ...both];
+  const problems = [
+    ...missing.map((name) => `${name}: ${opened}`),
+    ...both,
+    ...findLoggerProblems(options.logger),
+  ];
   if (problems.length > 0) throw new SettingsRefused(problems);
 }

@@ -35,6 +35,6 @@ export {
   upstream,
 } from './mcp/index.ts';
 export type { AuthInfo } from './oauth/auth-info.ts';
-
+export type { Logger } from './observability/logger.ts';
 export type { OwnServer, ProtectedServer } from './protected-server.ts';
 export { SettingsRefused } from './settings/settings-refused.ts';

@@ -1,5 +1,6 @@
 import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
+import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
 import type { McpLike, ServerSource } from './mcp/server-source.ts';
 import {
   defaultScope,
@@ -61,6 +62,10 @@ const knownNames = ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScope
  */
 export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedServer {
   const long = isServer(given) ? { mcp: given } : typeof given === 'function' ? { create: given } : given;
+  if (long instanceof Promise)
+    throw new SettingsRefused([
+      'server: is a promise: await it, or give the function that makes the server, which may be asynchronous',
+    ]);
   if (!isRecord(long))
     throw new SettingsRefused([
       'server: must be an McpServer, a function that makes one, or { name, create, scopes }',
@@ -73,10 +78,16 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
   if (problems.length > 0) throw new SettingsRefused(problems);
 
   const described = long as ProtectedServer;
+  const completed = completeScopes(described);
+  const unknown = described.mcp ? unknownScopesOf(described.mcp, Object.keys(completed.scopes)) : [];
+  if (unknown.length > 0)
+    throw new SettingsRefused(
+      unknown.map((scope) => `server.scopes: has no ${JSON.stringify(scope)}, which declareScopes names`),
+    );
   return {
     name: described.name ?? new URL(publicUrl).host,
     source: sourceOf(described),
-    ...completeScopes(described),
+    ...completed,
   };
 }
 
@@ -113,11 +124,20 @@ function findFormProblems({ name, create, mcp, sharing }: Fields): string[] {
     problems.push('server.create: must be a function that makes a server: () => new McpServer(…)');
   if (mcp !== undefined && !isServer(mcp))
     problems.push('server.mcp: must be an MCP server, which has connect and close');
+  if (isConnected(mcp))
+    problems.push('server: is connected already; give one that is not, or a function that makes one');
   if (sharing !== undefined && sharing !== 'each' && sharing !== 'shared')
     problems.push('server.sharing: must be "each" or "shared"');
   if (sharing !== undefined && mcp !== undefined)
     problems.push('server.sharing: is for create; a ready-made server answers all callers anyway');
   return problems;
+}
+
+/** Whether a server of either version of the SDK has a transport: it takes no second one. */
+function isConnected(mcp: unknown): boolean {
+  if (!isRecord(mcp)) return false;
+  const inner = isRecord(mcp.server) ? mcp.server : mcp;
+  return inner.transport !== undefined;
 }
 
 /** A class is a function, too, and easily given instead of one that makes an instance. */

@@ -26,6 +26,16 @@ const advice: readonly { isDue: (settings: AdvisedSettings) => boolean; says: st
   },
 ];
 
+/** A public URL that ends as the endpoints behind it begin. */
+function doubledPublicUrl({ publicUrl = '' }: AdvisedSettings): string[] {
+  const [, before] = /^(.*)\/(?:mcp|sse|rest)$/.exec(publicUrl) ?? [];
+  return before === undefined
+    ? []
+    : [
+        `publicUrl (${publicUrl}): /mcp, /sse and /rest are put behind it, so the MCP endpoint is ${publicUrl}/mcp. Set ${before} to have it at ${before}/mcp.`,
+      ];
+}
+
 /**
  * What an operator should know about settings that can be used, but probably not as they are.
  * @param settings with defaults filled in
@@ -39,6 +49,7 @@ export function adviseOnSettings(
   const dangers = Object.entries(settings.dangerously).filter(([, isOn]) => isOn);
   return [
     ...advice.filter(({ isDue }) => isDue(settings)).map(({ says }) => says),
+    ...doubledPublicUrl(settings),
     ...placeholdersOf(settings.routes),
     ...missingProgramsOf(settings.routes, environment),
     ...withheldVariablesOf(settings.routes, environment),

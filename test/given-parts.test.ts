@@ -34,6 +34,18 @@ describe('createGatehouse', () => {
       await expect(createOver(both)).rejects.toThrow('backend: goes with no server');
     });
 
+    it.each([
+      [console, 'child, isLevelEnabled'],
+      [{ info: () => undefined }, 'debug, warn, error, child, isLevelEnabled'],
+      ['debug', 'debug, info, warn, error, child, isLevelEnabled'],
+    ])('takes a logger that is one: %#', async (logger, lacking) => {
+      await expect(createOver({ logger })).rejects.toMatchObject({
+        problems: [
+          `logger: has no ${lacking}: give a logger of pino, or leave it out for JSON lines on standard error`,
+        ],
+      });
+    });
+
     it('knows which part of it was misspelt, as it knows the settings', async () => {
       await expect(
         createOver({ sever: () => undefined, audits: {}, log: { logger: {} } }),

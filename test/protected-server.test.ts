@@ -1,6 +1,7 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { McpServer } from '@modelcontextprotocol/server';
+import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { declareScopes } from '../src/mcp/index.ts';
 import { type OwnServer, readOwnServer } from '../src/protected-server.ts';
 import { SettingsRefused } from '../src/settings/settings-refused.ts';
 
@@ -53,7 +54,7 @@ describe('a server that is brought', () => {
 });
 
 describe('a server that cannot be used is refused with', () => {
-  it.each<[unknown, string]>([
+  it.each<[unknown, ...string[]]>([
     [null, 'server: must be an McpServer, a function that makes one, or { name, create, scopes }'],
     ['notes', 'server: must be an McpServer, a function that makes one, or { name, create, scopes }'],
     [[create], 'server: must be an McpServer, a function that makes one, or { name, create, scopes }'],
@@ -65,6 +66,15 @@ describe('a server that cannot be used is refused with', () => {
     [McpServer, 'server.create: must be a function that makes a server: () => new McpServer(…)'],
     [{ create: create() }, 'server.create: must be a function that makes a server: () => new McpServer(…)'],
     [{ mcp: create }, 'server.mcp: must be an MCP server, which has connect and close'],
+    [
+      Promise.resolve(create()),
+      'server: is a promise: await it, or give the function that makes the server, which may be asynchronous',
+    ],
+    [
+      { create, scopes: { 'c"': 'C.' }, baselineScopes: ['c'] },
+      'server.scopes: "c\\"" is no scope: no spaces, quotes or backslashes',
+      'server.baselineScopes: server.scopes has no "c"',
+    ],
     [{ mcp: {} }, 'server.mcp: must be an MCP server, which has connect and close'],
     [{ create, sharing: 'all' }, 'server.sharing: must be "each" or "shared"'],
     [
@@ -117,12 +127,31 @@ describe('a server that cannot be used is refused with', () => {
       'server.scopeRules.implies.mcp: server.scopes has no "x"',
     ],
     [{ create, scopeRules: { lists: 'some' } }, 'server.scopeRules.lists: must be "all" or "granted"'],
-  ])('what is wrong: %j', (given, problem) => {
-    expect(problemsOf(given)).toEqual([problem]);
+  ])('what is wrong: %j', (given, ...problems) => {
+    expect(problemsOf(given)).toEqual(problems);
   });
 
   it('everything that is wrong, at once', () => {
     expect(problemsOf({ name: 7, scopes: {}, scopeRules: { tols: {} } })).toHaveLength(4);
+  });
+
+  it.each([
+    ['McpServer of SDK v2', () => new McpServer(info)],
+    ['Server of SDK v2', () => new McpServer(info).server],
+    ['McpServer of SDK v1', () => new McpServerV1(info) as unknown as McpServer],
+  ])('what is wrong: that it is connected already (%s)', async (_kind, make) => {
+    const server = make();
+    const problem = 'server: is connected already; give one that is not, or a function that makes one';
+    expect([problemsOf(server), problemsOf({ mcp: server })]).toEqual([[], []]);
+    await server.connect(InMemoryTransport.createLinkedPair()[0]);
+    expect([problemsOf(server), problemsOf({ mcp: server })]).toEqual([[problem], [problem]]);
+  });
+
+  it('the scopes that its code declares and nobody can be granted', () => {
+    const mcp = declareScopes(new McpServer(info), { tools: { add: ['notes:add'], read: ['notes:read'] } });
+    expect(problemsOf({ mcp, scopes })).toEqual([
+      'server.scopes: has no "notes:add", which declareScopes names',
+    ]);
   });
 
   it('no confusion over names every object has (T-137)', () => {

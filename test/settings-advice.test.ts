@@ -96,6 +96,14 @@ it('variables of our environment that a download needs are named where they are 
   expect(given.join()).not.toContain('canary');
 });
 
+it('a public URL that ends like an endpoint is named with where it is served, and what to set', () => {
+  const settings = (publicUrl: string) => parseSettings({ publicUrl, trustedProxies: ['127.0.0.1'] });
+  expect(adviseOnSettings(settings('https://a.example/mcp'))).toEqual([
+    'publicUrl (https://a.example/mcp): /mcp, /sse and /rest are put behind it, so the MCP endpoint is https://a.example/mcp/mcp. Set https://a.example to have it at https://a.example/mcp.',
+  ]);
+  expect(adviseOnSettings(settings('https://mcp.example.com/tools'))).toEqual([]);
+});
+
 it('a path that ends like an endpoint is named with where it is served, and what to set', () => {
   const backend = { command: process.execPath };
   const routes = {

@@ -7,6 +7,7 @@ import {
   type McpEndpointOptions,
   type SessionsInUse,
   type UpstreamAccess,
+  warnOfUnknownScopes,
 } from '../mcp/index.ts';
 import { clientCredentialsExtension, enterpriseManagedExtension } from '../oauth/mcp-extensions.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -23,7 +24,7 @@ export interface EndpointPlace {
   path: string;
   /** Identifiers of the protected resources it is. */
   own: Record<OwnResource, string>;
-  server: Pick<NormalizedServer, 'source' | 'scopeRules'>;
+  server: Pick<NormalizedServer, 'source' | 'scopes' | 'scopeRules'>;
 }
 
 /** What the MCP endpoints of an installation are made of. */
@@ -52,7 +53,7 @@ export function composeMcpEndpoint(
   const { settings, issuer, requestLimit, logger, now } = parts;
   const { mcp, clients, trustedIssuers } = settings;
   return createMcpEndpoint({
-    source: server.source,
+    source: warnOfUnknownScopes(server.source, Object.keys(server.scopes), logger),
     scopeRules: server.scopeRules,
     extensions: [
       ...(clients.clientCredentials ? [clientCredentialsExtension] : []),

@@ -1,6 +1,7 @@
 import type { AuthInfo as SdkAuthInfo } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
+import { isRecord } from './checks/record.ts';
 
 /** The part of a tool's context that says who is calling, in the MCP SDK of version 2 or 1. */
 export interface CallContext {
@@ -39,9 +40,14 @@ const sdkAuthInfos = new WeakMap<AuthInfo, SdkAuthInfo>();
 /**
  * Gives a tool, prompt or resource who is calling it.
  * @param context the context its handler was called with
- * @throws Error outside of a Gatehouse endpoint, where nobody was identified
+ * @throws TypeError without a context; Error outside of a Gatehouse endpoint, where nobody was identified
  */
-export function callerOf({ http, authInfo }: CallContext): AuthInfo {
+export function callerOf(context: CallContext): AuthInfo {
+  if (!isRecord(context))
+    throw new TypeError(
+      'callerOf needs the context a handler is called with: the second argument of a tool that takes input, the first of one that takes none.',
+    );
+  const { http, authInfo }: CallContext = context;
   const caller = (http?.authInfo ?? authInfo)?.extra?.caller;
   if (caller === undefined)
     throw new Error('Nobody was identified for this call: serve it behind a Gatehouse MCP endpoint.');

@@ -6,6 +6,7 @@ export { createPaging, type Paging } from './paging.ts';
 export { getAuthValue, getParamValue, type MetaCarrier, type ProcessValues } from './rest-auth.ts';
 export { declareScopes } from './scopes/declared-scopes.ts';
 export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';
+export { warnOfUnknownScopes } from './scopes/unknown-scopes.ts';
 export type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 export type { SessionLimits } from './sessions/session-registry.ts';
 export { createSessionsInUse, type SessionsInUse } from './sessions/sessions-in-use.ts';

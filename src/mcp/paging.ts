@@ -73,9 +73,11 @@ export interface Cursors {
 /**
  * Creates cursors. One holds its position under an HMAC-SHA-256; it can be read by whoever has it, and made by nobody else.
  * @param options `key`: secret of 32 bytes or more; cursors live as long as it does
- * @throws RangeError for a shorter key
+ * @throws RangeError for a shorter key; TypeError for one that is no bytes
  */
 export function createCursors({ key }: { key: Uint8Array }): Cursors {
+  if (!(key instanceof Uint8Array))
+    throw new TypeError('The key of cursors has to be bytes, such as randomBytes(32) of node:crypto gives.');
   if (key.byteLength < 32) throw new RangeError('The key of cursors has to have 32 bytes or more.');
   const secret = Uint8Array.from(key);
 
@@ -105,7 +107,7 @@ export function createCursors({ key }: { key: Uint8Array }): Cursors {
 /**
  * Creates paging for the lists of an MCP server. A cursor names the last item of its page.
  * @param options `key`: see {@link createCursors}
- * @throws RangeError for a shorter key
+ * @throws RangeError for a shorter key; TypeError for one that is no bytes
  * @see MCP 2026-07-28 "Pagination"
  */
 export function createPaging({ key }: { key: Uint8Array }): Paging {

@@ -82,5 +82,7 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   const ranked = names.map((known) => ({ known, distance: leven(name.toLowerCase(), known.toLowerCase()) }));
   ranked.sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best && best.distance <= Math.max(2, Math.floor(name.length / 3)) ? best.known : undefined;
+  if (!best || best.distance > Math.max(2, Math.floor(name.length / 3))) return undefined;
+  // Nothing of it is like the other: every letter would have to change.
+  return best.distance < Math.max(name.length, best.known.length) ? best.known : undefined;
 }

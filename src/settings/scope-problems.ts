@@ -67,7 +67,7 @@ function findUndeclared(server: string, rule: string, given: unknown, declared: 
   return given
     .filter((scope) => !declared.includes(scope))
     .map((scope) => {
-      const suggestion = nearest(scope, declared);
+      const suggestion = nearest(scope, declared.filter(isScopeToken));
       return `${server}.${rule}: ${server}.scopes has no ${JSON.stringify(scope)}${suggestion ? `; did you mean ${suggestion}?` : ''}`;
     });
 }

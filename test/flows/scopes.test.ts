@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer, requireScopes, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { callerOf, declareScopes, type OwnServer } from '../../src/index.ts';
 import { parseChallenges } from '../../src/oauth/challenge.ts';
@@ -282,4 +282,14 @@ describe('a server without a word about scopes', () => {
       await gatehouse.stop();
     }
   });
+});
+
+it('a scope that code declares and nobody can be granted is warned of when the first server is made', async () => {
+  const create = () => declareScopes(createV2(), { tools: { up: ['count:up', 'count:down'] } });
+  const gatehouse = await startGatehouse({ server: { create, scopes, scopeRules: rules } });
+  onTestFinished(() => gatehouse.stop());
+  const { client } = await connectSdkV2(gatehouse.mcpUrl, 'legacy', { scopes: ['count:see'] });
+  await client.close();
+  const warned = gatehouse.log.map((line) => JSON.parse(line)).filter(({ scope }) => scope !== undefined);
+  expect(warned).toMatchObject([{ level: 'warn', scope: 'count:down' }]);
 });

@@ -8,6 +8,7 @@ export const publicSurface: Readonly<Record<string, readonly string[]>> = {
     'Gatehouse',
     'GatehouseOptions',
     'LocalGatehouseOptions',
+    'Logger',
     'McpLike',
     'MetaCarrier',
     'OperationScopes',

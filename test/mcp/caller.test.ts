@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callerOf, toSdkAuthInfo } from '../../src/mcp/caller.ts';
+import { type CallContext, callerOf, toSdkAuthInfo } from '../../src/mcp/caller.ts';
 
 const caller = {
   issuer: 'https://as.example.com',
@@ -39,5 +39,9 @@ describe('the caller', () => {
   it('is asked for in vain where nobody was identified', () => {
     expect(() => callerOf({})).toThrow('behind a Gatehouse MCP endpoint');
     expect(() => callerOf({ http: {} })).toThrow('behind a Gatehouse MCP endpoint');
+  });
+
+  it('is found in the context alone, which is the second argument of a tool with input', () => {
+    expect(() => callerOf(undefined as unknown as CallContext)).toThrow('the second argument of a tool');
   });
 });

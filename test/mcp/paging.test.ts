@@ -68,6 +68,11 @@ describe('pages', () => {
     expect(() => paging.page(listOf(['a', 'b', 'a']), { pageSize: 1 })).toThrow(/have the key "a"/);
   });
 
+  it('need a key of bytes', () => {
+    const text = { key: 'a text of more than thirty-two letters' } as unknown as { key: Uint8Array };
+    expect(() => createPaging(text)).toThrow('has to be bytes');
+  });
+
   it('need a key of 32 bytes, which does not change behind their back', () => {
     expect(() => createPaging({ key: randomBytes(31) })).toThrow(RangeError);
     const own = randomBytes(32);

@@ -110,7 +110,11 @@ describe.each(sources)('of a server of SDK v$version made for $sharing', ({ shar
     expect((await call('fine')).result?.content).toEqual([{ type: 'text', text: 'fine' }]);
     expect(lines()).toMatchObject([
       blame('big', 'the answer', 'result.structuredContent.amount is a BigInt'),
-      blame('circle', 'the answer', expect.stringMatching(/^result.structuredContent.self.*is an object it stands in itself$/)),
+      blame(
+        'circle',
+        'the answer',
+        expect.stringMatching(/^result.structuredContent.self.*is an object it stands in itself$/),
+      ),
       blame('tell', 'notifications/message', 'params.data.amount is a BigInt'),
       blame('ask', 'sampling/createMessage', 'params.metadata.amount is a BigInt'),
     ]);

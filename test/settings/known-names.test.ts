@@ -45,8 +45,9 @@ describe('the nearest name', () => {
     ['publicURL', 'publicUrl'],
     ['tokn', 'tokens'],
     ['zebra', undefined],
+    ['qq', undefined],
     ['publicUrlOfTheServer', undefined],
   ])('to %s is %s', (name, meant) => {
-    expect(nearest(name, ['publicUrl', 'tokens', 'listen'])).toBe(meant);
+    expect(nearest(name, ['publicUrl', 'tokens', 'listen', 'c'])).toBe(meant);
   });
 });

@@ -50,11 +50,23 @@ export function createServerEach(options: ServerEachOptions): Backend {
   /** What was made for one request in vain is not made for the next. */
   let isOlder = false;
 
+  /** Does what code of the author is asked to do; that it failed is the author's to know. */
+  const attempt = async <T>(summary: string, work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      logger.error({ err: error }, summary);
+      throw error;
+    }
+  };
+
   const handler = createMcpHandler(
     async ({ authInfo, requestInfo }) => {
       const caller = callerOf({ http: { ...(authInfo ? { authInfo } : {}) } });
       const isTheirs = source.sharing === 'each';
-      const server = await source.create({ era: 'modern', ...(isTheirs ? { authInfo: caller } : {}) });
+      const server = await attempt('an MCP server could not be made', () =>
+        source.create({ era: 'modern', ...(isTheirs ? { authInfo: caller } : {}) }),
+      );
       if (!(server instanceof McpServer || server instanceof Server)) {
         isOlder = true;
         await server.close();
@@ -63,7 +75,9 @@ export function createServerEach(options: ServerEachOptions): Backend {
       const passage = requestInfo && passages.get(requestInfo);
       if (!passage) return server;
       const { call } = passage;
-      const refusal = await gate.check(messagesOf(call.request), caller, server);
+      const refusal = await attempt('the scope rules of an MCP server failed', () =>
+        gate.check(messagesOf(call.request), caller, server),
+      );
       if (refusal) {
         passage.refusal = refusal;
         await server.close();

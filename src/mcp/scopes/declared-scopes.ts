@@ -1,4 +1,6 @@
 import { isScopeToken } from '../../oauth/scope.ts';
+import { isRecord } from '../checks/record.ts';
+import { isServer } from '../own-server.ts';
 import type { McpLike } from '../server-source.ts';
 import { createRuleTable, type RuleTable } from './rule-table.ts';
 import type { OperationScopes } from './scope-rules.ts';
@@ -17,13 +19,13 @@ const declarations = new WeakMap<object, Declared>();
  * several declarations for one server add up.
  * @param server the server it was registered on
  * @returns the server
- * @throws TypeError where a scope is not a `scope-token` (RFC 6749 section 3.3), so that none can break a challenge
+ * @throws TypeError where it is no server, where something else than tools, prompts and resources is named, and where a
+ * scope is not a `scope-token` (RFC 6749 section 3.3), so that none can break a challenge
  */
 export function declareScopes<Server extends McpLike>(server: Server, declared: OperationScopes): Server {
-  for (const scope of Object.values(declared).flatMap((entries) => Object.values(entries).flat())) {
-    if (typeof scope !== 'string' || !isScopeToken(scope))
-      throw new TypeError(`Not a scope: ${JSON.stringify(scope)}.`);
-  }
+  if (!isServer(server))
+    throw new TypeError('declareScopes: give it the MCP server first, which has connect and close.');
+  checkDeclared(declared);
   const before = declarations.get(server)?.scopes;
   const scopes = {
     tools: { ...before?.tools, ...declared.tools },
@@ -34,16 +36,46 @@ export function declareScopes<Server extends McpLike>(server: Server, declared: 
   return server;
 }
 
+/** Plain JavaScript has no types that say so, and a rule that is misspelled would leave its tool open. */
+function checkDeclared(declared: unknown): void {
+  if (!isRecord(declared)) throw new TypeError('declareScopes: say { tools, prompts, resources }.');
+  for (const [kind, entries] of Object.entries(declared)) {
+    if (!kinds.includes(kind))
+      throw new TypeError(`declareScopes: there is no ${kind}; there are ${kinds.join(', ')}.`);
+    if (entries === undefined) continue;
+    if (!isRecord(entries)) throw new TypeError(`declareScopes: ${kind} must map names to lists of scopes.`);
+    for (const [name, scopes] of Object.entries(entries)) {
+      if (!Array.isArray(scopes))
+        throw new TypeError(
+          `declareScopes: ${kind}.${name} must be a list of scopes, as in ["${kind}:use"].`,
+        );
+      for (const scope of scopes)
+        if (typeof scope !== 'string' || !isScopeToken(scope))
+          throw new TypeError(`Not a scope: ${JSON.stringify(scope)}.`);
+    }
+  }
+}
+
+const kinds = ['tools', 'prompts', 'resources'];
+
+/** Gives every scope that was declared for a server, on the object itself or on the `Server` inside an `McpServer`. */
+export function scopesDeclaredFor(server: McpLike): string[] {
+  const inner = innerServer(server);
+  const all = [declarations.get(server), inner && declarations.get(inner)];
+  const tables = all.flatMap((declared) => (declared ? Object.values(declared.scopes) : []));
+  return [...new Set(tables.flatMap((table) => Object.values(table).flat()))];
+}
+
 /**
  * Gives the scopes declared for a server, on the object itself or on the `Server` inside an `McpServer`.
  */
 export function declaredScopes(server: McpLike): RuleTable | undefined {
   const outer = declarations.get(server)?.table;
-  const inner =
-    'server' in server && isObject(server.server) ? declarations.get(server.server)?.table : undefined;
+  const innermost = innerServer(server);
+  const inner = innermost && declarations.get(innermost)?.table;
   return outer && inner ? (operation) => outer(operation) ?? inner(operation) : (outer ?? inner);
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+function innerServer(server: McpLike): object | undefined {
+  return 'server' in server && isRecord(server.server) ? server.server : undefined;
 }

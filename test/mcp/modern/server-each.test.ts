@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { serverGone } from '../../../src/mcp/modern/error-answer.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { readAnswer } from '../support/gate.ts';
 import { serverEach, startModern } from '../support/modern-endpoint.ts';
 
@@ -38,10 +39,32 @@ describe('a server each', () => {
     const source = serverEach(() => {
       throw new Error('no database at 10.0.0.5');
     });
-    const endpoint = await startModern(source);
+    const log: string[] = [];
+    const logger = createLogger('error', (line) => log.push(line));
+    const endpoint = await startModern(source, { logger });
     const response = await endpoint.call('ann', 'tools/list', {}, 6);
     const { id, error } = await readAnswer(response);
     expect([response.status, id, error?.code]).toEqual([500, 6, -32603]);
     expect(error?.message).not.toContain('10.0.0.5');
+    expect(log.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'an MCP server could not be made', err: { message: 'no database at 10.0.0.5' } },
+    ]);
+  });
+
+  it('whose own scope rules fail is an answer, and the log says why', async () => {
+    const source = serverEach((server) => {
+      const scopeChallenge = (): never => {
+        throw new Error('no table of grants');
+      };
+      server.registerTool('guarded', { scopeChallenge }, () => ({ content: [] }));
+    });
+    const log: string[] = [];
+    const logger = createLogger('error', (line) => log.push(line));
+    const endpoint = await startModern(source, { logger });
+    const response = await endpoint.call('ann', 'tools/call', { name: 'guarded', arguments: {} }, 6);
+    expect(await readAnswer(response)).toMatchObject({ id: 6, error: { code: -32603 } });
+    expect(log.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'the scope rules of an MCP server failed', err: { message: 'no table of grants' } },
+    ]);
   });
 });

@@ -38,6 +38,31 @@ describe.each([
   );
 });
 
+describe('what is no declaration is refused', () => {
+  const declare = (declared: unknown) => () =>
+    declareScopes(new McpServer(info), declared as Parameters<typeof declareScopes>[1]);
+
+  it.each([
+    [{ tool: { a: ['x'] } }, 'declareScopes: there is no tool; there are tools, prompts, resources.'],
+    [{ tools: { a: 'x' } }, 'declareScopes: tools.a must be a list of scopes, as in ["tools:use"].'],
+    [{ tools: ['a'] }, 'declareScopes: tools must map names to lists of scopes.'],
+    [{ tools: { a: undefined } }, 'declareScopes: tools.a must be a list of scopes, as in ["tools:use"].'],
+    [undefined, 'declareScopes: say { tools, prompts, resources }.'],
+  ])('%j', (declared, sentence) => {
+    expect(declare(declared)).toThrow(new TypeError(sentence));
+  });
+
+  it('nothing but a server can have scopes', () => {
+    expect(() => declareScopes({} as McpServer, { tools: { a: ['x'] } })).toThrow(
+      'declareScopes: give it the MCP server first, which has connect and close.',
+    );
+  });
+
+  it('a kind may be left undefined', () => {
+    expect(declare({ tools: undefined, prompts: { p: ['x'] } })).not.toThrow();
+  });
+});
+
 describe('scopes declared for the Server inside an McpServer', () => {
   it('count for the McpServer; its own come first', () => {
     const server = new McpServer(info);
