@@ -15,6 +15,16 @@ export function quote(value: unknown): string {
 }
 
 /**
+ * Foreign words inside a message: as they are written, in quotes, without characters that cannot be seen or that move the
+ * cursor, cut to a length one can read. Not for what has to be compared, which {@link quote} shows byte for byte.
+ * @param words for people, in any language (T-190)
+ */
+export function quoteWords(words: string): string {
+  const cut = words.length > maxQuotedLength ? `${words.slice(0, maxQuotedLength)}...` : words;
+  return JSON.stringify(cut.replace(/\s+/gu, ' ').replace(/\p{C}/gu, ''));
+}
+
+/**
  * Says where two strings that must be equal differ, byte for byte.
  * @param expected what was asked for
  * @param found what came

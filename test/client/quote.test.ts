@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeDifference, quote } from '../../src/client/quote.ts';
+import { describeDifference, quote, quoteWords } from '../../src/client/quote.ts';
 
 describe('a foreign text in a message', () => {
   it('is quoted, ASCII only and cut', () => {
@@ -7,6 +7,13 @@ describe('a foreign text in a message', () => {
     expect(quote('x'.repeat(5000)).length).toBeLessThan(250);
     expect(quote({ a: 1 })).toBe('"{\\"a\\":1}"');
     expect(quote(undefined)).toBe('"undefined"');
+  });
+
+  it('for people is shown as it is written, on one line, without what cannot be seen (T-190)', () => {
+    expect(quoteWords('Requête – refusée\r\n \u001b[31m\u202e\u200b"now"')).toBe(
+      '"Requête – refusée [31m\\"now\\""',
+    );
+    expect(quoteWords('é'.repeat(5000))).toHaveLength(205);
   });
 });
 

@@ -49,8 +49,7 @@ async function endHeld(
   };
   if (local) return forget(false, 'you asked for it to be forgotten here only');
   const { issuer } = credential.authorizationServer;
-  const holder = holderOf(credential, await store.findRegistration(issuer));
-  if (holder === undefined) return forget(false, 'the client it was made with is no longer known here');
+  const holder = holderOf(credential, await store.findRegistration(issuer, credential.clientId));
   try {
     const revoked = await revokeCredential(context, credential, holder);
     return await forget(revoked, revoked ? null : `${issuer} has no way to end a login before its time`);

@@ -4,10 +4,10 @@ import { type DiscoveredServer, type DiscoveryOptions, discover } from '../disco
 import { chooseDpopKey } from '../dpop/dpop-key.ts';
 import {
   type GivenClient,
+  keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,
-  takeBackGiven,
 } from '../registration/registration.ts';
 import { isClientKnown } from '../registration/registration-check.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
@@ -47,7 +47,8 @@ export interface CodeLoginProgress {
 /**
  * Logs in to an MCP server with the authorization code flow: discovery, registration, the user's consent, tokens.
  * Where the authorization server has forgotten a client it registered earlier, or takes no other port than that of its
- * redirect URI, the client is registered anew, once (CL-2, CL-3).
+ * redirect URI, the client is registered anew, once (CL-2, CL-3). A login that fails ends no other one: a client that the
+ * user gave for it is kept once it has succeeded, and one that is replaced stays for the logins that were made with it.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param options where the login is kept, who takes the user through it, and what to ask for
@@ -79,23 +80,21 @@ export async function loginToDiscovered(
   options: CodeLoginOptions,
 ): Promise<Credential> {
   const { store, progress } = options;
-  const before = await store.findRegistration(found.authorizationServer.issuer);
   const client = await obtainKnownClient(context, found, options);
+  const { issuer, clientId, source } = client.registration;
   progress?.registered?.(client.registration, client.how);
   try {
-    return await authorize(context, found, client.registration, options);
+    return await authorize(context, found, client, options);
   } catch (error) {
-    const { issuer, clientId, source } = client.registration;
-    const isTakenBack = await takeBackGiven(store, issuer, options.given, before, error);
-    if (isTakenBack || !isStale(error)) throw error;
-    // A given client may be good for another redirect URI, and only the user can bring it again.
-    if (source === 'given' && error.reason !== 'client_unknown') throw error;
-    await store.forgetRegistration(issuer, clientId);
+    if (!isStale(error) || client.how === 'given') throw error;
+    if (error.reason === 'client_unknown' || client.how === 'new')
+      await store.forgetRegistration(issuer, clientId);
     if (client.how !== 'kept' || source !== 'dynamic') throw error;
   }
-  const anew = await obtainRegistration(context, found, store, registrationOptions(options));
+  const wanted = { ...registrationOptions(options), refused: clientId };
+  const anew = await obtainRegistration(context, found, store, wanted);
   progress?.registered?.(anew.registration, anew.how);
-  return authorize(context, found, anew.registration, options);
+  return authorize(context, found, anew, options);
 }
 
 /** Reasons for which a client registered anew gets in where the kept one does not. */
@@ -133,16 +132,16 @@ async function obtainKnownClient(
   const { url } = await startAuthorization(found, client.registration, { redirectUri, scopes });
   // The endpoint may be within reach of the user's browser only.
   if (await isClientKnown(context, url).catch(() => true)) return client;
-  await store.forgetRegistration(client.registration.issuer, client.registration.clientId);
-  return obtainRegistration(context, found, store, wanted);
+  return obtainRegistration(context, found, store, { ...wanted, refused: client.registration.clientId });
 }
 
 async function authorize(
   context: ClientContext,
   found: DiscoveredServer,
-  registration: Registration,
+  client: ObtainedRegistration,
   { store, agent, scopes, dpop }: CodeLoginOptions,
 ): Promise<Credential> {
+  const { registration } = client;
   const { redirectUri } = agent;
   const dpopKey = await chooseDpopKey(found, dpop);
   const { url, pending } = await startAuthorization(found, registration, { redirectUri, scopes, dpopKey });
@@ -151,6 +150,7 @@ async function authorize(
     pending,
     await agent.receive({ url, state: pending.state }),
   );
+  await keepRegistration(store, client);
   await store.saveCredential(found.server, credential);
   return credential;
 }

@@ -4,9 +4,9 @@ import { type DiscoveredServer, type DiscoveryOptions, discover } from '../disco
 import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
 import {
   type GivenClient,
+  keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
-  takeBackGiven,
 } from '../registration/registration.ts';
 import type { Authorizer } from '../session/authorizer.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
@@ -60,28 +60,41 @@ export async function loginToDiscoveredWithDevice(
   found: DiscoveredServer,
   options: DeviceServerLoginOptions,
 ): Promise<Credential> {
-  const { store } = options;
-  const { issuer } = found.authorizationServer;
-  const before = await store.findRegistration(issuer);
-  const credential = await loginOnce(context, found, options).catch(async (error: unknown) => {
-    await takeBackGiven(store, issuer, options.given, before, error);
-    const kept = await store.findRegistration(issuer);
+  const client = await obtainClient(context, found, options);
+  try {
+    return await loginAs(context, found, client, options);
+  } catch (error) {
     const isForgotten = error instanceof ClientError && error.reason === 'client_unknown';
-    if (!isForgotten || options.given !== undefined || kept?.source !== 'dynamic') throw error;
-    await store.forgetRegistration(issuer, kept.clientId);
-    return loginOnce(context, found, options);
-  });
-  await store.saveCredential(found.server, credential);
-  return credential;
+    const { clientId, source } = client.registration;
+    if (!isForgotten || client.how === 'given' || source !== 'dynamic') throw error;
+    return loginAs(context, found, await obtainClient(context, found, options, clientId), options);
+  }
 }
 
-async function loginOnce(context: ClientContext, found: DiscoveredServer, options: DeviceServerLoginOptions) {
+async function obtainClient(
+  context: ClientContext,
+  found: DiscoveredServer,
+  options: DeviceServerLoginOptions,
+  refused?: string,
+): Promise<ObtainedRegistration> {
   const { store, given, clientIdMetadataUrl, clientName, initialAccessToken } = options;
   const [redirectUri] = loopbackRedirectUris;
-  const wanted = { redirectUri, given, clientIdMetadataUrl, clientName, initialAccessToken };
-  const { registration, how } = await obtainRegistration(context, found, store, wanted);
-  options.registered?.(registration, how);
-  return loginWithDevice(context, found, registration, options);
+  const wanted = { redirectUri, given, clientIdMetadataUrl, clientName, initialAccessToken, refused };
+  const client = await obtainRegistration(context, found, store, wanted);
+  options.registered?.(client.registration, client.how);
+  return client;
+}
+
+async function loginAs(
+  context: ClientContext,
+  found: DiscoveredServer,
+  client: ObtainedRegistration,
+  options: DeviceServerLoginOptions,
+): Promise<Credential> {
+  const credential = await loginWithDevice(context, found, client.registration, options);
+  await keepRegistration(options.store, client);
+  await options.store.saveCredential(found.server, credential);
+  return credential;
 }
 
 /** @returns an authorizer that runs {@link loginToServerWithDevice} */

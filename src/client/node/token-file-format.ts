@@ -58,6 +58,7 @@ const formerLogin = z.object({
 const tokenFile = z.object({
   version: z.literal(1),
   registrations: z.record(z.string(), registration),
+  replaced: z.record(z.string(), registration).default({}),
   credentials: z.record(z.string(), credential),
   logins: z.record(z.string(), z.string()),
   ended: z.record(z.string(), formerLogin).default({}),

@@ -9,7 +9,9 @@ import {
   endCredential,
   findFormerIn,
   findIn,
+  findRegistrationIn,
   putCredential,
+  putRegistration,
 } from '../stores/credential-book.ts';
 import type { Credential, CredentialStore, Registration } from '../stores/credential-store.ts';
 import { withFileLock } from './file-lock.ts';
@@ -40,7 +42,7 @@ export interface TokenFileState {
 export interface TokenFile extends CredentialStore {
   /** @returns the latest login to every server, by URL */
   listLogins(): Promise<KeptLogin[]>;
-  /** @returns the registration at every issuer, by issuer */
+  /** @returns the registration for the next login at every issuer, by issuer */
   listRegistrations(): Promise<Registration[]>;
   /**
    * Drops what is known of logins that have ended, see `endCredential`.
@@ -98,11 +100,8 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
   };
 
   return {
-    findRegistration: async (issuer) => (await read()).registrations[issuer],
-    saveRegistration: (registration) =>
-      change((book) => {
-        book.registrations[registration.issuer] = registration;
-      }),
+    findRegistration: async (issuer, clientId) => findRegistrationIn(await read(), issuer, clientId),
+    saveRegistration: (registration) => change((book) => putRegistration(book, registration)),
     forgetRegistration: (issuer, clientId) => change((book) => dropRegistration(book, issuer, clientId)),
     findCredential: async (server) => findIn(await read(), server),
     saveCredential: (server, credential, renewed) =>

@@ -24,6 +24,8 @@ export interface RegistrationOptions extends DynamicRegistrationOptions {
    * documents.
    */
   clientIdMetadataUrl?: string | undefined;
+  /** Client id of a kept client with which this login does not get in, so that another is registered. */
+  refused?: string | undefined;
 }
 
 /** A client to log in with, and how it was come by. */
@@ -37,10 +39,12 @@ export interface ObtainedRegistration {
  * Finds the client to log in with, in the order of the specification: the given one, or one that was given earlier;
  * this client's metadata document where the server reads it; one registered dynamically earlier; a new one.
  * A client id registered at another issuer is never used; if it was a given one, the user has to decide. The URL of a
- * metadata document is an id everywhere (A5-10, T-184).
+ * metadata document is an id everywhere (A5-10, T-184). Logins that begin at once, in this process or others on the same
+ * store, register once.
  * @param context where requests go through
  * @param found what discovery found
- * @param store where registrations are kept; the chosen one is kept there
+ * @param store where registrations are kept. One that was made now is kept at once; one that the user brings, or a
+ *   document, once {@link keepRegistration} is called, for it may not get in
  * @param options redirect URIs, and the ids this client has
  * @throws ClientError `authorization_server_changed`, and those of {@link registerDynamically}
  * @see MCP authorization "Client Registration Approaches" (A5-01)
@@ -60,63 +64,44 @@ export async function obtainRegistration(
       'authorization_server_changed',
       `${found.server} now names another authorization server: ${as.issuer} instead of ${moved.issuer}. The client id given for the earlier one is not used there; give one for ${as.issuer}, or log out first.`,
     );
-  const keep = async (registration: Registration, how: ObtainedRegistration['how']) => {
-    await store.saveRegistration(registration);
-    return { registration, how };
-  };
-  if (options.given !== undefined) return keep(givenRegistration(as, kept, options.given, options), 'given');
+  if (options.given !== undefined) {
+    const same = await store.findRegistration(as.issuer, options.given.clientId);
+    return { registration: givenRegistration(as, same, options.given, options), how: 'given' };
+  }
   const document = documentRegistration(as, options);
-  if (document !== undefined) return keep(document, 'metadata_document');
-  if (kept !== undefined && isUsable(kept, as, options.redirectUri, context.now()))
-    return { registration: kept, how: 'kept' };
-  return keep(await registerDynamically(context, as, options), 'new');
+  if (document !== undefined) return { registration: document, how: 'metadata_document' };
+  return store.exclusively(JSON.stringify(['registration', as.issuer]), () =>
+    keptOrNew(context, as, store, options),
+  );
 }
 
-/** Reasons for which an authorization server refuses a client, whoever comes with it. */
-const refusals: readonly ClientError['reason'][] = ['client_unknown', 'authorization_denied'];
-
-/**
- * What an authorization server ends a login with that would have gone well with the same client: its user declined, it is
- * busy, or something else of the request is wrong (RFC 6749 section 4.1.2.1, RFC 8707 section 2, OpenID Connect Core 1.0
- * section 3.1.2.6).
- */
-const notOfClient =
-  /^(?:access_denied|server_error|temporarily_unavailable|invalid_(?:scope|target)|(?:login|consent|interaction|account_selection)_required)$/;
-
-/**
- * Takes back what a refused login kept of the client that was given for it, so that the next one is not tried with it
- * again: what was kept before is there again, another secret of the same client included. A client that was kept before as
- * it was given stays, as only the user can bring it again.
- * @param store where registrations are kept
- * @param issuer of the authorization server
- * @param given the client that was given for this login, if one was
- * @param before what was kept before this login
- * @param error what ended the login
- * @returns whether it was taken back
- */
-export async function takeBackGiven(
+async function keptOrNew(
+  context: ClientContext,
+  as: UsableAuthorizationServer,
   store: CredentialStore,
-  issuer: string,
-  given: GivenClient | undefined,
-  before: Registration | undefined,
-  error: unknown,
-): Promise<boolean> {
-  if (given === undefined || isKept(given, before)) return false;
-  if (!(error instanceof ClientError) || !refusals.includes(error.reason)) return false;
-  if (error.oauthError !== undefined && notOfClient.test(error.oauthError)) return false;
-  await store.forgetRegistration(issuer, given.clientId);
-  if (before !== undefined) await store.saveRegistration(before);
-  return true;
+  options: RegistrationOptions,
+): Promise<ObtainedRegistration> {
+  const kept = await store.findRegistration(as.issuer);
+  if (kept !== undefined && kept.clientId !== options.refused && isUsable(kept, as, options, context.now()))
+    return { registration: kept, how: 'kept' };
+  const registration = await registerDynamically(context, as, options);
+  await store.saveRegistration(registration);
+  return { registration, how: 'new' };
 }
 
-/** Whether a client was kept as it is given now; without secret and key it is the one of its id, see {@link givenRegistration}. */
-function isKept(
-  { clientId, clientSecret, privateKey }: GivenClient,
-  kept: Registration | undefined,
-): boolean {
-  if (clientId !== kept?.clientId) return false;
-  if (clientSecret !== undefined) return clientSecret === kept.clientSecret;
-  return privateKey === undefined || JSON.stringify(privateKey) === JSON.stringify(kept.privateKey);
+/**
+ * Keeps the client of a login that has succeeded, for the next logins at its issuer and the renewals of this one.
+ * @param store where registrations are kept
+ * @param client the client, as {@link obtainRegistration} gave it
+ */
+export async function keepRegistration(
+  store: CredentialStore,
+  { registration, how }: ObtainedRegistration,
+): Promise<void> {
+  const { issuer, clientId } = registration;
+  const isKept = how === 'kept' || how === 'new';
+  if (isKept && (await store.findRegistration(issuer, clientId)) !== undefined) return;
+  await store.saveRegistration(registration);
 }
 
 /** @returns the client given for the authorization server of the kept login, where that is another one by now */
@@ -138,7 +123,7 @@ function givenRegistration(
   { redirectUri }: RegistrationOptions,
 ): Registration {
   const proof = clientSecret ?? privateKey;
-  if (proof === undefined && kept?.clientId === clientId)
+  if (proof === undefined && kept !== undefined)
     return { ...kept, redirectUris: [redirectUri], source: 'given' };
   return { issuer, clientId, clientSecret, privateKey, redirectUris: [redirectUri], source: 'given' };
 }
@@ -165,7 +150,7 @@ function documentRegistration(
 function isUsable(
   registration: Registration,
   as: UsableAuthorizationServer,
-  redirectUri: string,
+  { redirectUri }: RegistrationOptions,
   now: number,
 ): boolean {
   const { source, redirectUris, clientSecretExpiresAt } = registration;

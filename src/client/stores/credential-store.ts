@@ -90,11 +90,17 @@ export function credentialKey(credential: Pick<Credential, 'authorizationServer'
 
 /** Where registrations and credentials are kept. */
 export interface CredentialStore {
-  /** @returns the registration at this issuer */
-  findRegistration(issuer: string): Promise<Registration | undefined>;
-  /** Keeps a registration in place of another at the same issuer. */
+  /**
+   * @param clientId where absent, the client of the next login is looked for
+   * @returns the registration at this issuer
+   */
+  findRegistration(issuer: string, clientId?: string): Promise<Registration | undefined>;
+  /**
+   * Keeps a registration for the next logins at its issuer. The one before stays to be found by its client id as long as a
+   * credential is kept that was issued to it.
+   */
   saveRegistration(registration: Registration): Promise<void>;
-  /** Drops the registration at this issuer, if it still has this client id. */
+  /** Drops the registration with this client id at this issuer. */
   forgetRegistration(issuer: string, clientId: string): Promise<void>;
   /** @param server canonical URL of an MCP server @returns the credential of its latest login */
   findCredential(server: string): Promise<Credential | undefined>;
@@ -113,7 +119,7 @@ export interface CredentialStore {
   findFormerLogin(server: string): Promise<FormerLogin | undefined>;
   /**
    * Runs work that nobody else, in this process or another on the same store, may do for the same key meanwhile.
-   * @param key see {@link credentialKey}
+   * @param key see {@link credentialKey}; other work has keys of its own
    */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
 }

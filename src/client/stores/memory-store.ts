@@ -6,7 +6,9 @@ import {
   endCredential,
   findFormerIn,
   findIn,
+  findRegistrationIn,
   putCredential,
+  putRegistration,
 } from './credential-book.ts';
 import type { CredentialStore } from './credential-store.ts';
 
@@ -14,10 +16,8 @@ import type { CredentialStore } from './credential-store.ts';
 export function createMemoryStore(): CredentialStore {
   const book = emptyBook();
   return {
-    findRegistration: async (issuer) => structuredClone(book.registrations[issuer]),
-    saveRegistration: async (registration) => {
-      book.registrations[registration.issuer] = structuredClone(registration);
-    },
+    findRegistration: async (issuer, clientId) => structuredClone(findRegistrationIn(book, issuer, clientId)),
+    saveRegistration: async (registration) => putRegistration(book, structuredClone(registration)),
     forgetRegistration: async (issuer, clientId) => dropRegistration(book, issuer, clientId),
     findCredential: async (server) => structuredClone(findIn(book, server)),
     saveCredential: async (server, credential, renewed) =>

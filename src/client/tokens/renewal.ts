@@ -12,18 +12,19 @@ export type Renewal =
   | { kind: 'refused'; refusal: OAuthRefusal };
 
 /**
- * Who a credential was issued to. A client that got it for itself is kept in the credential; it takes no part in the
- * logins of users at the same issuer.
+ * Who a credential was issued to, and nobody else (A5-10). A client that got it for itself is kept in the credential; it
+ * takes no part in the logins of users at the same issuer.
  * @param credential the credential
- * @param registration the client that is registered at its issuer, if any
- * @returns undefined where that is another client by now: it may not use the credential (A5-10)
+ * @param registration the client of this id, see `CredentialStore.findRegistration`; where it is not there, the id alone has
+ *   to do, which is all that a public client has
+ * @see RFC 6749 sections 2.1 and 6
  */
 export function holderOf(
   { clientId, grant }: Credential,
   registration: Registration | undefined,
-): ClientIdentity | undefined {
+): ClientIdentity {
   if (grant !== undefined) return { clientId, ...grant };
-  return registration?.clientId === clientId ? registration : undefined;
+  return registration?.clientId === clientId ? registration : { clientId, tokenEndpointAuthMethod: 'none' };
 }
 
 /**

@@ -62,8 +62,7 @@ async function renew(
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
-  const client = holderOf(current, await store.findRegistration(authorizationServer.issuer));
-  if (client === undefined) return needLogin('The client this login was made with is no longer known here.');
+  const client = holderOf(current, await store.findRegistration(authorizationServer.issuer, clientId));
   try {
     const result = await renewCredential(context, current, client);
     if (result === undefined) return needLogin(nothing);

@@ -38,10 +38,17 @@ describe('a login ends', () => {
     expect(await refused.store.findCredential(server)).toBeUndefined();
   });
 
-  it('here, where its client is another one by now: nothing is sent (A5-10)', async () => {
-    const { as, end } = await setUp({ clientId: 'earlier' });
-    expect(await end()).toMatchObject({ revoked: false, why: expect.stringContaining('no longer known') });
-    expect(as.requests).toEqual([]);
+  it('as the client it was made with, also where the next login has another (A5-10)', async () => {
+    const { as, store, end } = await setUp();
+    await store.saveRegistration(testRegistration({ issuer: as.origin, clientSecret: 'own' }));
+    await store.saveRegistration(
+      testRegistration({ issuer: as.origin, clientId: 'newer', clientSecret: 's' }),
+    );
+    expect(await end()).toMatchObject({ revoked: true });
+    expect(as.requests[0]?.headers.authorization).toBe(`Basic ${btoa('client:own')}`);
+    const alone = await setUp({ clientId: 'earlier' });
+    expect(await alone.end()).toMatchObject({ revoked: true });
+    expect(new URLSearchParams(alone.as.requests[0]?.body).get('client_id')).toBe('earlier');
   });
 
   it('not where no answer comes, or the issuer cannot end it now', async () => {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type CodeLoginOptions, createMemoryStore, loginWithCode } from '../../../src/client/index.ts';
+import {
+  ClientError,
+  type CodeLoginOptions,
+  createMemoryStore,
+  freshCredential,
+  loginWithCode,
+} from '../../../src/client/index.ts';
 import { headlessAgent } from '../support/agent.ts';
 import { startOfTime, testContext } from '../support/context.ts';
 import { checkProof } from '../support/proofs.ts';
@@ -90,24 +96,54 @@ describe('a login with the code flow', () => {
     expect(as.asked().filter((asked) => asked === 'POST /register')).toHaveLength(1);
   });
 
-  it('keeps a client the user gave where its redirect URI is another, not where it is unknown (A5-11)', async () => {
+  it.each(['redirect_uri_mismatch', 'access_denied', 'temporarily_unavailable', 'invalid_scope'])(
+    'keeps no client that the user gave for a login that ended with %s, nor takes one away (A5-11)',
+    async (error) => {
+      const { as, store, run } = await setUp();
+      const { clientId } = (await run()).credential;
+      const given = { clientId: 'mine', clientSecret: 's' };
+      const authorize = as.routes['GET /authorize'] ?? {};
+      as.routes['GET /authorize'] = ({ query }) => ({
+        status: 302,
+        headers: {
+          location: `${query.get('redirect_uri')}?error=${error}&state=${query.get('state')}&iss=${as.origin}`,
+        },
+        text: '',
+      });
+      await expect(run({ given })).rejects.toBeInstanceOf(ClientError);
+      expect(await store.findRegistration(as.origin)).toMatchObject({ clientId, source: 'dynamic' });
+      as.routes['GET /authorize'] = authorize;
+      await run({ given });
+      expect(await store.findRegistration(as.origin)).toMatchObject({ ...given, source: 'given' });
+    },
+  );
+
+  it('drops a client that was given earlier where the server does not know it any more', async () => {
     const { as, store, run } = await setUp();
-    const given = { clientId: 'mine', clientSecret: 's' };
-    const authorize = as.routes['GET /authorize'] ?? {};
-    as.routes['GET /authorize'] = ({ query }) => ({
-      status: 302,
-      headers: {
-        location: `${query.get('redirect_uri')}?error=redirect_uri_mismatch&state=${query.get('state')}&iss=${as.origin}`,
-      },
-      text: '',
-    });
-    await expect(run({ given })).rejects.toMatchObject({ reason: 'redirect_uri_refused' });
-    expect(await store.findRegistration(as.origin)).toMatchObject(given);
-    as.routes['GET /authorize'] = authorize;
-    expect((await run()).credential.clientId).toBe('mine');
+    await run({ given: { clientId: 'mine', clientSecret: 's' } });
     as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
     await expect(run()).rejects.toMatchObject({ reason: 'client_unknown' });
     expect(await store.findRegistration(as.origin)).toBeUndefined();
+  });
+
+  it('leaves the logins of the client that it takes the place of as they were (A5-10)', async () => {
+    const { as, store, mcp, run } = await setUp();
+    const first = (await run()).credential;
+    const other = await startMcpServer(as);
+    const given = { clientId: 'mine', clientSecret: 's' };
+    await loginWithCode(testContext(), other.url, { store, agent: headlessAgent(), given });
+    const renewed = await freshCredential(testContext(), store, mcp.url, first.accessToken);
+    expect(renewed).toMatchObject({ clientId: first.clientId });
+    expect(renewed?.accessToken).not.toBe(first.accessToken);
+  });
+
+  it('takes a refusal of what is asked for as none of the client, and registers nobody', async () => {
+    const { as, store, steps, run } = await setUp();
+    const { clientId } = (await run()).credential;
+    as.routes['GET /authorize'] = { status: 400, json: { error: 'invalid_scope' } };
+    await expect(run({ scopes: ['reed'] })).rejects.toThrow();
+    expect(steps.at(-1)).toBe('kept');
+    expect(await store.findRegistration(as.origin)).toMatchObject({ clientId });
   });
 
   it('keeps no client that was given and gets nobody in: the one before is there again (A5-11)', async () => {
@@ -129,23 +165,6 @@ describe('a login with the code flow', () => {
     await expect(run({ given })).rejects.toMatchObject({ reason: 'client_unknown' });
     expect(await store.findRegistration(as.origin)).toMatchObject({ clientId, source: 'dynamic' });
   });
-
-  it.each(['access_denied', 'temporarily_unavailable', 'invalid_scope'])(
-    'keeps a client that was given where not it was refused, but what its user did or asked for: %s',
-    async (error) => {
-      const { as, store, run } = await setUp();
-      as.routes['GET /authorize'] = ({ query }) => ({
-        status: 302,
-        headers: {
-          location: `${query.get('redirect_uri')}?error=${error}&state=${query.get('state')}&iss=${as.origin}`,
-        },
-        text: '',
-      });
-      const given = { clientId: 'mine', clientSecret: 's' };
-      await expect(run({ given })).rejects.toMatchObject({ reason: 'authorization_denied' });
-      expect(await store.findRegistration(as.origin)).toMatchObject(given);
-    },
-  );
 
   it('keeps the secret of before where another one was given for the same client, and refused', async () => {
     const { as, store, run } = await setUp();

@@ -25,7 +25,11 @@ describe('an authorization request that is refused anyhow', () => {
       { status: 400, json: { error: 'invalid_client', error_description: 'who?' } },
       'status 400: "invalid_client" ("who?")',
     ],
-    ['a page', { status: 400, text: '<title> Unknown\u001b client </title>' }, '"Unknown\\u001b client"'],
+    [
+      'a page',
+      { status: 400, text: '<title> Unknown\u001b client – Login </title>' },
+      '"Unknown client – Login"',
+    ],
     ['nothing at all', { status: 404, text: '' }, 'with status 404.'],
     [
       'a redirect to a page of errors',

@@ -8,6 +8,7 @@ describe('the text of a token file', () => {
     const key = { kty: 'EC', alg: 'ES256', crv: 'P-256', x: 'x', y: 'y', d: 'd' };
     const book = {
       registrations: { 'https://as.example': testRegistration({ clientSecret: 's', privateKey: key }) },
+      replaced: { '["https://as.example","earlier"]': testRegistration({ clientId: 'earlier' }) },
       credentials: {
         k: testCredential({
           renewAt: 1,
@@ -30,7 +31,7 @@ describe('the text of a token file', () => {
     expect(JSON.parse(formatTokenFile(emptyBook()))).toMatchObject({ version: 1 });
   });
 
-  it('of an earlier version, which knew no logins that have ended, is read', () => {
+  it('of an earlier version, which knew neither logins that have ended nor clients that were replaced, is read', () => {
     const earlier = '{"version":1,"registrations":{},"credentials":{},"logins":{}}';
     expect(parseTokenFile(earlier)).toEqual(emptyBook());
   });

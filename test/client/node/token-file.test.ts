@@ -46,7 +46,7 @@ describe('the token file', () => {
       testCredential({ accessToken: 'replaced-at', refreshToken: 'replaced-rt' }),
     );
     await store.saveCredential(server, testCredential(elsewhere));
-    expect(readFileSync(tokenFilePath(folder), 'utf8')).not.toContain('replaced');
+    expect(readFileSync(tokenFilePath(folder), 'utf8')).not.toMatch(/replaced-[ar]t/);
     expect(await store.findCredential(server)).toEqual(testCredential(elsewhere));
   });
 

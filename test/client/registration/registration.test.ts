@@ -5,6 +5,7 @@ import {
   obtainRegistration,
   type Registration,
 } from '../../../src/client/index.ts';
+import { keepRegistration } from '../../../src/client/registration/registration.ts';
 import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';
@@ -51,6 +52,10 @@ describe('registration', () => {
       registration: { clientId: 'mine', clientSecret: 'secret' },
     });
     expect(registered()).toHaveLength(1);
+    expect(await store.findRegistration(found.authorizationServer.issuer)).toMatchObject({
+      source: 'dynamic',
+    });
+    await keepRegistration(store, result);
     const again = await obtainRegistration(context, found, store, {
       redirectUri,
       given: { clientId: 'mine' },
@@ -60,14 +65,49 @@ describe('registration', () => {
 
   it('carries the private key of a given client, in place of an earlier secret (A5-11)', async () => {
     const { context, store, found } = await setUp();
+    const { issuer } = found.authorizationServer;
     const privateKey = { kty: 'EC', crv: 'P-256', alg: 'ES256', d: 'd', x: 'x', y: 'y' };
-    await obtainRegistration(context, found, store, {
-      redirectUri,
-      given: { clientId: 'mine', clientSecret: 'secret' },
-    });
+    await store.saveRegistration(testRegistration({ issuer, clientId: 'mine', clientSecret: 'secret' }));
     const given = { clientId: 'mine', privateKey };
     const { registration } = await obtainRegistration(context, found, store, { redirectUri, given });
     expect(registration).toMatchObject({ privateKey, clientSecret: undefined });
+  });
+
+  it('is done once by logins that begin at the same time (CL-1)', async () => {
+    const { context, store, found, registered } = await setUp();
+    const both = await Promise.all(
+      [4711, 4712].map((port) =>
+        obtainRegistration(context, found, store, { redirectUri: `http://127.0.0.1:${port}/callback` }),
+      ),
+    );
+    expect(both.map(({ how }) => how)).toEqual(['new', 'kept']);
+    expect(new Set(both.map(({ registration }) => registration.clientId)).size).toBe(1);
+    expect(registered()).toHaveLength(1);
+  });
+
+  it('is repeated where the kept client was refused, unless another one has come meanwhile', async () => {
+    const { context, store, found } = await setUp();
+    const first = await obtainRegistration(context, found, store, { redirectUri });
+    const options = { redirectUri, refused: first.registration.clientId };
+    const second = await obtainRegistration(context, found, store, options);
+    expect(second.how).toBe('new');
+    expect(await obtainRegistration(context, found, store, options)).toEqual({ ...second, how: 'kept' });
+  });
+
+  it('of a login that succeeds is kept, should another have taken its place before there was a credential', async () => {
+    const { context, store, found } = await setUp();
+    const { issuer } = found.authorizationServer;
+    const client = await obtainRegistration(context, found, store, { redirectUri });
+    await store.saveRegistration(testRegistration({ issuer, clientId: 'meanwhile' }));
+    await keepRegistration(store, client);
+    expect(await store.findRegistration(issuer)).toEqual(client.registration);
+    await store.saveCredential(
+      found.server,
+      testCredential({ issuer, clientId: client.registration.clientId }),
+    );
+    await store.saveRegistration(testRegistration({ issuer, clientId: 'later' }));
+    await keepRegistration(store, client);
+    expect(await store.findRegistration(issuer)).toMatchObject({ clientId: 'later' });
   });
 
   it('without an endpoint and without a client id says what to ask the operator for (A5-01)', async () => {
@@ -86,8 +126,8 @@ describe('the order of registration (A5-01)', () => {
   it('takes the metadata document where the server reads it, and registers nothing', async () => {
     const { context, store, found, registered } = await setUp(readsDocuments);
     await store.saveRegistration(testRegistration({ issuer: found.authorizationServer.issuer }));
-    const options = { redirectUri, clientIdMetadataUrl };
-    expect(await obtainRegistration(context, found, store, options)).toMatchObject({
+    const client = await obtainRegistration(context, found, store, { redirectUri, clientIdMetadataUrl });
+    expect(client).toMatchObject({
       how: 'metadata_document',
       registration: {
         clientId: clientIdMetadataUrl,
@@ -96,7 +136,11 @@ describe('the order of registration (A5-01)', () => {
       },
     });
     expect(registered()).toEqual([]);
-    expect(await obtainRegistration(context, found, store, { redirectUri })).toMatchObject({ how: 'kept' });
+    await keepRegistration(store, client);
+    expect(await obtainRegistration(context, found, store, { redirectUri })).toMatchObject({
+      how: 'kept',
+      registration: { clientId: clientIdMetadataUrl },
+    });
   });
 
   it('puts a client that was given before the document', async () => {
@@ -109,6 +153,7 @@ describe('the order of registration (A5-01)', () => {
       given,
     });
     expect(first).toMatchObject({ how: 'given', registration: { clientId: 'mine', issuer } });
+    await keepRegistration(store, first);
     const later = await obtainRegistration(context, found, store, { redirectUri, clientIdMetadataUrl });
     expect(later).toMatchObject({ how: 'kept', registration: { clientId: 'mine' } });
   });

@@ -6,9 +6,11 @@ import {
   endCredential,
   findFormerIn,
   findIn,
+  findRegistrationIn,
   putCredential,
+  putRegistration,
 } from '../../../src/client/stores/credential-book.ts';
-import { testCredential } from '../support/credentials.ts';
+import { testCredential, testRegistration } from '../support/credentials.ts';
 
 describe('the book of credentials', () => {
   it('keeps one credential for each issuer and resource (A3-09, T-184)', () => {
@@ -93,6 +95,45 @@ describe('the book of credentials', () => {
     putCredential(book, 'https://mcp', newer);
     endCredential(book, testCredential());
     expect([findIn(book, 'https://mcp'), book.ended]).toEqual([newer, {}]);
+  });
+
+  it('keeps a client that another has taken the place of while a credential was issued to it (A5-10)', () => {
+    const book = emptyBook();
+    const [first, second, third] = ['first', 'second', 'third'].map((clientId) =>
+      testRegistration({ clientId }),
+    );
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three clients');
+    putRegistration(book, first);
+    const held = testCredential({ clientId: 'first' });
+    putCredential(book, 'https://mcp', held);
+    putRegistration(book, second);
+    putRegistration(book, third);
+    const find = (clientId?: string) => findRegistrationIn(book, 'https://as.example', clientId);
+    expect([find(), find('first'), find('second'), find('third')]).toEqual([third, first, undefined, third]);
+    putRegistration(book, first);
+    expect([find(), find('third'), book.replaced]).toEqual([first, undefined, {}]);
+    putRegistration(book, second);
+    dropCredential(book, held);
+    expect([find(), find('first'), book.replaced]).toEqual([second, undefined, {}]);
+  });
+
+  it('keeps no replaced client once its server is logged in to with another', () => {
+    const book = emptyBook();
+    putRegistration(book, testRegistration());
+    putCredential(book, 'https://mcp', testCredential());
+    putRegistration(book, testRegistration({ clientId: 'next' }));
+    expect(Object.values(book.replaced)).toEqual([testRegistration()]);
+    putCredential(book, 'https://mcp', testCredential({ clientId: 'next' }));
+    expect(book.replaced).toEqual({});
+  });
+
+  it('drops a client that its issuer does not know any more, also where another has taken its place', () => {
+    const book = emptyBook();
+    putRegistration(book, testRegistration());
+    putCredential(book, 'https://mcp', testCredential());
+    putRegistration(book, testRegistration({ clientId: 'next' }));
+    dropRegistration(book, 'https://as.example', 'client');
+    expect([book.replaced, findRegistrationIn(book, 'https://as.example')?.clientId]).toEqual([{}, 'next']);
   });
 
   it('does not drop a registration under another client id', () => {

@@ -66,8 +66,10 @@ describe('the holder of a credential', () => {
   it('is the client it was issued to, and no other at the same issuer (A5-10)', () => {
     const registration = testRegistration();
     expect(holderOf(testCredential(), registration)).toBe(registration);
-    expect(holderOf(testCredential(), testRegistration({ clientId: 'newer' }))).toBeUndefined();
-    expect(holderOf(testCredential(), undefined)).toBeUndefined();
+    const itself = { clientId: 'client', tokenEndpointAuthMethod: 'none' };
+    const newer = testRegistration({ clientId: 'newer', clientSecret: 'of another' });
+    expect(holderOf(testCredential(), newer)).toEqual(itself);
+    expect(holderOf(testCredential(), undefined)).toEqual(itself);
   });
 
   it('is in the credential where the client got it for itself', () => {

@@ -164,13 +164,25 @@ describe('a credential', () => {
     expect(redeemed()).toEqual([]);
   });
 
-  it('is never refreshed with another client id than it was issued to (A5-10)', async () => {
+  it('is refreshed with the client it was issued to, also where the next login has another (A5-10)', async () => {
+    const { as, context, store } = await setUp();
+    await store.saveRegistration(testRegistration({ issuer: as.origin, clientSecret: 'own' }));
+    const newer = testRegistration({ issuer: as.origin, clientId: 'newer', clientSecret: 'of another' });
+    await store.saveRegistration(newer);
+    expect((await freshCredential(context, store, server, 'at'))?.clientId).toBe('client');
+    expect(as.requests.map(({ headers }) => headers.authorization)).toEqual([`Basic ${btoa('client:own')}`]);
+    expect(await store.findRegistration(as.origin)).toEqual(newer);
+  });
+
+  it('of a client whose registration is not here is refreshed with its id alone (A5-10)', async () => {
     const { as, context, store, redeemed } = await setUp();
-    await store.saveRegistration(testRegistration({ issuer: as.origin, clientId: 'newer' }));
-    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
-      reason: 'login_required',
-    });
-    expect(redeemed()).toEqual([]);
+    await store.forgetRegistration(as.origin, 'client');
+    await store.saveRegistration(
+      testRegistration({ issuer: as.origin, clientId: 'newer', clientSecret: 'of another' }),
+    );
+    await freshCredential(context, store, server, 'at');
+    expect(redeemed()).toMatchObject([{ client_id: 'client' }]);
+    expect(as.requests[0]?.headers.authorization).toBeUndefined();
   });
 
   it('of a workload that has ended says whose it was, for only its identity brings another (A13-10)', async () => {
