@@ -7,8 +7,10 @@ export type LoginResult =
   | { outcome: 'accepted'; account: Account }
   /** `accountId` is for the audit log alone: the person is not told whether there is such an account (T-116). */
   | { outcome: 'refused'; accountId?: string }
-  /** Too many attempts, or too many at once: try again after that many seconds. */
-  | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number };
+  /** Too many attempts: try again after that many seconds. */
+  | { outcome: 'throttled'; retryAfterSeconds: number }
+  /** Too many at once, whoever they are of: the same. */
+  | { outcome: 'busy'; retryAfterSeconds: number };
 
 /** Failed logins allowed (T-117). */
 export interface LoginLimits {

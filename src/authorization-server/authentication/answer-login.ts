@@ -33,13 +33,8 @@ function faultWords(texts: Texts, fault: LoginFault): string {
   }
 }
 
-function waitWords(
-  texts: Texts,
-  { outcome, byBrowser, retryAfterSeconds }: Extract<LoginOutcome, { outcome: 'throttled' | 'busy' }>,
-): string {
-  if (outcome === 'busy') return texts.login.busy;
-  return (byBrowser ? texts.login.throttledHere : texts.login.throttled)(retryAfterSeconds);
-}
+/** An outcome after which one has to wait. */
+type Waiting = Extract<LoginOutcome, { retryAfterSeconds: number }>;
 
 /**
  * Answers a step of a login. One that succeeds counts only where, in its commit, the account still has the password it
@@ -50,6 +45,11 @@ export async function answerLogin(ctx: Context, result: LoginOutcome, place: Log
   const texts = textsFor(ctx);
   const again = (pending: string | undefined, problem: string): Promise<void> | void =>
     pending === undefined ? place.showLogin(problem) : place.showCode(pending, problem);
+  const wait = ({ outcome, retryAfterSeconds }: Waiting, status: 429 | 503): void => {
+    audit('login.throttled', ctx, { clientId, reason: outcome });
+    ctx.status = status;
+    ctx.set('Retry-After', String(retryAfterSeconds));
+  };
 
   switch (result.outcome) {
     case 'accepted': {
@@ -69,11 +69,13 @@ export async function answerLogin(ctx: Context, result: LoginOutcome, place: Log
       audit('login.failed', ctx, { accountId: result.accountId, clientId, reason: result.fault });
       ctx.status = 401;
       return again(result.pending, faultWords(texts, result.fault));
-    case 'throttled':
+    case 'throttled': {
+      wait(result, 429);
+      const words = result.byBrowser ? texts.login.throttledHere : texts.login.throttled;
+      return again(result.pending, words(result.retryAfterSeconds));
+    }
     case 'busy':
-      audit('login.throttled', ctx, { clientId, reason: result.outcome });
-      ctx.status = result.outcome === 'busy' ? 503 : 429;
-      ctx.set('Retry-After', String(result.retryAfterSeconds));
-      return again(result.pending, waitWords(texts, result));
+      wait(result, 503);
+      return place.showLogin(texts.login.busy);
   }
 }

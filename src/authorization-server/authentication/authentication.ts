@@ -16,7 +16,9 @@ export type LoginOutcome =
   /** `accountId` is for the audit log alone (T-116); with `pending` the code may be tried again. */
   | { outcome: 'refused'; fault: LoginFault; accountId?: string; pending?: string }
   /** Try again after that many seconds; or, `byBrowser`, in another browser in which the account logged in before. */
-  | { outcome: 'throttled' | 'busy'; retryAfterSeconds: number; byBrowser: boolean; pending?: string };
+  | { outcome: 'throttled'; retryAfterSeconds: number; byBrowser: boolean; pending?: string }
+  /** The server has too much to do: try again after that many seconds. */
+  | { outcome: 'busy'; retryAfterSeconds: number };
 
 /** Which step was not right. */
 export type LoginFault = 'password' | 'code' | 'passkey' | 'expired';
@@ -67,7 +69,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const address = String(ctx.state.clientAddress);
       const result = await login(email, form.get('password') ?? '', address, device);
       if (result.outcome === 'refused') return { ...result, fault: 'password' };
-      if (result.outcome !== 'accepted') return { ...result, byBrowser: true };
+      if (result.outcome === 'throttled') return { ...result, byBrowser: true };
+      if (result.outcome === 'busy') return result;
       const { account } = result;
       return (await secondFactor.isNeeded(account.id))
         ? { outcome: 'code_needed', pending: pending.seal(account, binding) }
