@@ -7,7 +7,7 @@ import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
-import { refuseForeignForm } from '../interactions/foreign-form.ts';
+import { takeOwnForm } from '../interactions/own-form.ts';
 import type { Limit } from '../limits.ts';
 import {
   createDeviceClaim,
@@ -86,7 +86,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   const code = {
     GET: [limits.beginnings.step, keepLinkedCode, inOneCommit, at(devicePaths.code)],
     POST: [
-      refuseForeignForm(origin),
+      takeOwnForm(origin),
       limitWrongCodes(wrongCodes, sessionOf, audit),
       createDeviceClaim(artifacts, audit),
       at(devicePaths.code),

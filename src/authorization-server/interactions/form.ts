@@ -36,7 +36,7 @@ export function csrfToken(keys: readonly string[], page: string, uid: string): s
  * @param origin our public origin
  * @throws FormRefused
  */
-export function checkSameOrigin(ctx: Context, origin: string): void {
+function checkSameOrigin(ctx: Context, origin: string): void {
   const site = ctx.get('Sec-Fetch-Site');
   const sent = ctx.get('Origin');
   const ours = site === '' ? sent === '' || sent === 'null' || sent === origin : site === 'same-origin';
@@ -44,7 +44,24 @@ export function checkSameOrigin(ctx: Context, origin: string): void {
 }
 
 /**
- * Reads a posted form of ours. The checks in order: media type, origin, size, CSRF token.
+ * Reads the body of a form that a page of ours posted. The checks in order: media type, origin, coding, size.
+ * @param origin our public origin
+ * @throws FormRefused
+ */
+export async function readOwnBody(ctx: Context, origin: string): Promise<Buffer> {
+  if (!ctx.is('application/x-www-form-urlencoded'))
+    throw new FormRefused(415, 'This form was sent in a wrong format.');
+  checkSameOrigin(ctx, origin);
+  try {
+    return await readBody(ctx, maxFormBytes);
+  } catch (error) {
+    if (error instanceof BodyRefused) throw new FormRefused(error.status, error.message);
+    throw error;
+  }
+}
+
+/**
+ * Reads a posted form of ours, and checks its CSRF token behind all that {@link readOwnBody} checks.
  * @param origin our public origin
  * @param expectedTokens see {@link csrfTokens}
  * @throws FormRefused
@@ -54,16 +71,7 @@ export async function readForm(
   origin: string,
   expectedTokens: readonly string[],
 ): Promise<URLSearchParams> {
-  if (!ctx.is('application/x-www-form-urlencoded'))
-    throw new FormRefused(415, 'This form was sent in a wrong format.');
-  checkSameOrigin(ctx, origin);
-  let form: URLSearchParams;
-  try {
-    form = new URLSearchParams((await readBody(ctx, maxFormBytes)).toString('utf8'));
-  } catch (error) {
-    if (error instanceof BodyRefused) throw new FormRefused(error.status, error.message);
-    throw error;
-  }
+  const form = new URLSearchParams((await readOwnBody(ctx, origin)).toString('utf8'));
   if (!expectedTokens.some((token) => equalSecrets(form.get('csrf') ?? '', token)))
     throw new FormRefused(403, 'This form does not belong to the page you have open.');
   return form;

@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit.ts';
 import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import { refuseForeignForm } from '../interactions/foreign-form.ts';
+import { takeOwnForm } from '../interactions/own-form.ts';
 import { showPage } from '../interactions/page.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderNote } from '../views/note.ts';
@@ -81,7 +81,7 @@ export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<
       methods: ['POST'],
       limits: [limits.pages],
       steps: [
-        refuseForeignForm(new URL(issuer).origin),
+        takeOwnForm(new URL(issuer).origin),
         concludeLogout(issuer, audit),
         inOneCommit,
         at(logoutPaths.confirm),

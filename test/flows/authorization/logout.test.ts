@@ -1,5 +1,5 @@
 // Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/engine-feature.ts and
-// src/authorization-server/interactions/foreign-form.ts.
+// src/authorization-server/interactions/own-form.ts.
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateSigningKey } from '../../../src/crypto/keys.ts';
@@ -83,6 +83,27 @@ describe('a logout', () => {
       body: 'xsrf=wrong&logout=yes',
     });
     expect([response.status, response.headers.get('location')]).toEqual([status, null]);
+    expect(await isLoggedIn(visitor)).toBe(true);
+  });
+
+  it.each([
+    ['that is compressed', { 'content-encoding': 'gzip' }, 'without a Content-Encoding', 415],
+    ['of another type', { 'content-type': 'application/json' }, 'in a wrong format', 415],
+    ['that is too large', {}, 'at most 16384 bytes', 413],
+  ])('by a form %s is not carried out, and told so (T-134)', async (what, headers, words, status) => {
+    const { html } = await visitor.open(end());
+    const xsrf = /name="xsrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const filling = what === 'that is too large' ? 'x'.repeat(16_384) : '';
+    const response = await visitor.request(`${gatehouse.url}/session/end/confirm`, {
+      method: 'POST',
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      },
+      body: new URLSearchParams({ xsrf, logout: 'yes', filling }).toString(),
+    });
+    expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(words)]);
     expect(await isLoggedIn(visitor)).toBe(true);
   });
 

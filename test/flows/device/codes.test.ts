@@ -24,6 +24,29 @@ function later(seconds: number): void {
 const errorOf = async (waiting: Parameters<typeof poll>[1]) =>
   (await poll(gatehouse.url, waiting)).body.error;
 
+describe('a form with a code', () => {
+  it.each([
+    ['is compressed', { 'content-encoding': 'gzip' }, 'without a Content-Encoding'],
+    ['is of another type', { 'content-type': 'application/json' }, 'in a wrong format'],
+  ])('that %s is told so, and uses nothing up (T-134)', async (_what, headers, words) => {
+    const waiting = await askForCode(gatehouse, client);
+    const visitor = createVisitor();
+    const { html } = await visitor.open(waiting.url);
+    const xsrf = /name="xsrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const response = await visitor.request(waiting.url, {
+      method: 'POST',
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      },
+      body: new URLSearchParams({ user_code: waiting.userCode, xsrf }).toString(),
+    });
+    expect([response.status, await response.text()]).toEqual([415, expect.stringContaining(words)]);
+    expect((await enterCode(waiting, visitor)).html).toContain('Is this your device?');
+  });
+});
+
 describe('a device that polls', () => {
   it('is told to slow down where it comes too soon, and gets its token all the same (RFC 8628 section 3.5)', async () => {
     const waiting = await askForCode(gatehouse, client);
