@@ -3,6 +3,9 @@ import type { Context, Next } from 'koa';
 import type { Logger } from '../observability/logger.ts';
 import { loggable } from '../observability/logger.ts';
 
+/** What stands for the status of a request whose client went away before it was answered, as many servers log it. */
+const clientGone = 499;
+
 /** What becomes of requests. */
 export interface RequestLogOptions {
   logger: Logger;
@@ -27,7 +30,9 @@ export function nameRequests({ logger, isForPrograms, count }: RequestLogOptions
     const isQuiet = isForPrograms(path);
     const started = performance.now();
     ctx.res.once('close', () => {
-      const { statusCode: status, writableFinished: finished } = ctx.res;
+      const { headersSent, statusCode, writableFinished: finished } = ctx.res;
+      // What Koa has put there before anybody answered is no status that was sent.
+      const status = headersSent ? statusCode : clientGone;
       const ms = performance.now() - started;
       count(path, status, ms);
       const level = isQuiet && status < 400 ? 'debug' : 'info';

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../support/gatehouse.ts';
 import { sendRaw } from '../support/raw-http.ts';
@@ -42,6 +44,19 @@ describe('each request', () => {
       finished: true,
     });
     expect(gatehouse.log.join('')).not.toMatch(/a-secret-(?:code|token|cookie)/);
+  });
+
+  it('that its client gave up before it was answered has status 499, as nothing was sent', async () => {
+    const { port } = new URL(gatehouse.listensAt);
+    const head = `POST /token HTTP/1.1\r\nHost: ${new URL(gatehouse.url).host}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n`;
+    const before = gatehouse.log.length;
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`${head}x`);
+    await sleep(100);
+    socket.destroy();
+    await expect
+      .poll(() => gatehouse.log.slice(before).map((line) => JSON.parse(line)))
+      .toContainEqual(expect.objectContaining({ path: '/token', status: 499, finished: false }));
   });
 
   it('with a hostile path is one line as well (T-195)', async () => {
