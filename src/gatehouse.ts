@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import type Koa from 'koa';
 import { createApp } from './app/app.ts';
+import { attachTo } from './app/attach.ts';
 import { answerMetrics } from './app/metrics-server.ts';
 import {
   buildFailurePage,
@@ -96,7 +97,11 @@ export interface Gatehouse {
   issuer: string;
   /** Serves `GET /metrics` on a port of its own: a listener for a Node HTTP server. */
   serveMetrics: RequestListener;
-  /** Serves a Node HTTP server, and readies its time limits for long streams and proxies. */
+  /**
+   * Serves a Node HTTP server, and readies its time limits for long streams and proxies. Give it one without a listener
+   * of its own.
+   * @throws TypeError for what is no server, such as an app of Express; Error for a server that was attached before
+   */
   attach(server: Server): void;
   /** Tells how each route stands at this moment. */
   routes(): RouteStatus[];
@@ -120,9 +125,6 @@ export interface Gatehouse {
    */
   close(patienceMs?: number): Promise<void>;
 }
-
-/** Longer than the idle time of proxies in front, so that they, not we, close idle connections. */
-const keepAliveTimeoutMs = 75_000;
 
 /** Documents are fetched from addresses that were checked, past any proxy: where one is demanded, that must not happen. */
 function checkNoProxyDemanded(): void {
@@ -339,11 +341,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     issuer,
     serveMetrics: answerMetrics(metrics),
-    attach(httpServer) {
-      httpServer.keepAliveTimeout = keepAliveTimeoutMs;
-      httpServer.requestTimeout = 60_000;
-      httpServer.on('request', app.callback());
-    },
+    attach: (httpServer) => attachTo(httpServer, app.callback(), logger),
     routes: () => routes.all.map(statusOfRoute),
     replaceRoutes,
     reload: createReload({ started: settings, replaceRoutes, logger }),

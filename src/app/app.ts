@@ -19,6 +19,7 @@ import { pinPublicOrigin } from './public-origin.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
 import { createRouteNames } from './route-name.ts';
+import { requireUnreadBody } from './unread-body.ts';
 import { buildAliases, resolveAliases } from './well-known.ts';
 
 /** What the app puts in order. */
@@ -125,6 +126,7 @@ export function createApp(options: AppOptions): Koa {
     }),
     answerErrors({ logger, renderErrorPage: options.renderErrorPage, isForPrograms }),
     findClientAddress(options.trustedProxies),
+    requireUnreadBody(logger),
     at(paths.health, (ctx) => answerHealth(ctx, storage)),
     at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),
     guardHost(options),
