@@ -60,6 +60,7 @@ export { type DynamicRegistrationOptions, registerDynamically } from './registra
 export { loopbackRedirectUris } from './registration/redirect-uris.ts';
 export {
   type GivenClient,
+  keepRegistration,
   type ObtainedRegistration,
   obtainRegistration,
   type RegistrationOptions,

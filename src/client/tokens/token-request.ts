@@ -11,6 +11,7 @@ import {
 } from '../exchange.ts';
 import type { CredentialIssuer, PrivateJwk } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
+import { withIdTokenAlgorithms } from './id-token-algorithms.ts';
 
 /** Names of extension grants at the token endpoint (RFC 6749 section 4.5). */
 export const grantTypes = {
@@ -89,7 +90,9 @@ export async function requestTokens(context: ClientContext, request: TokenReques
         asked,
         options,
       );
-      return oauth.processGenericTokenEndpointResponse(as, client, answer, { recognizedTokenTypes });
+      return oauth.processGenericTokenEndpointResponse(withIdTokenAlgorithms(as), client, answer, {
+        recognizedTokenTypes,
+      });
     });
     return { kind: 'issued', tokens };
   } catch (thrown) {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   createMemoryStore,
   discover,
+  keepRegistration,
   obtainRegistration,
   type Registration,
 } from '../../../src/client/index.ts';
-import { keepRegistration } from '../../../src/client/registration/registration.ts';
 import { testContext } from '../support/context.ts';
 import { testCredential, testRegistration } from '../support/credentials.ts';
 import { startAuthorizationServer, startMcpServer } from '../support/protected-server.ts';

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -87,6 +87,17 @@ describe('gatehouse login, tools and call', () => {
     expect(refused.stderr).toMatch(/login \S+ --scope '[^']+' --dpop$/m);
   });
 
+  it('log in with OpenID Connect as well, and renew that login', async () => {
+    const user = userOf('openid');
+    const login = await user.login({}, ['--scope', 'notes:read openid']);
+    expect(login.code, login.stderr).toBe(exitCodes.ok);
+    const file = join(user.env.GATEHOUSE_HOME, 'tokens.json');
+    const kept = await readFile(file, 'utf8');
+    await writeFile(file, kept.replace(/("(?:expiresAt|renewAt)": )\d+/g, '$11'));
+    await user.answerOf('whoami');
+    expect(await readFile(file, 'utf8')).not.toMatch(/"expiresAt": 1,/);
+  });
+
   it('say that a login is needed where there is none', async () => {
     const refused = await userOf('nobody').call('whoami');
     expect(refused.code).toBe(exitCodes.loginNeeded);
@@ -96,7 +107,7 @@ describe('gatehouse login, tools and call', () => {
   it('say that the login was denied', async () => {
     const login = await userOf('denied').login({ decision: 'deny' });
     expect(login.code, login.stderr).toBe(exitCodes.loginNeeded);
-    expect(login.stdout).toBe('');
+    expect(JSON.parse(login.stdout)).toMatchObject({ error: { reason: 'authorization_denied' } });
   });
 
   it('ask for a new login once the refresh token was revoked, and go on after it', async () => {
