@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { findUnfitRules } from '../../composition/unfit-rules.ts';
 import { findUnusableRoutes } from '../../composition/unusable-routes.ts';
@@ -36,6 +38,16 @@ async function loadUsable(
   return settings;
 }
 
+/** A config file that lies where the command runs is not read by itself, by `serve` neither. */
+function unreadFile({ config }: CheckConfigOptions): string[] {
+  const usual = 'gatehouse.json';
+  return config === undefined && existsSync(resolve(usual))
+    ? [
+        `${usual} lies in this folder and was not read, nor does serve read it unless it is named: --config ${usual}`,
+      ]
+    : [];
+}
+
 /** Registers `gatehouse check-config`. @param io its surroundings; those of the process by default */
 export function registerCheckConfig(program: Command, io: CommandIo = processIo()): void {
   program
@@ -54,7 +66,7 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
           io.stdout.write(formatJson({ problems: error.problems }));
         throw error;
       });
-      const warnings = adviseOnSettings(settings);
+      const warnings = [...unreadFile(options), ...adviseOnSettings(settings)];
       const data = await inspectDataFolder(settings.data);
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { registerCheckConfig } from '../../../src/cli/commands/check-config.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { testFolder } from '../../client/support/folder.ts';
@@ -40,6 +40,19 @@ describe('gatehouse check-config', () => {
   it('says that no file was read where none is named', async () => {
     const { stdout } = await runCommand(registerCheckConfig, ['check-config', '--data', testFolder()]);
     expect(stdout).toMatch(/^No config file is named with --config/);
+  });
+
+  it('says that a file that lies there was not read where none is named', async () => {
+    const folder = testFolder();
+    vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const ran = () => runCommand(registerCheckConfig, ['check-config', '--data', join(folder, 'data')]);
+    const said = 'gatehouse.json lies in this folder and was not read';
+    expect((await ran()).stdout).not.toContain(said);
+    writeFileSync(join(folder, 'gatehouse.json'), '{}');
+    expect((await ran()).stdout).toContain(`\nWarning: ${said}`);
+    const named = await runCommand(registerCheckConfig, ['check-config', '--config', 'gatehouse.json']);
+    expect(named.stdout).not.toContain(said);
   });
 
   it('warns of what can be used but is probably not meant', async () => {
