@@ -76,6 +76,26 @@ describe('a login beside others at the same authorization server (A5-10, CL-2)',
     expect(logout.stderr).not.toContain('only here');
   });
 
+  it('that is on its way while logout --all forgets its client keeps it again once it has succeeded', async () => {
+    const user = userOf('forgotten');
+    const login = begin(user, served.mcpUrl);
+    await login.waitFor('stderr', /^Open this URL: \S+$/m);
+    const logout = await runGatehouse(['logout', '--all'], { env: user.env });
+    expect([logout.code, logout.stderr]).toEqual([
+      exitCodes.ok,
+      expect.stringMatching(/^Forgot the client \S+ of /),
+    ]);
+    expect(await goOn(login), login.written.stderr).toBe(exitCodes.ok);
+    await age(user);
+    await user.answerOf('whoami');
+    const next = begin(user, `${served.url}/rest`);
+    expect(await goOn(next), next.written.stderr).toBe(exitCodes.ok);
+    const [first, second] = [login, next].map(
+      ({ written }) => (JSON.parse(written.stdout) as { client: string }).client,
+    );
+    expect(second).toBe(first);
+  });
+
   it('with another client that nobody completes changes nothing', async () => {
     const user = userOf('abandoned');
     const { clientId } = await preRegistered('abandoned');
