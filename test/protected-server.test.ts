@@ -92,6 +92,10 @@ describe('a server that cannot be used is refused with', () => {
     ],
     [{ create, scopes: { a: '' } }, 'server.scopes.a: needs the sentence the consent page shows'],
     [
+      { create, scopes: { openid: 'x' } },
+      'server.scopes.openid: is a scope of the authorization server itself; give it another name',
+    ],
+    [
       { create, scopes, baselineScopes: ['notes:reed'] },
       'server.baselineScopes: server.scopes has no "notes:reed"; did you mean notes:read?',
     ],

@@ -10,6 +10,12 @@ export function isScopeToken(value: string): boolean {
 }
 
 /**
+ * Scopes of an authorization server itself: they are about its user and its tokens, and no resource can have them as its own
+ * (OpenID Connect Core 1.0 sections 3.1.2.1 and 11).
+ */
+export const personalScopes: readonly string[] = ['openid', 'offline_access'];
+
+/**
  * @param value a `scope` parameter; absent and empty give no scopes
  * @returns the distinct scopes in their order (RFC 6749 section 3.3)
  */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
-import { isScopeToken } from '../oauth/scope.ts';
+import { isScopeToken, personalScopes } from '../oauth/scope.ts';
+import { ownScope } from './scope-problems.ts';
 
 /** Why a URL is no identifier of a protected resource; undefined for one that is (RFC 8707 section 2). */
 function checkResource(value: string): string | undefined {
@@ -65,6 +66,9 @@ export const resourceSettings = z
     for (const [index, entry] of entries.entries()) {
       if (entries.findIndex((other) => other.resource === entry.resource) !== index)
         context.addIssue({ code: 'custom', path: [index, 'resource'], message: 'stands here twice' });
+      for (const scope of personalScopes)
+        if (Object.hasOwn(entry.scopes, scope))
+          context.addIssue({ code: 'custom', path: [index, 'scopes', scope], message: ownScope });
       for (const scope of entry.baselineScopes ?? [])
         if (!Object.hasOwn(entry.scopes, scope))
           context.addIssue({

@@ -1,5 +1,8 @@
-import { isScopeToken } from '../oauth/scope.ts';
+import { isScopeToken, personalScopes } from '../oauth/scope.ts';
 import { nearest } from './known-names.ts';
+
+/** Why a scope cannot be one of a server. */
+export const ownScope = 'is a scope of the authorization server itself; give it another name';
 
 /** What may be anything, by name. */
 export type Fields = Record<string, unknown>;
@@ -50,6 +53,7 @@ function findProblemsOfScopes(place: string, { scopes, baselineScopes }: Fields)
       problems.push(
         `${place}.scopes: ${JSON.stringify(scope)} is no scope: no spaces, quotes or backslashes`,
       );
+    if (personalScopes.includes(scope)) problems.push(`${place}.scopes.${scope}: ${ownScope}`);
     if (typeof sentence !== 'string' || sentence.trim() === '')
       problems.push(`${place}.scopes.${scope}: needs the sentence the consent page shows`);
   }

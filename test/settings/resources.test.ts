@@ -47,6 +47,11 @@ describe('the settings of resources elsewhere', () => {
     ],
     ['a fragment', [{ ...files, resource: 'https://a.example/x#y' }], /must be an absolute URL/],
     ['no scopes', [{ ...files, scopes: {} }], /^resources\.0\.scopes: must have at least one scope/],
+    [
+      'a scope of the authorization server',
+      [{ ...files, scopes: { ...files.scopes, openid: 'x' } }],
+      /^resources\.0\.scopes\.openid: is a scope of the authorization server itself/,
+    ],
     ['a scope with a space', [{ ...files, scopes: { 'a b': 'x' } }], /^resources\.0\.scopes/],
     [
       'a foreign baseline',

@@ -17,6 +17,10 @@ it.each([
     'routes.a.scopeRules.otherwise: routes.a.scopes has no "notes:read"',
   ],
   [{ scopes: { a: '' } }, 'routes.a.scopes.a: needs the sentence the consent page shows'],
+  ...['openid', 'offline_access'].map((scope): [Record<string, unknown>, string] => [
+    { scopes: { ...scopes, [scope]: 'x' } },
+    `routes.a.scopes.${scope}: is a scope of the authorization server itself; give it another name`,
+  ]),
 ])('what is wrong with scopes is named where it is: %j', (fields, problem) => {
   expect(findScopeProblems('routes.a', fields)).toEqual([problem]);
 });

@@ -1,5 +1,5 @@
 import { checkRedirectUri } from '../../oauth/redirect-uri.ts';
-import { isScopeToken } from '../../oauth/scope.ts';
+import { isScopeToken, personalScopes } from '../../oauth/scope.ts';
 import { type ClientKeySet, checkKeySet, checkKeySetUrl } from '../client-keys/key-set.ts';
 import { inferApplicationType, type Metadata } from '../client-metadata.ts';
 import { tokenExchangeGrant } from '../token-exchange/exchange-rule.ts';
@@ -128,9 +128,6 @@ const rules: readonly Rule[] = [
 export function checkOperatorClient(client: OperatorClient): string[] {
   return rules.flatMap((rule) => rule(client) || []);
 }
-
-/** Scopes that belong to no resource: whoever may ask for a person's consent may ask for these as well. */
-const personalScopes = ['openid', 'offline_access'];
 
 /**
  * Gives the metadata by which the engine knows a client of the operator. Its `client_secret` is the hash, which

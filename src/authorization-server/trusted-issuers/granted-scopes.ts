@@ -1,5 +1,5 @@
 import { errors } from 'oidc-provider';
-import { parseScope } from '../../oauth/scope.ts';
+import { parseScope, personalScopes } from '../../oauth/scope.ts';
 import type { ProtectedResource } from '../resources.ts';
 
 /** Who has a say in what a token may do. */
@@ -18,9 +18,6 @@ export interface ScopeLimits {
   excess: 'dropped' | 'refused';
 }
 
-/** Scopes that belong to no resource: clients ask for them by habit, and they give nothing here (A9-03). */
-const personal = ['openid', 'offline_access'];
-
 /**
  * Decides the scopes of a token that nobody is asked about: never more than each limit allows; the answer says what
  * (RFC 6749 section 3.3).
@@ -30,7 +27,8 @@ export function grantScopes({ resource, asked, limits, fallback, excess }: Scope
   const isAllowed = (scope: string): boolean =>
     Object.hasOwn(resource.scopes, scope) &&
     limits.every((limit) => limit === undefined || limit.includes(scope));
-  const wanted = parseScope(asked).filter((scope) => !personal.includes(scope));
+  // Clients ask for these by habit, and they give nothing here (A9-03).
+  const wanted = parseScope(asked).filter((scope) => !personalScopes.includes(scope));
   const tooMuch = wanted.filter((scope) => !isAllowed(scope));
   if (excess === 'refused' && tooMuch.length > 0)
     throw new errors.InvalidScope('more was asked for than may be given here', tooMuch.join(' '));
