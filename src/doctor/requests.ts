@@ -41,6 +41,24 @@ export function initializeRequest(headers: Record<string, string> = {}): Request
 }
 
 /**
+ * A request of 2026-07-28: it stands alone, without a handshake.
+ * @param method its method
+ */
+export function modernRequest(method: string): RequestInit {
+  const member = 'io.modelcontextprotocol';
+  const meta = {
+    [`${member}/protocolVersion`]: modernRevision,
+    [`${member}/clientInfo`]: clientInfo,
+    [`${member}/clientCapabilities`]: {},
+  };
+  return mcpRequest(
+    method,
+    { _meta: meta },
+    { 'mcp-protocol-version': modernRevision, 'mcp-method': method },
+  );
+}
+
+/**
  * What a browser asks before it lets a page send a request.
  * @param method the method that the page wants to use
  * @param headers the fields that the page wants to send

@@ -1,5 +1,6 @@
 import { describe, it } from 'vitest';
 import { passiveChecks } from '../../src/doctor/passive-checks.ts';
+import type { Reply } from './support/http.ts';
 import { expectOneFault, type FaultCase } from './support/one-fault.ts';
 import { routeNames, type TestServer } from './support/server.ts';
 
@@ -35,6 +36,21 @@ function challenge(server: TestServer, rewrite: (line: string) => string): void 
 /** Adds a field to the answers of a route. */
 function add(server: TestServer, name: string, headers: Record<string, string>): void {
   server.change(name, (reply) => ({ ...reply, headers: { ...reply.headers, ...headers } }));
+}
+
+/** A fault of the answers to made-up tokens in the shape of a JWT. */
+function toJwts(server: TestServer, reply: Reply): void {
+  server.change(mcp, (sound, { headers }) =>
+    headers.authorization?.split('.').length === 3 ? reply : sound,
+  );
+}
+
+/** Serves everybody what these methods ask for. */
+function openTo(server: TestServer, ...methods: readonly string[]): void {
+  server.change(mcp, (reply, { body }) => {
+    const { method = '' } = JSON.parse(body || '{}') as { method?: string };
+    return methods.includes(method) ? { json: { jsonrpc: '2.0', id: 'doctor', result: {} } } : reply;
+  });
 }
 
 /** One fault a row: what is wrong, which check says so, and what its sentence has to name. */
@@ -189,6 +205,45 @@ const faults: readonly FaultCase[] = [
     names: () => ['answered with 500'],
     fix: () => 'error="invalid_token"',
     skips: ['CHALLENGE-QUERY-TOKEN'],
+  },
+  {
+    what: 'a bad token ends in an error where it looks like a JWT',
+    fault: (server) => toJwts(server, { status: 500, text: 'jwt malformed' }),
+    id: 'CHALLENGE-BAD-TOKEN',
+    verdict: 'fail',
+    names: () => ['A made-up token in the shape of a JWT is answered with 500'],
+    fix: () => 'error="invalid_token"',
+    skips: ['CHALLENGE-QUERY-TOKEN'],
+  },
+  {
+    what: 'JWTs are taken without a look at their signature',
+    fault: (server) => toJwts(server, { json: { jsonrpc: '2.0', id: 'doctor', result: {} } }),
+    id: 'CHALLENGE-BAD-TOKEN',
+    verdict: 'fail',
+    names: () => ['in the shape of a JWT is answered with 200'],
+    fix: () => 'the server takes any',
+  },
+  {
+    what: 'only initialize is protected',
+    fault: (server) => openTo(server, 'tools/list', 'tools/call'),
+    id: 'CHALLENGE-OPEN',
+    verdict: 'fail',
+    names: () => ['initialize 401', 'tools/list 200', 'Only the beginning of a session is protected'],
+    fix: () => 'at every request',
+  },
+  {
+    what: 'a server for everybody publishes where to log in',
+    fault: (server) => {
+      openTo(server, 'initialize', 'tools/list', 'tools/call');
+      server.routes['GET /mcp'] = () => ({ status: 405 });
+    },
+    id: 'CHALLENGE-OPEN',
+    verdict: 'warn',
+    names: ({ origin }) => [
+      'serves everybody',
+      `${origin}/.well-known/oauth-protected-resource/mcp says that tokens are needed`,
+    ],
+    fix: () => 'take the metadata away',
   },
   {
     what: 'any token opens the server',

@@ -1,10 +1,13 @@
 import { quote } from '../../client/quote.ts';
+import { resourceCovers } from '../../oauth/resource-indicator.ts';
 import { type Answered, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { describeAnswer, mediaType } from '../describe-answer.ts';
+import { stringsOf } from '../document.ts';
 import { isGatewayError } from '../gateway-error.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { initializeRequest } from '../requests.ts';
+import { type ResourceDocument, resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 import {
   anonymousInitialize,
@@ -14,6 +17,7 @@ import {
   isSuccess,
 } from './anonymous.ts';
 import { redirectHints } from './hints.ts';
+import { isServed } from './served.ts';
 
 /** Words in the address of a login page. */
 const loginWords = /login|signin|sign-in|sso|auth|saml|oauth|cdn-cgi\/access/i;
@@ -147,6 +151,12 @@ const status: Check = {
   },
 };
 
+/** Whether metadata is of the server that was called, and names who issues tokens for it. */
+function isOf({ members }: ResourceDocument, url: string): boolean {
+  const isNamed = (stringsOf(members.authorization_servers) ?? []).length > 0;
+  return isNamed && typeof members.resource === 'string' && resourceCovers(members.resource, url);
+}
+
 /** What is protected is closed. */
 const closed: Check = {
   id: 'CHALLENGE-OPEN',
@@ -155,15 +165,42 @@ const closed: Check = {
   clause: 'MCP authorization "Access Token Usage"',
   needs: ['CHALLENGE-STATUS'],
   async judge(subject) {
-    const answer = await answered(subject);
-    if (!isSuccess(answer)) return pass(`initialize without a token is answered with ${answer.status}.`);
-    const { list, call } = await subject.fact(anonymousTools);
-    const saw = `Without a token: initialize ${answer.status}, tools/list ${describeAnswer(list)}, tools/call ${describeAnswer(call)}.`;
-    const open = list.kind === 'answered' && isSuccess(list) && call.kind === 'answered' && isSuccess(call);
+    const initialize = await answered(subject);
+    const { list, call, modernList } = await subject.fact(anonymousTools);
+    const asked = {
+      initialize,
+      'tools/list': list,
+      'tools/call': call,
+      'tools/list of 2026-07-28': modernList,
+    };
+    const saw = `Without a token: ${Object.entries(asked)
+      .map(([what, answer]) => `${what} ${describeAnswer(answer)}`)
+      .join(', ')}.`;
+    const evidence = Object.values(asked).flatMap((answer) => answer.evidence);
+    const tools = [list, call, modernList];
+    const open = tools.filter(isServed);
+    if (!isSuccess(initialize) && open.length > 0)
+      return fail(
+        `${saw} Only the beginning of a session is protected: who leaves it out is served.`,
+        'Ask for a token at every request to the endpoint, whatever its method, and not at initialize alone.',
+        { evidence: open.flatMap((answer) => answer.evidence) },
+      );
+    if (!isSuccess(initialize)) return pass(saw, { evidence });
+    if (!isServed(list) || !isServed(call))
+      return unknown(
+        `${saw} Part of it is open; whether the rest is closed cannot be told without a login.`,
+        { evidence },
+      );
+    const document = await subject.fact(resourceDocument);
+    if (document !== undefined && isOf(document, subject.url))
+      return warn(
+        `${saw} The server serves everybody, but ${document.place.url} says that tokens are needed, and from where.`,
+        'If a login is meant, answer 401 to every request without a token; if not, take the metadata away.',
+        { evidence: [...evidence, ...document.place.answer.evidence] },
+      );
     return unknown(
-      open
-        ? `${saw} The server serves everybody. If that is meant, it needs no login; if not, it is not protected.`
-        : `${saw} Part of it is open; whether the rest is closed cannot be told without a login.`,
+      `${saw} The server serves everybody. If that is meant, it needs no login; if not, it is not protected.`,
+      { evidence },
     );
   },
 };

@@ -1,11 +1,47 @@
 import { quote } from '../../client/quote.ts';
+import type { Answer } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { describeAnswer } from '../describe-answer.ts';
+import type { Judgement } from '../finding.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
-import { challengedMetadata, firstRefusal, withBadToken, withTokenInQuery } from './anonymous.ts';
+import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
 import { asksForToken } from './challenge-checks.ts';
+import { withMadeUpTokens } from './made-up-token.ts';
+import { isServed } from './served.ts';
 
 const noRefusal = skip('The server refuses nobody.');
+
+/** What a fault of the answer to a made-up token is; undefined where it is refused as such. */
+function faultOf(token: string, answer: Answer, refusal: Refusal): Judgement | undefined {
+  const { evidence } = answer;
+  if (answer.kind === 'unanswered') return unknown(`${token}: ${describeAnswer(answer)}.`, { evidence });
+  const found = answer.headers.get('www-authenticate') ?? '';
+  if (answer.status !== 401)
+    return fail(
+      `${token} is answered with ${describeAnswer(answer)}.`,
+      isServed(answer)
+        ? 'Verify access tokens: as it is, the server takes any.'
+        : 'Answer 401 with error="invalid_token", so that clients refresh or log in again.',
+      { evidence },
+    );
+  if (found === '' && refusal.header === null)
+    return skip('The server never sends WWW-Authenticate.', { because: 'CHALLENGE-HEADER', evidence });
+  if (!asksForToken(refusal))
+    return skip('The server never asks for a bearer token.', { because: 'CHALLENGE-SCHEME', evidence });
+  const named = challengedMetadata(refusal);
+  if (named !== undefined && !found.includes(named))
+    return warn(
+      `${token}: resource_metadata is not ${quote(named)} as without one: ${quote(found)}.`,
+      'Send the same resource_metadata with every 401.',
+      { evidence },
+    );
+  if (/error="?invalid_token/i.test(found)) return undefined;
+  return warn(
+    `${token} is answered with 401, but without error="invalid_token": ${quote(found)}.`,
+    'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help. A server that does so already never saw the token: let Authorization through what stands in front (--proxy looks there).',
+    { evidence },
+  );
+}
 
 /** A bad token is refused as such. */
 const badToken: Check = {
@@ -16,35 +52,15 @@ const badToken: Check = {
   needs: ['CHALLENGE-STATUS'],
   async judge(subject) {
     const refusal = await subject.fact(firstRefusal);
-    if (!refusal) return noRefusal;
-    const answer = await subject.fact(withBadToken);
-    const { evidence } = answer;
-    if (answer.kind === 'unanswered') return unknown(describeAnswer(answer), { evidence });
-    const found = answer.headers.get('www-authenticate') ?? '';
-    if (answer.status !== 401)
-      return fail(
-        `A made-up token is answered with ${describeAnswer(answer)}.`,
-        answer.status < 300
-          ? 'Verify access tokens: as it is, the server takes any.'
-          : 'Answer 401 with error="invalid_token", so that clients refresh or log in again.',
-        { evidence },
-      );
-    if (found === '' && refusal.header === null)
-      return skip('The server never sends WWW-Authenticate.', { because: 'CHALLENGE-HEADER', evidence });
-    if (!asksForToken(refusal))
-      return skip('The server never asks for a bearer token.', { because: 'CHALLENGE-SCHEME', evidence });
-    const named = challengedMetadata(refusal);
-    if (named !== undefined && !found.includes(named))
-      return warn(
-        `With a made-up token resource_metadata is not ${quote(named)} as without one: ${quote(found)}.`,
-        'Send the same resource_metadata with every 401.',
-        { evidence },
-      );
-    if (/error="?invalid_token/i.test(found)) return pass(`401, ${quote(found)}`, { evidence });
-    return warn(
-      `A made-up token is answered with 401, but without error="invalid_token": ${quote(found)}.`,
-      'Add error="invalid_token" where a token was sent: clients tell by it that a refresh may help. A server that does so already never saw the token: let Authorization through what stands in front (--proxy looks there).',
-      { evidence },
+    const answers = await subject.fact(withMadeUpTokens);
+    if (!refusal || !answers) return noRefusal;
+    const { opaque, jwt } = answers;
+    return (
+      faultOf('A made-up token', opaque, refusal) ??
+      faultOf('A made-up token in the shape of a JWT', jwt, refusal) ??
+      pass('Made-up tokens, also in the shape of a JWT, are answered with 401 and error="invalid_token".', {
+        evidence: [...opaque.evidence, ...jwt.evidence],
+      })
     );
   },
 };
@@ -58,9 +74,9 @@ const queryToken: Check = {
   needs: ['CHALLENGE-BAD-TOKEN'],
   async judge(subject) {
     const refusal = await subject.fact(firstRefusal);
-    if (!refusal) return noRefusal;
-    const inHeader = await subject.fact(withBadToken);
-    const inQuery = await subject.fact(withTokenInQuery);
+    const answers = await subject.fact(withMadeUpTokens);
+    if (!refusal || !answers) return noRefusal;
+    const { opaque: inHeader, query: inQuery } = answers;
     const evidence = [...refusal.answer.evidence, ...inHeader.evidence, ...inQuery.evidence];
     if (inQuery.kind === 'unanswered' || inHeader.kind === 'unanswered')
       return unknown(describeAnswer(inQuery), { evidence });

@@ -14,7 +14,7 @@ async function refusalOf(subject: Subject): Promise<Refusal | undefined> {
 }
 
 /** Whether a refusal asks for what MCP clients have. */
-export function asksForToken({ challenges }: Refusal): boolean {
+export function asksForToken({ challenges }: Pick<Refusal, 'challenges'>): boolean {
   return challenges.some((challenge) => challenge.scheme === 'bearer' || challenge.scheme === 'dpop');
 }
 

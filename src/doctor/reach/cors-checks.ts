@@ -5,12 +5,33 @@ import { describeAnswer } from '../describe-answer.ts';
 import { pass, skip, unknown, warn } from '../judgements.ts';
 import { browserOrigin, initializeRequest, preflightRequest } from '../requests.ts';
 import type { Subject } from '../subject.ts';
+import { anonymousTools } from './anonymous.ts';
+import { messageOf } from './served.ts';
 
-const wanted = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
+/** Fields that clients send with POST up to 2025-11-25. */
+const sessionFields = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
+
+/** Those of 2026-07-28. */
+const modernFields = ['authorization', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
+
+/** Those with which a stream that broke off is taken up again. */
+const resumingFields = ['authorization', 'mcp-protocol-version', 'mcp-session-id', 'last-event-id'];
+
+const allFields = [...new Set([...sessionFields, ...modernFields, ...resumingFields])];
 
 /** Fact: what the server answers to the preflight of a page. */
 export async function preflight(subject: Subject): Promise<Answer> {
-  return ask(subject, subject.url, preflightRequest('POST', wanted));
+  return ask(subject, subject.url, preflightRequest('POST', sessionFields));
+}
+
+/**
+ * Whether a server speaks 2026-07-28, by what it answers to a request of that revision without a token.
+ * @returns undefined where it asks for one first
+ */
+function speaksModern(answer: Answer): boolean | undefined {
+  if (answer.kind === 'unanswered' || answer.status === 401 || answer.status === 403) return undefined;
+  const { result } = messageOf(answer) ?? {};
+  return (Object(result) as { resultType?: unknown }).resultType !== undefined;
 }
 
 /** Fact: what it answers to a page without a token. */
@@ -37,14 +58,41 @@ const sends: Check = {
   async judge(subject) {
     const answer = await subject.fact(preflight);
     if (keepsOut(answer, await subject.fact(fromPage))) return keptOut;
-    const fault = preflightFault(answer, 'POST', wanted);
-    if (fault === undefined)
-      return pass(`OPTIONS is answered with ${describeAnswer(answer)} and allows what clients send.`);
-    return warn(
-      `${fault}. MCP Inspector and other clients in a browser cannot connect.`,
-      `Answer OPTIONS with 204, before authorization, and with Access-Control-Allow-Origin, -Allow-Methods: GET, POST, DELETE and -Allow-Headers: ${wanted.join(', ')}.`,
-      { evidence: answer.evidence },
-    );
+    const allow = `Answer OPTIONS with 204, before authorization, and with Access-Control-Allow-Origin, -Allow-Methods: GET, POST, DELETE and -Allow-Headers: ${allFields.join(', ')}.`;
+    const fault = preflightFault(answer, 'POST', sessionFields);
+    if (fault !== undefined)
+      return warn(`${fault}. MCP Inspector and other clients in a browser cannot connect.`, allow, {
+        evidence: answer.evidence,
+      });
+    // Asked apart: some servers refuse a preflight whole for one field that they do not know.
+    const modern = await ask(subject, subject.url, preflightRequest('POST', modernFields));
+    const resuming = await ask(subject, subject.url, preflightRequest('GET', resumingFields));
+    const evidence = [...answer.evidence, ...modern.evidence, ...resuming.evidence];
+    const modernFault = preflightFault(modern, 'POST', modernFields);
+    const resumingFault = preflightFault(resuming, 'GET', resumingFields);
+    const isModern = speaksModern((await subject.fact(anonymousTools)).modernList);
+    if (isModern && modernFault !== undefined)
+      return warn(
+        `${modernFault}. The server speaks 2026-07-28, of which clients in a browser send that.`,
+        allow,
+        { evidence: modern.evidence },
+      );
+    const doubts = [
+      ...(modernFault !== undefined && isModern === undefined
+        ? [`clients of 2026-07-28 cannot connect, should the server speak that (${modernFault})`]
+        : []),
+      ...(resumingFault === undefined
+        ? []
+        : [`streams cannot be taken up again, should the server offer that (${resumingFault})`]),
+    ];
+    if (doubts.length > 0)
+      return unknown(
+        `A client in a browser may connect as up to 2025-11-25; but ${doubts.join(', and ')}. That cannot be told without a login.`,
+        { evidence },
+      );
+    return pass(`OPTIONS is answered with ${describeAnswer(answer)} and allows what clients send.`, {
+      evidence,
+    });
   },
 };
 

@@ -38,7 +38,7 @@ describe('the first refusal', () => {
     });
     const refusal = await lazier.subject.fact(firstRefusal);
     expect(refusal?.answer.status).toBe(401);
-    expect(lazier.server.requests.at(-1)?.body).toContain('gatehouse-doctor-no-such-tool');
+    expect(refusal?.again().body).toContain('gatehouse-doctor-no-such-tool');
   });
 
   it('is none where everybody is served', async () => {

@@ -57,4 +57,30 @@ describe('a bad token', () => {
     expect(found.bad()).toEqual(['warn CHALLENGE-BAD-TOKEN']);
     expect(found.finding('CHALLENGE-BAD-TOKEN').saw).toContain('/.well-known/oauth-protected-resource/mcp');
   });
+
+  it('is tried where a token is asked for, not at what is open to everybody', async () => {
+    const found = await report((server) => {
+      server.change(routeNames.mcp, (reply, { body }) =>
+        body.includes('"initialize"') ? { json: { jsonrpc: '2.0', id: 'doctor', result: {} } } : reply,
+      );
+      server.routes['GET /mcp'] = () => ({ status: 405 });
+    });
+    expect(found.bad()).toEqual([]);
+    expect(found.finding('CHALLENGE-BAD-TOKEN').verdict).toBe('pass');
+    expect(found.finding('CHALLENGE-QUERY-TOKEN').verdict).toBe('pass');
+  });
+
+  it('that is refused by an error in an answer with 200 does not open the server', async () => {
+    const found = await report((server) =>
+      server.change(routeNames.mcp, (reply, { headers }) =>
+        headers.authorization === undefined
+          ? reply
+          : { json: { jsonrpc: '2.0', id: 'doctor', error: { code: -32001, message: 'Unauthorized' } } },
+      ),
+    );
+    expect(found.finding('CHALLENGE-BAD-TOKEN')).toMatchObject({
+      verdict: 'fail',
+      fix: expect.stringMatching(/^Answer 401/),
+    });
+  });
 });

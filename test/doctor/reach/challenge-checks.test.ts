@@ -15,8 +15,7 @@ async function judged(line: string) {
 
 describe('a challenge', () => {
   it('asks for a token with Bearer or DPoP, and not with others', () => {
-    const asks = (header: string): boolean =>
-      asksForToken({ challenges: parseChallenges(header), header, answer: {} as never });
+    const asks = (header: string): boolean => asksForToken({ challenges: parseChallenges(header) });
     expect(asks('bearer realm="x"')).toBe(true);
     expect(asks('Basic realm="x", DPoP')).toBe(true);
     expect(asks('Basic realm="x"')).toBe(false);
