@@ -24,7 +24,7 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   4: 'the login lacks a scope',
   5: 'the tool answered with an error',
   6: 'the server cannot be reached, answers with an error, or does not follow the protocol',
-  7: 'the server cannot start, or its data cannot be opened',
+  7: 'the server cannot start, or its data, or the kept logins, cannot be opened',
   8: 'the doctor or a test of an upstream found faults, or the audit log was changed',
   9: 'what was to be examined was not reached, or the examination was stopped',
 };

@@ -29,6 +29,7 @@ export type ClientErrorReason =
   | 'bad_key'
   | 'login_required'
   | 'store_unusable'
+  | 'unknown_store'
   | 'insufficient_scope';
 
 /** A refusal or failure of the client. The message says what to do and holds no token, code or secret. */

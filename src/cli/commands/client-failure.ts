@@ -22,7 +22,7 @@ const maxRepeated = 300;
 const userReasons = new Set(['authorization_denied', 'login_timed_out', 'login_required']);
 
 /** Reasons that lie in what was given on the command line. */
-const usageReasons = new Set(['bad_key', 'callback_port_unusable']);
+const usageReasons = new Set(['bad_key', 'callback_port_unusable', 'unknown_store']);
 
 /** Codes of Node for a server that is not there, or not heard. */
 const networkCodes = /^(E(CONN|HOST|NET|AI_|NOTFOUND|TIMEDOUT)|UND_ERR_)/;
@@ -118,11 +118,7 @@ function explain(error: unknown, url: string): unknown {
   if (ours instanceof LoginRequiredError)
     return new CliError(sentence(ours.message), exitCodes.loginNeeded, loginCommand(url, [], ours.before));
   if (ours instanceof InsufficientScopeError)
-    return new CliError(
-      sentence(ours.message),
-      exitCodes.scopeMissing,
-      loginCommand(url, ours.union, ours.before),
-    );
+    return new CliError(sentence(ours.message), exitCodes.scopeMissing, hintAtScope(ours, url));
   if (ours instanceof ClientError)
     return new CliError(sentence(ours.message), exitCodeOf(ours.reason), hintAt(ours, url));
   const shown = (start: string, { message }: Error): CliError =>
@@ -147,6 +143,14 @@ function tooLate({ data }: SdkError): CliError {
   );
 }
 
+/** A person can allow more at the next login; a machine gets no more than its client has. */
+function hintAtScope({ union, before }: InsufficientScopeError, url: string): string {
+  const again = loginCommand(url, union, before);
+  return before.machine === undefined
+    ? again
+    : `${again}\nWhere that does not give it: the operator of the server has to allow the client ${shellWord(before.machine.clientId)} this scope first`;
+}
+
 /** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */
 function hintAt(error: ClientError, url: string): string | undefined {
   const isDiscovery = error instanceof DiscoveryError;
@@ -160,6 +164,6 @@ function hintAt(error: ClientError, url: string): string | undefined {
 function exitCodeOf(reason: ClientError['reason']): ExitCode {
   if (userReasons.has(reason)) return exitCodes.loginNeeded;
   if (usageReasons.has(reason)) return exitCodes.usage;
-  if (reason === 'store_unusable') return exitCodes.unexpected;
+  if (reason === 'store_unusable') return exitCodes.cannotServe;
   return exitCodes.unreachable;
 }

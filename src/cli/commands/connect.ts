@@ -15,7 +15,6 @@ import {
 import {
   login,
   openBridge,
-  openTokenFile,
   patientFetch,
   readSurroundings,
   type Surroundings,
@@ -28,6 +27,7 @@ import { shellWord } from '../shell-word.ts';
 import { withTrace } from '../trace.ts';
 import { loginCommand, requireServerUrl } from './client-failure.ts';
 import { headerOption, traceOption } from './connection-options.ts';
+import { openLogins } from './kept-login.ts';
 import { tellProgress } from './login-progress.ts';
 import { chooseLoginWay, type LoginWay } from './login-way.ts';
 
@@ -150,7 +150,7 @@ function bridgeFetches(
   const fetch = withHeaders(patientFetch(withTrace(io, options.trace).fetch), url, headers);
   if (headers.has('authorization')) return { fetch };
   const context = { fetch, now: io.now };
-  const store = openTokenFile(io.env);
+  const store = openLogins(io);
   const authorizer =
     options.login === false ? undefined : personAuthorizer(context, url, store, options, io, say);
   return {

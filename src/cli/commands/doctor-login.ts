@@ -1,9 +1,10 @@
-import { openLoginAgent, openTokenFile, readSurroundings } from '../../client/node/index.ts';
+import { openLoginAgent, readSurroundings } from '../../client/node/index.ts';
 import type { LoginMeans } from '../../doctor/login/login-means.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandIo } from '../output.ts';
 import { isTerminal } from '../terminal.ts';
 import type { DoctorCommandOptions } from './doctor-options.ts';
+import { openLogins } from './kept-login.ts';
 import { tellProgress } from './login-progress.ts';
 import { chooseLoginWay, type LoginWay } from './login-way.ts';
 import { pasteTerminal } from './paste-terminal.ts';
@@ -33,7 +34,7 @@ export function doctorLogin(
 ): LoginMeans {
   const { clientId, clientMetadataUrl, clientName, otherResource, callbackPort } = options;
   const means: LoginMeans = {
-    kept: openTokenFile(io.env, options.store),
+    kept: openLogins(io, options.store),
     ...(clientId === undefined ? {} : { given: { clientId } }),
     ...(clientMetadataUrl === undefined ? {} : { clientIdMetadataUrl: clientMetadataUrl }),
     ...(clientName === undefined ? {} : { clientName }),

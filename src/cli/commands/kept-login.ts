@@ -1,6 +1,21 @@
 import { canonicalServerUrl, LoginRequiredError } from '../../client/index.ts';
-import type { KeptLogin, TokenFile } from '../../client/node/index.ts';
-import { requireServerUrl } from './client-failure.ts';
+import { type KeptLogin, openTokenFile, type Sealing, type TokenFile } from '../../client/node/index.ts';
+import type { CommandIo } from '../output.ts';
+import { explainFailure, requireServerUrl } from './client-failure.ts';
+
+/**
+ * Opens the logins of this user, see `openTokenFile`.
+ * @param io the surroundings
+ * @param chosen how they are kept, before `$GATEHOUSE_STORE`
+ * @throws CliError exit code 2 where `$GATEHOUSE_STORE` names no way to keep them
+ */
+export function openLogins({ env }: CommandIo, chosen?: Sealing): TokenFile {
+  try {
+    return openTokenFile(env, chosen);
+  } catch (error) {
+    throw explainFailure(error, '');
+  }
+}
 
 /**
  * @param url URL of the MCP server, as given on the command line

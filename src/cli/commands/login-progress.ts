@@ -51,11 +51,12 @@ export function tellProgress(
       say('Waiting for the browser. If it runs on another machine, paste the address it ends at here:');
     },
     showCode: ({ userCode, url, completeUrl, expiresAt }) => {
-      const minutes = Math.max(1, Math.round((expiresAt - io.now()) / 60));
+      const seconds = Math.round(expiresAt - io.now());
+      const left = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
       say(`Open this URL on any device: ${url}`);
       say(`Enter this code there: ${userCode}`);
       if (completeUrl !== undefined) say(`Or open both in one: ${completeUrl}`);
-      say(`Waiting for the code to be entered; it is good for ${minutes} min`);
+      say(`Waiting for the code to be entered; it is good for ${left}`);
     },
   };
 }

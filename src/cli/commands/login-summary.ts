@@ -21,13 +21,25 @@ export function describeCredential(server: string, credential: Credential): Reco
   };
 }
 
-/** The result of a login, as JSON. */
+/**
+ * What was asked for and not granted: the server does not have it, or the person left it out.
+ * @param asked scopes that the user named
+ * @param credential the login
+ * @see RFC 6749 section 3.3
+ */
+export function ungrantedScopes(asked: readonly string[] = [], { scopes }: Credential): string[] {
+  return scopes === undefined ? [] : asked.filter((scope) => !scopes.includes(scope));
+}
+
+/** The result of a login, as JSON, with the scopes that were asked for and not granted. */
 export function summarizeLogin(
   { server }: DiscoveredServer,
   credential: Credential,
   { path, sealedWith }: TokenFileState,
+  notGranted: readonly string[],
 ): Record<string, unknown> {
-  return { ...describeCredential(server, credential), tokenFile: path, sealedWith: sealedWith ?? null };
+  const login = describeCredential(server, credential);
+  return { ...login, notGranted, tokenFile: path, sealedWith: sealedWith ?? null };
 }
 
 /** Says where a login is kept, and how (CL-13). */

@@ -14,7 +14,7 @@ import { readInvitation } from './login-invitation.ts';
 import { loginMachine, refuseMachineOptions } from './login-machine.ts';
 import { addLoginOptions, type LoginCommandOptions } from './login-options.ts';
 import { describeIssuer, tellProgress } from './login-progress.ts';
-import { describeStore, summarizeLogin } from './login-summary.ts';
+import { describeStore, summarizeLogin, ungrantedScopes } from './login-summary.ts';
 import { chooseLoginWay, type LoginWay } from './login-way.ts';
 import { pasteTerminal } from './paste-terminal.ts';
 
@@ -35,6 +35,9 @@ function withHint(failure: CliError, hint: string): CliError {
   hinted.cause = failure;
   return hinted;
 }
+
+const wantedScopes = ({ scope }: LoginCommandOptions): string[] | undefined =>
+  scope?.split(' ').filter((one) => one !== '');
 
 const asking = (server: string): string => `Asking ${server} how to log in`;
 
@@ -62,7 +65,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
   const way = options.grant === undefined ? await wayToPerson(run, context) : undefined;
   const client = await readGivenClient(options, io);
   const initialAccessToken = await readInvitation(options, io);
-  const scopes = options.scope?.split(' ').filter((one) => one !== '');
+  const scopes = wantedScopes(options);
   say(asking(server));
   if (way === undefined) {
     const made = await loginMachine(context, server, options, { store, client, scopes });
@@ -116,8 +119,10 @@ export async function runLogin(url: string, options: LoginCommandOptions, io: Co
     const { found, credential } = await logIn(run);
     const state = await store.describe();
     say(`Logged in to ${found.server}${credential.scopes ? ` with: ${credential.scopes.join(' ')}` : ''}`);
+    const notGranted = ungrantedScopes(wantedScopes(options), credential);
+    if (notGranted.length > 0) say(`Not granted, though asked for: ${notGranted.join(' ')}`);
     say(describeStore(state));
-    if (options.json) io.stdout.write(formatJson(summarizeLogin(found, credential, state)));
+    if (options.json) io.stdout.write(formatJson(summarizeLogin(found, credential, state, notGranted)));
   } catch (error) {
     const failure = explainFailure(error, url);
     const hint = await hintAtLogin(error, server, run?.found, io.fetch);

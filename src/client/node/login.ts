@@ -40,7 +40,7 @@ export interface LoginOptions extends DiscoveryOptions {
 export interface LoginProgress extends CodeLoginProgress {
   /** The user has to open this URL in a browser. */
   open(url: string, redirectUri: string): void | Promise<void>;
-  /** The user has to enter a code on any device. */
+  /** The user has to enter a code on any device; `expiresAt` is when it ends, or the wait for it. */
   showCode?(instructions: DeviceInstructions): void | Promise<void>;
 }
 
@@ -109,7 +109,11 @@ async function tryDevice(
       registered: (registration, how) => progress.registered?.(registration, how),
       show: (instructions) => {
         isShown = true;
-        return progress.showCode?.(instructions);
+        const waitsUntil = context.now() + (options.timeoutMs ?? Infinity) / 1000;
+        return progress.showCode?.({
+          ...instructions,
+          expiresAt: Math.min(instructions.expiresAt, waitsUntil),
+        });
       },
     });
   } catch (error) {

@@ -26,7 +26,10 @@ describe('a failure of the client', () => {
         { machine: { grant: 'client_credentials', clientId: 'ci', proof: 'secret' } },
       ),
       4,
-      `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
+      [
+        `Run: ${programName} login ${url} --scope 'r w' --grant client_credentials --client-id ci --client-secret-file <file>`,
+        'Where that does not give it: the operator of the server has to allow the client ci this scope first',
+      ].join('\n'),
     ],
     [
       new InsufficientScopeError(
@@ -84,7 +87,8 @@ describe('a failure of the client', () => {
       6,
       expect.stringContaining('leave --issuer out'),
     ],
-    [new ClientError('store_unusable', 'x'), 1, undefined],
+    [new ClientError('store_unusable', 'x'), 7, undefined],
+    [new ClientError('unknown_store', 'x'), 2, undefined],
     [new ClientError('bad_key', 'x'), 2, undefined],
     [
       new ClientError('callback_port_unusable', 'x'),

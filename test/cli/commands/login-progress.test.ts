@@ -42,5 +42,7 @@ describe('a person is told what to do', () => {
       'Enter this code there: AB-CD',
       'Waiting for the code to be entered; it is good for 5 min',
     ]);
+    await progress.showCode?.({ userCode: 'AB-CD', url: 'https://as/device', expiresAt: io.now() + 2 });
+    expect(said.at(-1)).toBe('Waiting for the code to be entered; it is good for 2 s');
   });
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { describeCredential, describeStore } from '../../../src/cli/commands/login-summary.ts';
+import {
+  describeCredential,
+  describeStore,
+  summarizeLogin,
+  ungrantedScopes,
+} from '../../../src/cli/commands/login-summary.ts';
+import type { DiscoveredServer } from '../../../src/client/index.ts';
 import { testCredential } from '../../client/support/credentials.ts';
 
 describe('a login as it is shown', () => {
@@ -21,6 +27,23 @@ describe('a login as it is shown', () => {
       renewable: false,
       expiresAt: null,
       scopes: null,
+    });
+  });
+});
+
+describe('scopes that were asked for', () => {
+  it('are told where they were not granted (RFC 6749 section 3.3)', () => {
+    expect(ungrantedScopes(['read', 'admin'], testCredential())).toEqual(['admin']);
+    expect(ungrantedScopes(['read'], testCredential())).toEqual([]);
+    expect(ungrantedScopes(['admin'], testCredential({ scopes: undefined }))).toEqual([]);
+    expect(ungrantedScopes(undefined, testCredential())).toEqual([]);
+  });
+
+  it('are in the JSON of the login as well', () => {
+    const found = { server: 'https://mcp.example/mcp' } as DiscoveredServer;
+    expect(summarizeLogin(found, testCredential(), { path: '/h' }, ['admin'])).toMatchObject({
+      scopes: ['read'],
+      notGranted: ['admin'],
     });
   });
 });

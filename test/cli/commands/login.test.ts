@@ -78,6 +78,7 @@ describe('gatehouse login', () => {
       expiresAt: expect.any(Number),
       renewable: true,
       bound: false,
+      notGranted: [],
       tokenFile: tokenFilePath(home),
       sealedWith: null,
     });

@@ -87,6 +87,21 @@ describe('gatehouse login, tools and call', () => {
     expect(refused.stderr).toMatch(/login \S+ --scope '[^']+' --dpop$/m);
   });
 
+  it('say which of the scopes that were asked for are not granted', async () => {
+    const login = await userOf('admin').login({}, ['--scope', 'notes:read admin']);
+    expect(login.code, login.stderr).toBe(exitCodes.ok);
+    expect(login.stderr).toContain('\nNot granted, though asked for: admin\n');
+    expect(JSON.parse(login.stdout)).toMatchObject({ scopes: ['notes:read'], notGranted: ['admin'] });
+  });
+
+  it('say for how long a code for another device is waited for, where that is shorter than its life', async () => {
+    const { env } = userOf('device');
+    const args = ['login', served.mcpUrl, '--device', '--timeout', '2'];
+    const { code, stderr } = await runGatehouse(args, { env });
+    expect(code, stderr).toBe(exitCodes.loginNeeded);
+    expect(stderr).toMatch(/it is good for [12] s\n/);
+  });
+
   it('log in with OpenID Connect as well, and renew that login', async () => {
     const user = userOf('openid');
     const login = await user.login({}, ['--scope', 'notes:read openid']);

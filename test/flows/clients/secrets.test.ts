@@ -65,12 +65,12 @@ it.skipIf(process.platform === 'win32')(
 
     chmodSync(file, 0o644);
     const open = await victim.run('tools', mcp.url);
-    expect(open.code).toBe(exitCodes.unexpected);
+    expect(open.code).toBe(exitCodes.cannotServe);
     expect(open.stderr).toContain('chmod 600');
     chmodSync(file, 0o600);
     writeFileSync(file, readFileSync(file, 'utf8').slice(0, 100));
     const damaged = await victim.run('whoami');
-    expect(damaged.code).toBe(exitCodes.unexpected);
+    expect(damaged.code).toBe(exitCodes.cannotServe);
     expect(damaged.stderr).toMatch(/is damaged\. Move it away/);
     expect([...as.refreshTokens].filter((token) => damaged.stderr.includes(token))).toEqual([]);
   },
