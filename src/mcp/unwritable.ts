@@ -56,11 +56,11 @@ function find(value: unknown, place: string, outside: readonly unknown[]): strin
     return undefined;
   }
   const within = [...outside, value];
-  for (const name of Object.keys(value)) {
-    const member = (value as Record<string, unknown>)[name];
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const member = (value as Record<string | number, unknown>)[name];
     // Most members are text or numbers.
     if (typeof member !== 'object' && typeof member !== 'bigint') continue;
-    const fault = find(member, place === '' ? name : `${place}.${name}`, within);
+    const fault = find(member, place === '' ? `${name}` : `${place}.${name}`, within);
     if (fault !== undefined) return fault;
   }
   return undefined;
