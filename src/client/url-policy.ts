@@ -24,6 +24,7 @@ export function requireUrl(value: unknown, name: string, rules: UrlRules = {}): 
   const refuse = (why: string): never => {
     throw new ClientError('bad_url', `${name} ${quote(value)} is refused: ${why}.`);
   };
+  if (value === undefined) throw new ClientError('bad_url', `${name} is missing.`);
   if (typeof value !== 'string') return refuse('it is not a string');
   if (/[^\x21-\x7E]|[\\<>"`{}|^]/.test(value)) return refuse('it has characters that no URL has');
   const url = URL.parse(value);

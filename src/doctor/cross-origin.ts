@@ -1,6 +1,6 @@
-import { quote } from '../client/quote.ts';
 import type { Answer } from './ask.ts';
 import { describeAnswer } from './describe-answer.ts';
+import { quoteOrMissing } from './document.ts';
 import { browserOrigin } from './requests.ts';
 
 function listed(field: string | null): string[] {
@@ -44,7 +44,7 @@ export function preflightFault(
   if (answer.kind === 'unanswered' || answer.status < 200 || answer.status > 299)
     return `OPTIONS is answered with ${describeAnswer(answer)}`;
   if (!mayRead(answer))
-    return `Access-Control-Allow-Origin is ${quote(answer.headers.get('access-control-allow-origin') ?? 'missing')}`;
+    return `Access-Control-Allow-Origin is ${quoteOrMissing(answer.headers.get('access-control-allow-origin'))}`;
   const methods = listed(answer.headers.get('access-control-allow-methods'));
   const isSimple = method === 'GET' || method === 'POST';
   if (!isSimple && !methods.includes('*') && !methods.includes(method.toLowerCase()))

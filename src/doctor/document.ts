@@ -44,6 +44,11 @@ export function readDocument(answer: Answer): Published {
   return { kind: 'document', members: value as Record<string, unknown> };
 }
 
+/** A member of a document, or a field of a head, inside a sentence: in quotes, or the word that it is missing. */
+export function quoteOrMissing(value: unknown): string {
+  return value === undefined || value === null ? 'missing' : quote(value);
+}
+
 /** @returns the strings of a member that should be a list; undefined where it is no list */
 export function stringsOf(value: unknown): string[] | undefined {
   return Array.isArray(value)

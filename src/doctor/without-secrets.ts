@@ -1,5 +1,5 @@
 import { createRedaction } from '../client/exchanges/redact.ts';
-import { marker } from '../client/exchanges/secret-names.ts';
+import { marker, markerPattern } from '../client/exchanges/secret-names.ts';
 import type { Finding } from './finding.ts';
 
 /** User and password of a URL within a text. */
@@ -11,6 +11,15 @@ const userinfo = /(:\/\/)[^\s/@?#"]*@/g;
  */
 export function urlWithoutSecrets(url: string): string {
   return createRedaction().url(url);
+}
+
+/**
+ * Names of the secrets that users put into the query of a URL: `api_key`.
+ * @param url as it was given
+ */
+export function secretsInQuery(url: string): readonly string[] {
+  const query = URL.parse(urlWithoutSecrets(url).replace(/#.*$/s, ''))?.searchParams.entries() ?? [];
+  return [...query].flatMap(([name, value]) => (value.search(markerPattern) === -1 ? [] : [name]));
 }
 
 /**

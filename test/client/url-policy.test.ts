@@ -31,6 +31,10 @@ describe('a URL from a server', () => {
     expect(() => requireUrl(url, 'The thing')).toThrow(/^The thing .* is refused: /);
   });
 
+  it('that is not there is missing', () => {
+    expect(() => requireUrl(undefined, 'The thing')).toThrow(/^The thing is missing\.$/);
+  });
+
   it('may be http elsewhere only where the caller takes the danger', () => {
     expect(requireUrl('http://x.example/', 'It', { dangerouslyAllowHttp: true }).protocol).toBe('http:');
     expect(() => requireUrl('file:///x', 'It', { dangerouslyAllowHttp: true })).toThrow(

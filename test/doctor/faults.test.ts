@@ -1,5 +1,7 @@
 import { describe, it } from 'vitest';
+import { createMemoryStore } from '../../src/client/index.ts';
 import { passiveChecks } from '../../src/doctor/passive-checks.ts';
+import { keptClientCheck } from '../../src/doctor/registration/kept-client-check.ts';
 import type { Reply } from './support/http.ts';
 import { expectOneFault, type FaultCase } from './support/one-fault.ts';
 import { routeNames, type TestServer } from './support/server.ts';
@@ -65,6 +67,19 @@ const faults: readonly FaultCase[] = [
     names: ({ origin }) => ['308', `"${origin}/mcp/"`],
     fix: ({ origin }) => `call "${origin}/mcp/"`,
     skips: ['CHALLENGE-STATUS', 'CHALLENGE-HEADER', 'CORS-PREFLIGHT'],
+  },
+  {
+    what: 'a stream begins without anything in it',
+    fault: ({ routes }) => {
+      routes[mcp] = () => ({
+        raw: (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
+      });
+    },
+    id: 'REACH-ANSWER',
+    verdict: 'fail',
+    names: () => ['200 text/event-stream, and no event in time'],
+    fix: () => 'a proxy',
+    skips: ['CHALLENGE-STATUS'],
   },
   {
     what: 'a login page of a proxy stands in front',
@@ -530,7 +545,7 @@ const faults: readonly FaultCase[] = [
     fault: (server) => publishIssuer(server, { token_endpoint: undefined }),
     id: 'AS-ENDPOINTS',
     verdict: 'fail',
-    names: () => ['"token_endpoint" is "missing"'],
+    names: () => ['"token_endpoint" is missing'],
     skips: ['AS-ENDPOINTS-ANSWER', 'AS-CORS'],
   },
   {
@@ -607,7 +622,7 @@ const faults: readonly FaultCase[] = [
     what: 'nobody can register',
     fault: (server) => publishIssuer(server, { registration_endpoint: undefined }),
     id: 'AS-REGISTRATION',
-    verdict: 'warn',
+    verdict: 'fail',
     names: () => ['neither a registration_endpoint nor'],
     fix: () => '--client-id',
   },
@@ -660,6 +675,7 @@ const faults: readonly FaultCase[] = [
 
 describe('a server with one fault: it is found, named and explained, and nothing else is', () => {
   it.each(faults)('$id: $what', async (one) => {
-    await expectOneFault(one, passiveChecks);
+    const login = { kept: createMemoryStore() };
+    await expectOneFault(one, [...passiveChecks, keptClientCheck], login);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { urlWithoutSecrets, withoutSecrets } from '../../src/doctor/without-secrets.ts';
+import { secretsInQuery, urlWithoutSecrets, withoutSecrets } from '../../src/doctor/without-secrets.ts';
 
 const said = { id: 'X', section: 'token', title: 'X', clause: '', verdict: 'fail' } as const;
 
@@ -32,4 +32,12 @@ it('neither a report nor its findings hold what the URL under examination keeps 
   );
   expect(JSON.stringify(clean)).not.toMatch(/sesame|0123456789/);
   expect(clean.saw).toContain('mcp.example.com/mcp');
+});
+
+it.each([
+  ['https://mcp.example.com/mcp?api_key=0123456789&x=1&token=a', ['api_key', 'token']],
+  ['https://mcp.example.com/mcp?page=2#token=a', []],
+  ['no URL', []],
+])('of %j the secrets in the query are known by their names', (url, names) => {
+  expect(secretsInQuery(url)).toEqual(names);
 });

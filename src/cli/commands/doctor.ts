@@ -1,5 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { access, constants, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import { quote } from '../../client/quote.ts';
 import { examine, type Report } from '../../doctor/examine.ts';
 import { countConsents } from '../../doctor/login/consents.ts';
 import { describeProfile } from '../../doctor/profiles/profile-checks.ts';
@@ -21,6 +23,7 @@ import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts
 import { formatReport, summarize } from './doctor-text.ts';
 import { verifyMeans } from './doctor-verify.ts';
 import { clientAction } from './failure-json.ts';
+import { hintAtScheme } from './scheme-hint.ts';
 
 /** A report without a terminal is not broken into lines narrower than this. */
 const defaultWidth = 100;
@@ -49,6 +52,21 @@ function write(report: Report, options: DoctorCommandOptions, io: CommandIo): vo
   }
 }
 
+function unwritable(file: string, { code }: NodeJS.ErrnoException): CliError {
+  return new CliError(`The bundle cannot be written to ${file}: ${code}.`, exitCodes.usage);
+}
+
+/** Requires that a file can be written when the examination is over. @throws CliError exit code 2 */
+async function requireWritable(file: string): Promise<void> {
+  try {
+    const found = await stat(file).catch(() => undefined);
+    if (found?.isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    await access(found === undefined ? dirname(file) : file, constants.W_OK);
+  } catch (error) {
+    throw unwritable(file, error as NodeJS.ErrnoException);
+  }
+}
+
 async function writeBundle(file: string, report: Report, options: DoctorCommandOptions): Promise<void> {
   const bundle = toBundle(report, {
     version: packageVersion(),
@@ -57,7 +75,7 @@ async function writeBundle(file: string, report: Report, options: DoctorCommandO
     environment: { node: process.versions.node, platform: process.platform },
   });
   await writeFile(file, formatJson(bundle), { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`The bundle cannot be written to ${file}: ${error.code}.`, exitCodes.usage);
+    throw unwritable(file, error);
   });
 }
 
@@ -67,7 +85,7 @@ async function writeBundle(file: string, report: Report, options: DoctorCommandO
  * @param url URL of the MCP server, as clients are given it
  * @param options what was given on the command line
  * @param io the surroundings
- * @throws CliError exit code 8 where faults were found, 9 where the server could not be examined
+ * @throws CliError exit code 2 where the URL is none or the bundle cannot be written, 8 where faults were found, 9 where the server could not be examined
  */
 export async function runDoctor(
   url: string | undefined,
@@ -88,6 +106,9 @@ export async function runDoctor(
       exitCodes.usage,
       `For example: ${programName} doctor http://localhost:3000/mcp`,
     );
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new CliError(`The URL ${quote(url)} is no http or https URL.`, exitCodes.usage, hintAtScheme(url));
+  if (options.bundle !== undefined) await requireWritable(options.bundle);
   const wanted = { only: chosenIds(options), skip: options.skip };
   const running = requireKnownIds(checks, wanted);
   const say = (line: string): void => {

@@ -2,6 +2,7 @@ import { describeDifference, quote } from '../../client/quote.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import type { Check } from '../check.ts';
+import { quoteOrMissing } from '../document.ts';
 import { internalFault } from '../internal-host.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { firstRefusal } from '../reach/anonymous.ts';
@@ -96,7 +97,7 @@ const issuer: Check = {
     const leak = typeof named === 'string' ? internalFault(named, url) : undefined;
     const slash = typeof named === 'string' && named.replace(/\/$/, '') === asked.replace(/\/$/, '');
     const difference =
-      typeof named === 'string' ? describeDifference(asked, named) : `it is ${quote(named ?? 'missing')}`;
+      typeof named === 'string' ? describeDifference(asked, named) : `it is ${quoteOrMissing(named)}`;
     return fail(
       `"issuer" is not the one in authorization_servers: ${difference}.${leak === undefined ? '' : ` It ${leak}.`} Clients must not use the document.`,
       slash
@@ -134,7 +135,7 @@ const agree: Check = {
         const [here, there] = [JSON.stringify(taken.members[name]), JSON.stringify(members[name])];
         if (here !== there)
           return warn(
-            `"${name}" is ${quote(taken.members[name] ?? 'missing')} at ${taken.url}, and ${quote(members[name] ?? 'missing')} at ${url}. Which one counts depends on the client.`,
+            `"${name}" is ${quoteOrMissing(taken.members[name])} at ${taken.url}, and ${quoteOrMissing(members[name])} at ${url}. Which one counts depends on the client.`,
             'Serve the same members at all places.',
             { evidence },
           );

@@ -6,6 +6,7 @@ import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { mayRead, preflightFault } from '../cross-origin.ts';
 import { describeAnswer } from '../describe-answer.ts';
+import { quoteOrMissing } from '../document.ts';
 import { internalFault } from '../internal-host.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { browserOrigin, preflightRequest } from '../requests.ts';
@@ -39,7 +40,7 @@ const endpoints: Check = {
       const url = typeof value === 'string' ? URL.parse(value) : null;
       if (!url || !/^https?:$/.test(url.protocol))
         return fail(
-          `"${name}" is ${quote(value ?? 'missing')}.`,
+          `"${name}" is ${quoteOrMissing(value)}.`,
           `Publish the absolute URL of the ${name.replaceAll('_', ' ')}.`,
         );
       const leak = internalFault(url.href, called);

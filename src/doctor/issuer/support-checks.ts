@@ -1,6 +1,6 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
-import { stringsOf } from '../document.ts';
+import { quoteOrMissing, stringsOf } from '../document.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { judgingMetadata } from './judging.ts';
 
@@ -80,29 +80,30 @@ const iss: Check = {
     const value = members.authorization_response_iss_parameter_supported;
     if (value === true) return pass('"authorization_response_iss_parameter_supported" is true.');
     return warn(
-      `"authorization_response_iss_parameter_supported" is ${quote(value ?? 'missing')}: clients of several servers cannot tell whose answer they got (mix-up). MCP 2026-07-28 asks for it.`,
+      `"authorization_response_iss_parameter_supported" is ${quoteOrMissing(value)}: clients of several servers cannot tell whose answer they got (mix-up). MCP 2026-07-28 asks for it.`,
       'Send iss with each authorization response, and publish "authorization_response_iss_parameter_supported": true.',
     );
   }),
 };
 
-/** Unknown clients can become known. */
+/** Unknown clients can become known. Where the user has a client id, others still have none. */
 const registration: Check = {
   id: 'AS-REGISTRATION',
   section,
   title: 'Clients can introduce themselves',
   clause: 'MCP authorization "Client Registration Approaches"; RFC 7591 section 3',
   needs,
-  judge: judgingMetadata(({ members }) => {
+  judge: judgingMetadata(({ members }, { login }) => {
     const { registration_endpoint: endpoint, client_id_metadata_document_supported: documents } = members;
     const ways = [
       ...(documents === true ? ['client ID metadata documents'] : []),
       ...(typeof endpoint === 'string' ? [`dynamic registration at ${quote(endpoint)}`] : []),
     ];
     if (ways.length > 0) return pass(`They can by ${ways.join(' and by ')}.`);
-    return warn(
+    const found = login?.given === undefined ? fail : warn;
+    return found(
       'There is neither a registration_endpoint nor client_id_metadata_document_supported: most clients cannot log in unless their user types in a client id.',
-      'Support client ID metadata documents or dynamic registration; else tell users the client id (gatehouse login --client-id).',
+      'Support client ID metadata documents or dynamic registration; else tell users the client id (gatehouse login --client-id, and doctor --client-id).',
     );
   }),
 };

@@ -17,7 +17,7 @@ import {
   isSuccess,
 } from './anonymous.ts';
 import { redirectHints } from './hints.ts';
-import { isServed } from './served.ts';
+import { isServed, messageOf } from './served.ts';
 
 /** Words in the address of a login page. */
 const loginWords = /login|signin|sign-in|sso|auth|saml|oauth|cdn-cgi\/access/i;
@@ -41,6 +41,16 @@ const answers: Check = {
       return fail(
         `POST ${subject.url}: ${describeAnswer(answer)}. A proxy answers, which does not reach the server.`,
         'Start the server, and correct the address the proxy sends requests to.',
+      );
+    const isSilent =
+      answer.kind === 'answered' &&
+      answer.truncated &&
+      mediaType(answer) === 'text/event-stream' &&
+      messageOf(answer) === undefined;
+    if (isSilent)
+      return fail(
+        `POST ${subject.url}: ${describeAnswer(answer)}, and no event in time.`,
+        'See whether the server is busy, or a proxy in front of it holds the events back.',
       );
     if (answer.kind === 'answered') {
       const took = subject.exchanges.find(({ number }) => number === answer.evidence[0])?.durationMs ?? 0;

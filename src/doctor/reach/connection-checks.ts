@@ -5,6 +5,7 @@ import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
+import { secretsInQuery } from '../without-secrets.ts';
 import { anonymousInitialize } from './anonymous.ts';
 import { addresses, type Connection, connections } from './network.ts';
 import { requireTarget, targetOf } from './target.ts';
@@ -28,7 +29,7 @@ function succeeded(list: readonly Connection[]): boolean {
 const usableUrl: Check = {
   id: 'REACH-URL',
   section: 'reach',
-  title: 'The URL is an absolute http or https URL without user, password or fragment',
+  title: 'The URL is an absolute http or https URL without user, password, key or fragment',
   clause: 'RFC 9728 section 2; RFC 8707 section 2',
   async judge(subject) {
     const target = targetOf(subject);
@@ -39,6 +40,12 @@ const usableUrl: Check = {
     } catch (error) {
       return fail(error instanceof Error ? error.message : 'It is refused.', mend);
     }
+    const secrets = secretsInQuery(subject.url);
+    if (secrets.length > 0)
+      return warn(
+        `The URL has ${secrets.join(', ')} in its query: logs, histories and other servers keep URLs, with what is in them.`,
+        'Take keys from the Authorization header, and give clients the URL without them.',
+      );
     return pass(`${target.url.href}`);
   },
 };

@@ -1,6 +1,7 @@
 import { quote } from '../../client/quote.ts';
 import type { Answered } from '../ask.ts';
 import type { Check } from '../check.ts';
+import { quoteOrMissing } from '../document.ts';
 import type { Judgement } from '../finding.ts';
 import { fail, pass, unknown, warn } from '../judgements.ts';
 import type { Subject } from '../subject.ts';
@@ -42,12 +43,10 @@ export const registrationAnswerCheck: Check = {
       const caching = headers.get('cache-control');
       const faults = [
         ...(status === 201 ? [] : [`the status is ${status}, not 201`]),
-        ...(/^application\/json\b/i.test(type ?? '')
-          ? []
-          : [`the Content-Type is ${quote(type ?? 'missing')}`]),
+        ...(/^application\/json\b/i.test(type ?? '') ? [] : [`the Content-Type is ${quoteOrMissing(type)}`]),
         ...(/\bno-store\b/i.test(caching ?? '')
           ? []
-          : [`Cache-Control is ${quote(caching ?? 'missing')}, not no-store`]),
+          : [`Cache-Control is ${quoteOrMissing(caching)}, not no-store`]),
       ];
       if (faults.length === 0) return pass('Status 201, application/json, Cache-Control: no-store.');
       return warn(

@@ -9,7 +9,18 @@ export const keptClientCheck: Check = {
   section: 'registration',
   title: 'The authorization server still knows the client that was registered earlier',
   clause: 'RFC 6749 section 4.1.2.1',
-  needs: ['REACH-ANSWER'],
+  needs: [
+    'REACH-ANSWER',
+    'CHALLENGE-STATUS',
+    'PRM-DOCUMENT',
+    'PRM-FOUND',
+    'PRM-LINK',
+    'PRM-RESOURCE',
+    'PRM-SERVERS',
+    'AS-FOUND',
+    'AS-ISSUER',
+    'AS-ENDPOINTS',
+  ],
   async judge(subject) {
     const kept = subject.login?.kept;
     if (kept === undefined) return skip('No store of earlier logins was given.');

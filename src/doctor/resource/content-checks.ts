@@ -2,11 +2,12 @@ import { describeDifference, quote } from '../../client/quote.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { canonicalResource, resourceCovers } from '../../oauth/resource-indicator.ts';
 import type { Check } from '../check.ts';
-import { stringsOf } from '../document.ts';
+import { quoteOrMissing, stringsOf } from '../document.ts';
 import { internalFault } from '../internal-host.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { anonymousInitialize, firstRefusal } from '../reach/anonymous.ts';
 import type { Subject } from '../subject.ts';
+import { secretsInQuery } from '../without-secrets.ts';
 import { publicAddressHints } from './hints.ts';
 import { type ResourceDocument, resourceDocument } from './places.ts';
 
@@ -57,7 +58,10 @@ const resourceForm: Check = {
   needs: [...needs, 'PRM-INTERNAL-HOST'],
   judge: judging(async ({ resource }) => {
     if (typeof resource !== 'string' || !URL.canParse(resource))
-      return fail(`"resource" is ${quote(resource)}.`, 'Publish the URL that clients call as "resource".');
+      return fail(
+        `"resource" is ${quoteOrMissing(resource)}.`,
+        'Publish the URL that clients call as "resource".',
+      );
     const url = new URL(resource);
     if (resource.includes('#'))
       return fail(`"resource" is ${quote(resource)}, which has a fragment.`, 'Leave the fragment out.');
@@ -77,6 +81,10 @@ const resource: Check = {
   judge: judging(async (members, subject) => {
     const named = String(members.resource);
     if (named === subject.url) return pass(`"resource" is ${quote(named)}, as called.`);
+    if (secretsInQuery(subject.url).length > 0)
+      return skip('The URL that was called has a key in it, which no document may repeat.', {
+        because: 'REACH-URL',
+      });
     const difference = describeDifference(subject.url, named);
     if (canonicalResource(named) === canonicalResource(subject.url))
       return warn(
@@ -111,7 +119,7 @@ const servers: Check = {
     const named = stringsOf(members.authorization_servers) ?? [];
     if (named.length === 0)
       return fail(
-        `"authorization_servers" is ${quote(members.authorization_servers ?? 'missing')}.`,
+        `"authorization_servers" is ${quoteOrMissing(members.authorization_servers)}.`,
         'Publish the issuer of your authorization server: "authorization_servers": ["https://login.example.com"].',
       );
     const bad = named.find((issuer) => {
@@ -123,7 +131,9 @@ const servers: Check = {
     if (bad !== undefined)
       return fail(
         `"authorization_servers" has ${quote(bad)}, which is no https URL.`,
-        'Publish the issuer as its metadata writes it.',
+        URL.canParse(bad)
+          ? 'Put TLS in front of the authorization server, make its https URL its issuer, and publish that here.'
+          : 'Publish the issuer as its metadata writes it: an absolute https URL.',
       );
     return pass(`It names ${named.map(quote).join(', ')}.`);
   }),

@@ -4,7 +4,7 @@ import { ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { mayRead } from '../cross-origin.ts';
 import { describeAnswer } from '../describe-answer.ts';
-import { readDocument } from '../document.ts';
+import { quoteOrMissing, readDocument } from '../document.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { browserOrigin } from '../requests.ts';
@@ -117,7 +117,7 @@ const agree: Check = {
       );
       if (name !== undefined)
         return warn(
-          `"${name}" is ${quote(taken.members[name] ?? 'missing')} at ${taken.place.url}, and ${quote(other.members[name] ?? 'missing')} at ${other.url}. Which one counts depends on the client.`,
+          `"${name}" is ${quoteOrMissing(taken.members[name])} at ${taken.place.url}, and ${quoteOrMissing(other.members[name])} at ${other.url}. Which one counts depends on the client.`,
           'Serve one document at all places.',
         );
     }

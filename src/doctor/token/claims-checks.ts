@@ -1,5 +1,6 @@
 import { quote } from '../../client/quote.ts';
 import type { Check } from '../check.ts';
+import { quoteOrMissing } from '../document.ts';
 import type { Judgement } from '../finding.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
@@ -39,7 +40,7 @@ export const claimsCheck: Check = {
         );
       const shown = ['client_id', 'scope', 'sub'].filter((name) => payload[name] !== undefined);
       return pass(
-        `typ ${quote(header.typ ?? 'missing')}, alg ${quote(header.alg)}, iss ${quote(payload.iss)}, ends in ${(payload.exp ?? now) - now} seconds; it also has ${shown.join(', ') || 'none of client_id, scope and sub'}.`,
+        `typ ${quoteOrMissing(header.typ)}, alg ${quote(header.alg)}, iss ${quote(payload.iss)}, ends in ${(payload.exp ?? now) - now} seconds; it also has ${shown.join(', ') || 'none of client_id, scope and sub'}.`,
       );
     }),
 };
@@ -54,7 +55,7 @@ export const audienceCheck: Check = {
   judge: (subject) =>
     judgeClaims(subject, ({ payload: { aud } }, { resource }) => {
       const fix = `Issue tokens asked for with resource=${resource} with exactly that as aud. A server that has to accept another audience accepts tokens meant for others.`;
-      const saw = `aud is ${quote(aud ?? 'missing')}, and the token was asked for with the resource ${quote(resource)}`;
+      const saw = `aud is ${quoteOrMissing(aud)}, and the token was asked for with the resource ${quote(resource)}`;
       switch (compareAudience(aud, resource)) {
         case 'same':
           return pass(`${saw}.`);

@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose';
 import { quote } from '../../client/quote.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
+import { quoteOrMissing } from '../document.ts';
 
 /** What an access token says about itself. Nothing of it is verified: the token is the server's, and the server's to judge. */
 export interface Claims {
@@ -54,7 +55,7 @@ export function claimFaults(
   const faults: string[] = [];
   if (header.alg === undefined || header.alg === 'none')
     faults.push('alg is "none": anybody can write such a token');
-  if (iss !== issuer) faults.push(`iss is ${quote(iss ?? 'missing')} and the issuer ${quote(issuer)}`);
+  if (iss !== issuer) faults.push(`iss is ${quoteOrMissing(iss)} and the issuer ${quote(issuer)}`);
   if (exp === undefined) faults.push('exp is missing: it never ends');
   else if (exp <= now) faults.push(`exp is ${now - exp} seconds ago`);
   if (nbf !== undefined && nbf > now + 60) faults.push(`nbf is ${nbf - now} seconds ahead`);

@@ -164,6 +164,36 @@ describe('gatehouse doctor', () => {
     });
   });
 
+  it.each([
+    ['nonsense', undefined],
+    ['localhost:3420/mcp', 'Did you mean http://localhost:3420/mcp?'],
+    ['mcp.example.com/mcp', 'Did you mean https://mcp.example.com/mcp?'],
+    ['ftp://mcp.example.com/mcp', undefined],
+  ])('takes no %j for a URL, and says what was meant where that is known', async (url, hint) => {
+    const { io, written } = testIo();
+    await expect(runDoctor(url, {}, io)).rejects.toMatchObject({
+      exitCode: 2,
+      message: `The URL "${url}" is no http or https URL.`,
+      hint,
+    });
+    expect(written.stdout).toBe('');
+  });
+
+  it('refuses a bundle that cannot be written before it asks the server anything', async () => {
+    const server = await startServer();
+    const { io } = testIo();
+    const folder = testFolder();
+    for (const [bundle, code] of [
+      [join(folder, 'nowhere', 'bundle.json'), 'ENOENT'],
+      [folder, 'EISDIR'],
+    ] as const)
+      await expect(runDoctor(server.url, { only, bundle }, io)).rejects.toMatchObject({
+        exitCode: 2,
+        message: `The bundle cannot be written to ${bundle}: ${code}.`,
+      });
+    expect(server.requests).toEqual([]);
+  });
+
   it('says which known clients would get in, and nothing else', async () => {
     const { io, written } = testIo();
     const server = await startServer();

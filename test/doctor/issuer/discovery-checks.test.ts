@@ -34,7 +34,7 @@ describe('the metadata of the authorization server', () => {
   });
 
   it.each([
-    ['missing', undefined, '"issuer" is not the one in authorization_servers: it is "missing"'],
+    ['missing', undefined, '"issuer" is not the one in authorization_servers: it is missing'],
     ['another one', 'https://login.example.com', 'found "https://login.example.com"'],
     [
       'behind the proxy',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { supportChecks } from '../../../src/doctor/issuer/support-checks.ts';
+import type { LoginMeans } from '../../../src/doctor/login/login-means.ts';
 import { examined } from '../support/examine.ts';
 import { routeNames, startServer } from '../support/server.ts';
 
@@ -72,5 +73,15 @@ describe('what the authorization server offers', () => {
     const { verdict: found, saw: said } = (await published(members)).finding(id);
     expect(found).toBe(verdict);
     expect(said).toContain(saw);
+  });
+
+  it('leaves clients without a way in, but not the one whose id was given', async () => {
+    const server = await startServer({
+      fault: (sound) => sound.publish(routeNames.authorizationServer, { registration_endpoint: undefined }),
+    });
+    const verdictOf = async (login: LoginMeans) =>
+      (await examined(server.url, supportChecks, { login })).finding('AS-REGISTRATION').verdict;
+    expect(await verdictOf({})).toBe('fail');
+    expect(await verdictOf({ given: { clientId: 'mine' } })).toBe('warn');
   });
 });

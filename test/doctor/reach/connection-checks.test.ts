@@ -74,3 +74,14 @@ describe('a server that is reached', () => {
     expect(report.finding('REACH-TCP').saw).toContain('127.0.0.1 in');
   });
 });
+
+it('a key in the URL is warned of, and no document is told to publish it', async () => {
+  const server = await startServer();
+  const { report, bad: found } = await bad(`${server.url}?api_key=not-for-others`);
+  expect(found).toEqual(['warn REACH-URL']);
+  expect(report.finding('REACH-URL')).toMatchObject({
+    saw: expect.stringContaining('api_key in its query'),
+    fix: expect.stringContaining('the URL without them'),
+  });
+  expect(report.finding('PRM-RESOURCE')).toMatchObject({ verdict: 'skip', because: 'REACH-URL' });
+});

@@ -7,7 +7,7 @@ const faults: FaultCase[] = [
     whenRegistered((_client, reply) => ({ ...reply, status: 200, headers: {} })),
     'REG-ANSWER',
     'warn',
-    /the status is 200, not 201, and Cache-Control is "missing", not no-store/,
+    /the status is 200, not 201, and Cache-Control is missing, not no-store/,
   ],
   [
     'a page answers in place of the endpoint',

@@ -18,7 +18,7 @@ async function published(members: Record<string, unknown>, challenge?: string) {
 describe('the document', () => {
   it.each([
     ['a number', 7, 'PRM-RESOURCE-FORM', '"resource" is "7"'],
-    ['nothing', undefined, 'PRM-RESOURCE-FORM', '"resource" is'],
+    ['nothing', undefined, 'PRM-RESOURCE-FORM', '"resource" is missing'],
     ['a relative URL', '/mcp', 'PRM-RESOURCE-FORM', '"resource" is "/mcp"'],
     ['http elsewhere', 'http://mcp.example.com/mcp', 'PRM-RESOURCE-FORM', 'not https'],
   ])('whose "resource" is %s is refused', async (_what, resource, id, saw) => {
@@ -36,6 +36,14 @@ describe('the document', () => {
   ])('whose "authorization_servers" is %s leads nowhere', async (_what, servers) => {
     const found = await published({ authorization_servers: servers });
     expect(found.bad()).toEqual(['fail PRM-SERVERS']);
+  });
+
+  it.each([
+    ['http://10.1.2.3', 'Put TLS in front'],
+    ['login.example.com', 'an absolute https URL'],
+  ])('that names the authorization server %j is told what mends that', async (server, fix) => {
+    const found = await published({ authorization_servers: [server] });
+    expect(found.finding('PRM-SERVERS').fix).toContain(fix);
   });
 
   it('need not name scopes and bearer methods', async () => {
