@@ -91,21 +91,6 @@ export async function replacePrivateFile(file: string, text: string): Promise<vo
     await rm(draft, { force: true }).catch(() => undefined);
     throw refused(file, error);
   }
-  await syncFolderOf(file);
-}
-
-/**
- * Removes a private file. The caller holds a lock.
- * @throws TokenFileError where the system refuses
- */
-export async function removePrivateFile(file: string): Promise<void> {
-  await rm(file, { force: true }).catch((error: unknown) => {
-    throw refused(file, error);
-  });
-  await syncFolderOf(file);
-}
-
-async function syncFolderOf(file: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(dirname(file), constants.O_RDONLY);
   await folder.sync().finally(() => folder.close());

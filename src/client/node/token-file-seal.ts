@@ -22,13 +22,6 @@ export interface TokenFileSeal {
    * @throws TokenFileError where it has to be sealed, and cannot be
    */
   close(content: string, before: string | undefined): Promise<string>;
-  /**
-   * Has the keychain drop the key of a text that is kept no more, unless the one in its place is sealed with it, too. One
-   * that cannot be dropped now stays there.
-   * @param before text of the file that was replaced
-   * @param after text of the file; undefined where it was removed
-   */
-  release(before: string | undefined, after: string | undefined): Promise<void>;
   /** Why the keychain could not be used; undefined where it was not tried, or could. */
   whyPlain(): string | undefined;
 }
@@ -121,16 +114,6 @@ export function createTokenFileSeal(file: string, keychain: Keychain, sealing?: 
         failure = error;
         return content;
       }
-    },
-    release: async (before, after) => {
-      const [old, kept] = [before, after].map((text) =>
-        text === undefined ? undefined : parseSealedText(text),
-      );
-      if (old === undefined || old.keychain !== keychain.kind || old.key === kept?.key) return;
-      keys.delete(old.key);
-      await keychain.forget(old.key).catch((error: unknown) => {
-        if (!(error instanceof KeychainError)) throw error;
-      });
     },
     whyPlain: () => failure?.message,
   };

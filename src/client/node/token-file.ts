@@ -10,7 +10,6 @@ import {
   findFormerIn,
   findIn,
   findRegistrationIn,
-  isEmptyBook,
   putCredential,
   putRegistration,
 } from '../stores/credential-book.ts';
@@ -18,13 +17,7 @@ import type { Credential, CredentialStore, Registration } from '../stores/creden
 import { withFileLock } from './file-lock.ts';
 import type { Keychain } from './keychain/keychain.ts';
 import { systemKeychain } from './keychain/system-keychain.ts';
-import {
-  readPrivateFile,
-  removePrivateFile,
-  replacePrivateFile,
-  requirePrivateFolder,
-  TokenFileError,
-} from './private-file.ts';
+import { readPrivateFile, replacePrivateFile, requirePrivateFolder, TokenFileError } from './private-file.ts';
 import { parseSealedText } from './sealed-text.ts';
 import { formatTokenFile, parseTokenFile } from './token-file-format.ts';
 import { createTokenFileSeal, type Sealing } from './token-file-seal.ts';
@@ -76,7 +69,7 @@ export function tokenFilePath(folder: string): string {
 
 /**
  * Keeps registrations and credentials in `tokens.json`: readable by its owner only, replaced as a whole, shared safely
- * by any number of processes, sealed where that is chosen. A sealed file goes with the last of its content, and its key with it.
+ * by any number of processes, sealed where that is chosen.
  * @param folder the folder, see `gatehouseHome`; made at the first write
  * @param options whether the file is sealed, and with what
  * @returns the store; its methods throw TokenFileError where the file is a link, damaged, open to others, or sealed
@@ -102,12 +95,7 @@ export function createTokenFile(folder: string, options: TokenFileOptions = {}):
       const before = await readPrivateFile(file);
       const book = await open(before);
       apply(book);
-      const isSealed = before !== undefined && parseSealedText(before) !== undefined;
-      // A sealed file without content would only hold on to its key.
-      const after =
-        isSealed && isEmptyBook(book) ? undefined : await seal.close(formatTokenFile(book), before);
-      await (after === undefined ? removePrivateFile(file) : replacePrivateFile(file, after));
-      await seal.release(before, after);
+      await replacePrivateFile(file, await seal.close(formatTokenFile(book), before));
     });
   };
 

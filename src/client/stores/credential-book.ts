@@ -20,11 +20,6 @@ export function emptyBook(): CredentialBook {
   return { registrations: {}, replaced: {}, credentials: {}, logins: {}, ended: {} };
 }
 
-/** Whether nothing is in a book. */
-export function isEmptyBook(book: CredentialBook): boolean {
-  return Object.values(book).every((entries) => Object.keys(entries).length === 0);
-}
-
 const clientKey = ({ issuer, clientId }: Pick<Registration, 'issuer' | 'clientId'>): string =>
   JSON.stringify([issuer, clientId]);
 

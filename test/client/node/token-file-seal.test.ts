@@ -27,37 +27,6 @@ describe('a token file is sealed with a key of the keychain (A9-04, CL-13)', () 
     expect(await open().describe()).toMatchObject({ sealedWith: keychain.name, whyPlain: undefined });
   });
 
-  it('which goes once nothing is sealed with it: with the last content of the file, or for plain text', async () => {
-    const { keychain, open, text } = setUp('keychain');
-    await open().saveCredential(server, testCredential());
-    await open().saveRegistration(testRegistration());
-    await open().forgetCredential(testCredential());
-    expect(keychain.keys.size).toBe(1);
-    await open().forgetRegistration('https://as.example', 'client');
-    expect(keychain.keys.size).toBe(0);
-    expect(text).toThrow('ENOENT');
-
-    const store = open();
-    await store.saveCredential(server, testCredential());
-    expect(keychain.keys.size).toBe(1);
-    await open({ sealing: 'plain' }).saveRegistration(testRegistration());
-    expect(keychain.keys.size).toBe(0);
-    expect(text()).toContain('"accessToken": "at"');
-    await store.saveRegistration(testRegistration());
-    expect(text()).not.toContain('accessToken');
-    expect((await open().findCredential(server))?.accessToken).toBe('at');
-  });
-
-  it('which stays where the keychain cannot be reached when the last content goes', async () => {
-    const { keychain, open, text } = setUp('keychain');
-    const store = open();
-    await store.saveCredential(server, testCredential());
-    keychain.locked = true;
-    await store.forgetCredential(testCredential());
-    expect(text).toThrow('ENOENT');
-    expect(keychain.keys.size).toBe(1);
-  });
-
   it('which is asked for once by each store, however often it is used', async () => {
     const { keychain, open } = setUp('keychain');
     await open().saveCredential(server, testCredential());

@@ -7,7 +7,6 @@ import {
   findFormerIn,
   findIn,
   findRegistrationIn,
-  isEmptyBook,
   putCredential,
   putRegistration,
 } from '../../../src/client/stores/credential-book.ts';
@@ -116,13 +115,6 @@ describe('the book of credentials', () => {
     putRegistration(book, second);
     dropCredential(book, held);
     expect([find(), find('first'), book.replaced]).toEqual([second, undefined, {}]);
-  });
-
-  it('is empty without any entry', () => {
-    const book = emptyBook();
-    expect(isEmptyBook(book)).toBe(true);
-    book.ended['https://mcp'] = {};
-    expect(isEmptyBook(book)).toBe(false);
   });
 
   it('keeps no replaced client once its server is logged in to with another', () => {

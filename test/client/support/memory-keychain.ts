@@ -15,10 +15,6 @@ export function memoryKeychain(): Keychain & { keys: Map<string, Buffer>; locked
       keychain.keys.set(reference, Buffer.from(key));
       return reference;
     },
-    forget: async (reference: string) => {
-      if (keychain.locked) throw new KeychainError('it is locked');
-      keychain.keys.delete(reference);
-    },
     find: async (reference: string) => {
       keychain.asked++;
       if (keychain.locked) throw new KeychainError('it is locked');

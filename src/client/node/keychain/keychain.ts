@@ -21,10 +21,4 @@ export interface Keychain {
    * @throws KeychainError where it is locked or out of reach
    */
   find(reference: string): Promise<Buffer | undefined>;
-  /**
-   * Drops a key, which nothing is sealed with any more; one that is not there is dropped already.
-   * @param reference see `keep`
-   * @throws KeychainError where it is locked or out of reach
-   */
-  forget(reference: string): Promise<void>;
 }

@@ -32,10 +32,5 @@ export function createMacosKeychain(
       if (result.code !== 0) throw complaint(command, result);
       return Buffer.from(result.stdout.trim(), 'hex');
     },
-    forget: async (reference) => {
-      const args = ['delete-generic-password', '-s', 'mcp-gatehouse', '-a', reference];
-      const result = await runProgram(command, args, { env });
-      if (result.code !== 0 && result.code !== notFound) throw complaint(command, result);
-    },
   };
 }

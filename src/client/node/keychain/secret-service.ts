@@ -29,11 +29,5 @@ export function createSecretService(env: Readonly<Record<string, string | undefi
       if (result.code === 1 && result.stderr.trim() === '') return undefined;
       throw complaint(command, result);
     },
-    forget: async (reference) => {
-      const result = await runProgram(command, ['clear', ...attributes(reference)], { env });
-      // As in a lookup, 1 without a word means that there is none.
-      if (result.code !== 0 && (result.code !== 1 || result.stderr.trim() !== ''))
-        throw complaint(command, result);
-    },
   };
 }

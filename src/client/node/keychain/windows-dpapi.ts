@@ -33,8 +33,6 @@ export function createWindowsDpapi(
     kind: 'windows-dpapi',
     name: 'the data protection of Windows',
     keep: (key) => turn('Protect', key.toString('base64')),
-    // The wrapped key is in the file that it seals, and nowhere else.
-    forget: async () => undefined,
     find: async (reference) => Buffer.from(await turn('Unprotect', reference), 'base64'),
   };
 }
