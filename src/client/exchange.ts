@@ -117,11 +117,9 @@ export async function readRefusal(thrown: unknown, endpoint: string): Promise<OA
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
     const body: unknown = await thrown.response.json().catch(() => undefined);
     const { error, error_description: description } = Object(body) as Record<string, unknown>;
-    return refusal(
-      typeof error === 'string' ? error : 'invalid_client',
-      typeof description === 'string' ? description : undefined,
-      endpoint,
-    );
+    if (typeof error !== 'string')
+      return { message: `The ${endpoint} refused with status ${thrown.status} and no reason.` };
+    return refusal(error, typeof description === 'string' ? description : undefined, endpoint);
   }
   if (thrown instanceof oauth.OperationProcessingError || thrown instanceof oauth.UnsupportedOperationError)
     return {

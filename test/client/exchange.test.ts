@@ -137,7 +137,13 @@ describe('a refusal of an OAuth endpoint', () => {
     expect(await read(Response.json({ error: 'invalid_client' }, { status: 401, headers }))).toMatchObject({
       error: 'invalid_client',
     });
-    expect(await read(new Response('', { status: 401, headers }))).toMatchObject({ error: 'invalid_client' });
+  });
+
+  it('is no word about the client where a challenge has no reason, as of a proxy in between', async () => {
+    const headers = { 'www-authenticate': 'Basic realm="proxy"' };
+    expect(await read(new Response('no', { status: 401, headers }))).toEqual({
+      message: 'The token endpoint refused with status 401 and no reason.',
+    });
   });
 
   it('repeats nothing of a malformed answer: it may hold tokens (T-191)', async () => {

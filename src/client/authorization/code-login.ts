@@ -150,7 +150,7 @@ async function authorize(
     pending,
     await agent.receive({ url, state: pending.state }),
   );
-  await keepRegistration(store, client);
   await store.saveCredential(found.server, credential);
+  await keepRegistration(store, client);
   return credential;
 }

@@ -92,8 +92,8 @@ async function loginAs(
   options: DeviceServerLoginOptions,
 ): Promise<Credential> {
   const credential = await loginWithDevice(context, found, client.registration, options);
-  await keepRegistration(options.store, client);
   await options.store.saveCredential(found.server, credential);
+  await keepRegistration(options.store, client);
   return credential;
 }
 

@@ -56,9 +56,9 @@ export async function obtainRegistration(
   options: RegistrationOptions,
 ): Promise<ObtainedRegistration> {
   const as = found.authorizationServer;
-  const kept = await store.findRegistration(as.issuer);
+  const kept = await findOwn(found.server, as.issuer, store);
   if (options.given === undefined && kept?.source === 'given') return { registration: kept, how: 'kept' };
-  const moved = await findGivenElsewhere(found, store);
+  const moved = await findGivenElsewhere(found, store, options.given);
   if (moved !== undefined && (options.given === undefined || options.given.clientId === moved.clientId))
     throw new ClientError(
       'authorization_server_changed',
@@ -89,9 +89,20 @@ async function keptOrNew(
   return { registration, how: 'new' };
 }
 
+/** @returns the client of a server's login, where it is at this issuer; else that of the next login there */
+async function findOwn(
+  server: string,
+  issuer: string,
+  store: CredentialStore,
+): Promise<Registration | undefined> {
+  const login = await store.findCredential(server);
+  const isHere = login?.authorizationServer.issuer === issuer;
+  return (isHere && (await store.findRegistration(issuer, login.clientId))) || store.findRegistration(issuer);
+}
+
 /**
  * Keeps the client of a login that has succeeded, for the next logins at its issuer and the renewals of this one.
- * @param store where registrations are kept
+ * @param store where registrations are kept, and the credential already: a client without one may give way to another
  * @param client the client, as {@link obtainRegistration} gave it
  */
 export async function keepRegistration(
@@ -104,14 +115,19 @@ export async function keepRegistration(
   await store.saveRegistration(registration);
 }
 
-/** @returns the client given for the authorization server of the kept login, where that is another one by now */
+/**
+ * @returns the client given for the authorization server of the kept login, where that is another one by now: the one that
+ *   is given again, or that of the login
+ */
 async function findGivenElsewhere(
   found: Pick<DiscoveredServer, 'server' | 'authorizationServer'>,
   store: CredentialStore,
+  given: GivenClient | undefined,
 ): Promise<Registration | undefined> {
   const earlier = (await store.findFormerLogin(found.server))?.issuer;
   if (earlier === undefined || earlier === found.authorizationServer.issuer) return undefined;
-  const old = await store.findRegistration(earlier);
+  const again = given && (await store.findRegistration(earlier, given.clientId));
+  const old = again ?? (await findOwn(found.server, earlier, store));
   return old?.source === 'given' ? old : undefined;
 }
 

@@ -62,18 +62,25 @@ async function renew(
   };
   const nothing = 'The login has ended, and the server gave nothing to renew it with.';
   if (current.refreshToken === undefined && current.grant === undefined) return needLogin(nothing);
-  const client = holderOf(current, await store.findRegistration(authorizationServer.issuer, clientId));
+  const registration = await store.findRegistration(authorizationServer.issuer, clientId);
   try {
-    const result = await renewCredential(context, current, client);
+    const result = await renewCredential(context, current, holderOf(current, registration));
     if (result === undefined) return needLogin(nothing);
     if (result.kind === 'refreshed') {
       await store.saveCredential(server, result.credential, current);
       return (await store.findCredential(server)) ?? result.credential;
     }
     const { error, message } = result.refusal;
-    if (error === 'invalid_client') await store.forgetRegistration(authorizationServer.issuer, clientId);
     if (error !== 'invalid_grant' && error !== 'invalid_client')
       throw new ClientError('token_refused', message);
+    const isClientRefused = error === 'invalid_client';
+    // What it proves itself with is not here any more: the login may be good still, and is once that is given again.
+    if (isClientRefused && registration === undefined && current.grant === undefined)
+      return needLogin(
+        'The authorization server does not take this client without what it proves itself with.',
+      );
+    if (isClientRefused && registration?.source === 'dynamic')
+      await store.forgetRegistration(authorizationServer.issuer, clientId);
     await store.endCredential(current);
     // What is still there is newer: the user has logged in meanwhile, or somebody else was faster (CL-1).
     const newer = await store.findCredential(server);

@@ -34,6 +34,19 @@ describe('registration', () => {
     expect(registered()).toHaveLength(1);
   });
 
+  it('of a given client is that of the login, also where another was given for a later one', async () => {
+    const { context, store, found } = await setUp();
+    const { issuer } = found.authorizationServer;
+    const own = testRegistration({ issuer, clientId: 'own', source: 'given' });
+    await store.saveRegistration(own);
+    await store.saveCredential(found.server, testCredential({ issuer, clientId: 'own' }));
+    await store.saveRegistration(testRegistration({ issuer, clientId: 'of another', source: 'given' }));
+    expect(await obtainRegistration(context, found, store, { redirectUri })).toEqual({
+      registration: own,
+      how: 'kept',
+    });
+  });
+
   it('is repeated after the end of the client secret', async () => {
     const { context, store, found } = await setUp();
     const { issuer } = found.authorizationServer;
@@ -217,6 +230,18 @@ describe('when a server names another authorization server', () => {
       expect(as.asked()).not.toContain('POST /register');
     },
   );
+
+  it('one that the user gives again is refused also where the next login there has another (A5-10, T-184)', async () => {
+    const { context, store, found, before } = await move('given');
+    await store.saveCredential(found.server, testCredential({ issuer: before.origin, clientId: 'old' }));
+    await store.saveRegistration(
+      testRegistration({ issuer: before.origin, clientId: 'newer', source: 'given' }),
+    );
+    for (const given of [undefined, { clientId: 'old', clientSecret: 'old-secret' }])
+      await expect(obtainRegistration(context, found, store, { redirectUri, given })).rejects.toMatchObject({
+        reason: 'authorization_server_changed',
+      });
+  });
 
   it('another client id that the user gives is used there (A5-11)', async () => {
     const { as, context, store, found } = await move('given');

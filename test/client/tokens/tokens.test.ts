@@ -145,6 +145,37 @@ describe('a credential', () => {
     expect(await store.findRegistration(as.origin)).toBeUndefined();
   });
 
+  it('whose client is refused stays where the client was given, and where it is not here any more', async () => {
+    const { as, context, store, credential } = await setUp();
+    const given = testRegistration({ issuer: as.origin, clientSecret: 'own', source: 'given' });
+    await store.saveRegistration(given);
+    const sent = { url: 'https://mcp.example/second', resource: 'https://mcp.example/second' };
+    await store.saveCredential(sent.url, { ...credential, resource: sent.resource });
+    as.routes['POST /token'] = { status: 401, json: { error: 'invalid_client' } };
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
+    });
+    expect(await store.findRegistration(as.origin)).toEqual(given);
+    await store.forgetRegistration(as.origin, given.clientId);
+    await expect(freshCredential(context, store, sent.url, 'at')).rejects.toMatchObject({
+      reason: 'login_required',
+    });
+    expect(await store.findCredential(sent.url)).toBeDefined();
+  });
+
+  it('is not ended by a challenge without a reason, as of a proxy in between', async () => {
+    const { as, context, store, credential } = await setUp();
+    as.routes['POST /token'] = {
+      status: 401,
+      headers: { 'www-authenticate': 'Basic realm="proxy"' },
+      text: '',
+    };
+    await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
+      reason: 'token_refused',
+    });
+    expect(await store.findCredential(server)).toEqual(credential);
+  });
+
   it('survives a failing authorization server: it is used to its end, and never forgotten', async () => {
     const { as, context, store, credential } = await setUp();
     as.routes['POST /token'] = { status: 503, text: '' };
