@@ -38,29 +38,52 @@ export function uriTargets(uri: string): string[] {
   return [...targets];
 }
 
-/** Where dot segments lead if what stands behind the scheme is a path: from `notes://public/../secret` to `notes://secret`. */
+/**
+ * Where dot segments lead if what stands behind the scheme is a path: from `notes://public/../secret` to `notes://secret`.
+ * Some take `?` and `#` for parts of it, and some a doubled slash for one.
+ */
 function followedAsPath(uri: string): string[] {
-  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(uri) ?? [];
-  if (!dotSegment.test(path)) return [];
-  const followed: string[] = [];
-  for (const segment of path.split(/[/\\]/))
-    if (segment === '..') followed.pop();
-    else if (segment !== '.') followed.push(segment);
-  return [scheme + followed.join('/') + rest];
+  const { key, own } = keyedUri(uri);
+  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(own) ?? [];
+  if (!dotSegment.test(path + rest)) return [];
+  const readings = [path, path + rest].flatMap((read) => {
+    const segments = read.split(/[/\\]/);
+    const behind = read === path ? rest : '';
+    return [segments, segments.filter((segment) => segment !== '')].map((some) =>
+      key(scheme + followed(some).join('/') + behind),
+    );
+  });
+  return [...new Set(readings)];
+}
+
+function followed(segments: readonly string[]): string[] {
+  const path: string[] = [];
+  for (const segment of segments)
+    if (segment === '..') path.pop();
+    else if (segment !== '.') path.push(segment);
+  return path;
 }
 
 /**
- * Writes a URI as URLs are. Where several backends are one, the key of each stands before its URIs (`files+file:///x`), and
- * stays.
+ * Writes a URI as URLs are. Where several backends are one, the key of each stays where it stands.
  * @param change is made to the URL before it is written
  */
 export function hrefOf(uri: string, change?: (url: URL) => void): string {
-  const [key = ''] = /^[a-z][a-z0-9-]*\+/.exec(uri) ?? [];
-  const own = uri.slice(key.length);
+  const { key, own } = keyedUri(uri);
   const url = URL.parse(own);
   if (url === null) return uri;
   change?.(url);
-  return key + url.href;
+  return key(url.href);
+}
+
+/**
+ * Takes the key of one of several backends off a URI: `files+file:///x` and `ui://files+x` are `file:///x` and `ui://x`.
+ * @returns the URI without it, and what puts it before another one
+ */
+function keyedUri(uri: string): { own: string; key: (own: string) => string } {
+  const [, ui = '', key = '', rest = ''] = /^(ui:\/\/)?([a-z][a-z0-9-]*\+)(.*)$/s.exec(uri) ?? [];
+  if (key === '') return { own: uri, key: (own) => own };
+  return { own: ui + rest, key: (own) => ui + key + own.slice(ui.length) };
 }
 
 function toSingleSlashes(url: URL): void {

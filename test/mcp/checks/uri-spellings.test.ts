@@ -63,8 +63,29 @@ it.each([
     ['notes://pub/..%5c..%5csecret', 'notes://pub/..\\..\\secret', 'notes://secret'],
   ],
   ['files+notes:pub/./../secret?a=../b', ['files+notes:pub/./../secret?a=../b', 'files+notes:secret?a=../b']],
+  ['ui://files+user@secret/a', ['ui://files+user@secret/a', 'ui://files+secret/a']],
+  ['ui://files+app/../secret/a', ['ui://files+app/secret/a', 'ui://files+secret/a']],
   ['no URI', ['no URI']],
 ])('%s may lead to %j', (uri, targets) => {
   expect(uriTargets(uri)).toEqual(targets);
   expect(targets.map((target) => hrefOf(target))).toEqual(targets);
+});
+
+it.each([
+  ['file:///public//../secret/x', 'file:///secret/x'],
+  ['file:///a/b//../../secret/x', 'file:///secret/x'],
+  ['notes://public//../secret/x', 'notes://secret/x'],
+  ['notes://public/a//../../secret', 'notes://secret'],
+  ['notes://public?/../secret/x', 'notes://secret/x'],
+  ['notes://public#/../secret', 'notes://secret'],
+  ['file:///public?/../secret/x', 'file:///secret/x'],
+  ['files+notes://public%2f%2f..%2fsecret', 'files+notes://secret'],
+  ['ui://files+public?/../secret', 'ui://files+secret'],
+  ['ui://files+%75ser@secret/a', 'ui://files+secret/a'],
+])('%s may lead to %s where it is read as a path (T-110)', (uri, target) => {
+  expect(uriTargets(uri)).toContain(target);
+});
+
+it('a key within a URI of an app stays, so that what denies its host denies it with a user, too (T-149)', () => {
+  expect(uriSpellings('ui://files+user@secret/a')).toContain('ui://files+secret/a');
 });
