@@ -28,6 +28,8 @@ export interface StdioServerOptions {
   places: Places;
   restarts: Restarts;
   failures: Failures;
+  /** Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one. */
+  takeOver(): StdioProcess | undefined;
   /** Starts a process; or says why this account gets none. */
   launch(): Promise<StdioProcess | { error: JsonRpcError }>;
   /** Called when it is closed for good. */
@@ -155,11 +157,14 @@ export class StdioServer implements McpLike, Occupant {
   /** Has a process started where there is none. @returns why there will be none */
   #checkReady(): JsonRpcError | undefined {
     if (this.#state !== 'asleep') return undefined;
-    const { name, restarts, places } = this.#options;
+    const { name, restarts, places, takeOver } = this.#options;
     const waiting = restarts.waiting(this.account);
     if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
+    // First, as it has held the place that may be the only one.
+    const given = takeOver();
     const refusal = places.take(this);
-    if (!refusal) this.#wake();
+    if (refusal) void given?.end();
+    else this.#wake(given);
     return refusal;
   }
 
@@ -177,13 +182,14 @@ export class StdioServer implements McpLike, Occupant {
     return undefined;
   }
 
-  #wake(): void {
+  /** @param given what is to be used in place of a new process */
+  #wake(given?: StdioProcess): void {
     const { launch, logger, name } = this.#options;
     const startMs = this.#options.startMs();
     this.#state = 'starting';
     this.#begunMs = this.#options.nowMs();
     clearTimeout(this.#wakeTimer);
-    this.#start = new ProcessStart(launch, {
+    this.#start = new ProcessStart(given ? async () => given : launch, {
       launched: (process) => this.#begin(process),
       refused: (error) => this.#refuse(error),
       failed: () => this.#lose('backend_not_started'),

@@ -129,7 +129,8 @@ export function createStdioBackend(
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
         ...{ name, startMs: leftMs, places, restarts, failures, logger, nowMs },
         // One that is slow to start is not started twice.
-        launch: async () => link.giveAway(authInfo, patienceMs) ?? launcher.launch(authInfo),
+        takeOver: () => link.giveAway(authInfo, patienceMs),
+        launch: () => launcher.launch(authInfo),
         onClose: () => servers.delete(server),
       });
       servers.add(server);

@@ -117,7 +117,7 @@ export class ModernProcess implements Occupant {
 
   /**
    * Gives away a process that has not said for some milliseconds whether it speaks 2026-07-28, to who asks it `initialize`.
-   * Here it counts as silent.
+   * Here it counts as silent, and its place is free.
    * @returns undefined where there is none
    */
   giveAway(afterMs: number): StdioProcess | undefined {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backend.ts';
 import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
@@ -121,35 +121,59 @@ it('a server that is known to speak 2026-07-28 alone and hangs is given up by wh
   expect(isCallAnswered).toBe(false);
 });
 
+/** Whether a process group has processes. */
+function isRunning(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('a program that needs most of the time of a start', () => {
-  it.each<[string, readonly string[], string, boolean, number]>([
-    ['of an older revision, without a second start', ['test/support/backend/plain.ts'], '', false, 1],
-    [
-      'that speaks 2026-07-28 alone, where only the first start takes so long',
-      ['test/support/backend/asking-program.ts', 'modern'],
-      '[ -e "$0" ] || ',
-      true,
-      2,
-    ],
-  ])(
-    'serves who asks in 2026-07-28: one %s',
-    async (_what, [file = '', ...given], unless, speaksModern, starts) => {
-      const { command, args } = nodeProgram(file, ...given);
-      const script = `${unless}sleep 3; touch "$0"; exec "$@"`;
-      const late = ['-c', script, join(testFolder(), 'started'), command, ...args];
-      const log: string[] = [];
-      const logger = createLogger('info', (line) => log.push(line));
-      const backend = createStdioBackend('There', { command: 'sh', args: late, startMs: 5_000 }, { logger });
-      onTestFinished(() => backend.close());
-      const conversations = createConversations({ source: backend.source, logger });
-      onTestFinished(() => conversations.close());
-      const caller = createCaller();
-      expect(await backend.source.modern?.(caller)).toBeUndefined();
-      const opening = await conversations.open(params, caller, { hear() {}, ended() {} });
-      expect(opening).not.toHaveProperty('error');
-      expect((await backend.source.modern?.(caller)) !== undefined).toBe(speaksModern);
-      expect(log.filter((line) => line.includes('a backend was started'))).toHaveLength(starts);
-      expect(backend.status()).toMatchObject({ state: 'running', failures: { count: 0 } });
-    },
-  );
+  describe.each([
+    ['several processes', 50],
+    ['one', 1],
+  ])('where an account has %s', (_number, maxProcesses) => {
+    it.each<[string, readonly string[], string, boolean, number]>([
+      ['of an older revision, without a second start', ['test/support/backend/plain.ts'], '', false, 1],
+      [
+        'that speaks 2026-07-28 alone, where only the first start takes so long',
+        ['test/support/backend/asking-program.ts', 'modern'],
+        '[ -e "$0" ] || ',
+        true,
+        2,
+      ],
+    ])(
+      'serves who asks in 2026-07-28: one %s',
+      async (_what, [file = '', ...given], unless, speaksModern, starts) => {
+        const { command, args } = nodeProgram(file, ...given);
+        const script = `${unless}sleep 3; touch "$0"; exec "$@"`;
+        const late = ['-c', script, join(testFolder(), 'started'), command, ...args];
+        const log: string[] = [];
+        const logger = createLogger('info', (line) => log.push(line));
+        const backend = createStdioBackend(
+          'There',
+          { command: 'sh', args: late, startMs: 5_000, maxProcesses },
+          { logger },
+        );
+        onTestFinished(() => backend.close());
+        const conversations = createConversations({ source: backend.source, logger });
+        onTestFinished(() => conversations.close());
+        const caller = createCaller();
+        expect(await backend.source.modern?.(caller)).toBeUndefined();
+        const opening = await conversations.open(params, caller, { hear() {}, ended() {} });
+        expect(opening).not.toHaveProperty('error');
+        expect((await backend.source.modern?.(caller)) !== undefined).toBe(speaksModern);
+        const started = log.filter((line) => line.includes('a backend was started'));
+        expect(started).toHaveLength(starts);
+        expect(backend.status()).toMatchObject({ state: 'running', processes: 1, failures: { count: 0 } });
+        const groups = started.map((line) => (JSON.parse(line) as { pid: number }).pid);
+        await vi.waitFor(() => expect(groups.filter(isRunning)).toEqual(groups.slice(-1)), 3_000);
+        await conversations.close();
+        await backend.close();
+        expect([backend.status().processes, groups.filter(isRunning)]).toEqual([0, []]);
+      },
+    );
+  });
 });
