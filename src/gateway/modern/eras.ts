@@ -12,7 +12,7 @@ const defaultBelievedMs = 600_000;
 /** How long it is where the server said nothing, or what says nothing of it: then it is spoken to as an older one first. */
 const doubtedMs = 60_000;
 
-/** How often it is asked again at most because of a strange answer, in milliseconds. */
+/** How often it is asked again at most because of a strange answer, or a refused `initialize`, in milliseconds. */
 const doubtEveryMs = 5_000;
 
 /** What a caller is refused for: their credentials, or how much they have under way. */
@@ -52,6 +52,8 @@ export class Eras {
   readonly #options: ErasOptions;
   readonly #changed = new Set<() => void>();
   #last: { outcome: Outcome; atMs: number } | undefined;
+  /** From when one that did not say is asked again because it refuses `initialize`. */
+  #renewFrom = 0;
   #asking: { answer: Promise<boolean>; sinceMs: number } | undefined;
   #doubtFrom = 0;
   /** Requests of our own have ids that no call has. */
@@ -70,11 +72,25 @@ export class Eras {
 
   /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
   speaksModern(caller: Caller): Promise<boolean> {
+    return this.#find(caller, false);
+  }
+
+  /**
+   * Says whether it speaks 2026-07-28 where it has refused `initialize`: one that was only taken for an older one, because
+   * it once did not say, is asked again; some seconds after that at the soonest once more.
+   */
+  speaksModernAlone(caller: Caller): Promise<boolean> {
+    const isRenewal = this.#last?.outcome === 'unclear' && this.#options.nowMs() >= this.#renewFrom;
+    if (isRenewal) this.#last = undefined;
+    return this.#find(caller, isRenewal);
+  }
+
+  #find(caller: Caller, isRenewal: boolean): Promise<boolean> {
     const { known } = this;
     if (known !== undefined) return Promise.resolve(known);
     const { patienceMs, nowMs } = this.#options;
     this.#asking ??= {
-      answer: this.#ask(caller).finally(() => {
+      answer: this.#ask(caller, isRenewal).finally(() => {
         this.#asking = undefined;
       }),
       sinceMs: nowMs(),
@@ -82,15 +98,6 @@ export class Eras {
     const { answer, sinceMs } = this.#asking;
     // Who comes late does not wait as long again.
     return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
-  }
-
-  /**
-   * Says whether it speaks 2026-07-28 where it has refused `initialize`: one that was only taken for an older one, because
-   * it once did not say, is asked again.
-   */
-  speaksModernAlone(caller: Caller): Promise<boolean> {
-    if (this.#last?.outcome === 'unclear') this.#last = undefined;
-    return this.speaksModern(caller);
   }
 
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
@@ -121,9 +128,12 @@ export class Eras {
     return outcome === 'older' || this.speaksLegacy ? believedMs : doubtedMs;
   }
 
-  async #ask(caller: Caller): Promise<boolean> {
+  async #ask(caller: Caller, isRenewal: boolean): Promise<boolean> {
     const outcome = await this.#probe(caller);
-    this.#last = { outcome, atMs: this.#options.nowMs() };
+    const atMs = this.#options.nowMs();
+    this.#last = { outcome, atMs };
+    // From its end: a program may be asked for long in vain.
+    if (isRenewal) this.#renewFrom = atMs + doubtEveryMs;
     return outcome === 'modern';
   }
 

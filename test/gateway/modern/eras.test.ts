@@ -114,6 +114,23 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     expect([asked.length, older.asked.length]).toEqual([2, 1]);
   });
 
+  it('is asked again once where it says nothing and refuses initialize, and then seldom, whoever comes', async () => {
+    const { eras, asked, passMs, becomes } = start(() => undefined);
+    const openTimes = async (times: number) => {
+      for (let time = 0; time < times; time++) expect(await eras.speaksModernAlone(caller)).toBe(false);
+      return asked.length;
+    };
+    expect(await openTimes(1)).toBe(1);
+    expect(await openTimes(3)).toBe(2);
+    passMs(4_999);
+    expect(await openTimes(3)).toBe(2);
+    passMs(1);
+    expect(await openTimes(3)).toBe(3);
+    becomes((hearing) => hearing.answered(modern));
+    passMs(5_000);
+    expect(await eras.speaksModernAlone(caller)).toBe(true);
+  });
+
   it('is waited for once by all: who comes late does not wait as long again', async () => {
     const never = start(() => undefined, { patienceMs: 60_000, probeMs: 1000 });
     const first = never.eras.speaksModern(caller);
