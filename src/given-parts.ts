@@ -7,11 +7,12 @@ export const partNames = ['storage', 'keys', 'keyRing', 'server', 'backend', 'lo
 const opened = 'is needed: spread what openDataFolder() of mcp-gatehouse/sqlite gives into the options';
 
 /** What a logger is asked to do. */
-const loggerMethods = ['debug', 'info', 'warn', 'error', 'child', 'isLevelEnabled'] as const;
+const loggerMethods = ['debug', 'info', 'warn', 'error', 'isLevelEnabled'] as const;
 
 function findLoggerProblems(logger: unknown): string[] {
-  if (logger === undefined) return [];
-  const lacking = loggerMethods.filter((name) => !isRecord(logger) || typeof logger[name] !== 'function');
+  if (logger === undefined || logger === null) return [];
+  const given = logger as Record<string, unknown>;
+  const lacking = loggerMethods.filter((name) => typeof given[name] !== 'function');
   return lacking.length === 0
     ? []
     : [

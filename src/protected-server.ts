@@ -137,7 +137,7 @@ function findFormProblems({ name, create, mcp, sharing }: Fields): string[] {
 function isConnected(mcp: unknown): boolean {
   if (!isRecord(mcp)) return false;
   const inner = isRecord(mcp.server) ? mcp.server : mcp;
-  return inner.transport !== undefined;
+  return isRecord(inner.transport);
 }
 
 /** A class is a function, too, and easily given instead of one that makes an instance. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createGatehouse, type GatehouseOptions } from '../src/index.ts';
+import { createGatehouse, type Gatehouse, type GatehouseOptions } from '../src/index.ts';
 import { openDataFolder } from '../src/storage/sqlite/index.ts';
 import { testFolder } from './client/support/folder.ts';
 
@@ -35,15 +35,33 @@ describe('createGatehouse', () => {
     });
 
     it.each([
-      [console, 'child, isLevelEnabled'],
-      [{ info: () => undefined }, 'debug, warn, error, child, isLevelEnabled'],
-      ['debug', 'debug, info, warn, error, child, isLevelEnabled'],
+      [console, 'isLevelEnabled'],
+      [{ info: () => undefined }, 'debug, warn, error, isLevelEnabled'],
+      ['debug', 'debug, info, warn, error, isLevelEnabled'],
     ])('takes a logger that is one: %#', async (logger, lacking) => {
       await expect(createOver({ logger })).rejects.toMatchObject({
         problems: [
           `logger: has no ${lacking}: give a logger of pino, or leave it out for JSON lines on standard error`,
         ],
       });
+    });
+
+    const methods = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: () => undefined,
+      isLevelEnabled: () => false,
+    };
+
+    it.each([
+      ['has what is called, and nothing else', methods],
+      ['is a function with methods', Object.assign(() => undefined, methods)],
+      ['is null, as if there were none', null],
+    ])('takes a logger that %s', async (_which, logger) => {
+      const log = { level: 'silent' };
+      const gatehouse = await createOver({ logger, log });
+      await (gatehouse as Gatehouse).close();
     });
 
     it('knows which part of it was misspelt, as it knows the settings', async () => {

@@ -40,6 +40,10 @@ describe('a server that is brought', () => {
     });
   });
 
+  it.each([[null], ['stdio']])('is not connected where its class has a transport that is %o', (transport) => {
+    expect(problemsOf({ mcp: { connect: create, close: create, transport } })).toEqual([]);
+  });
+
   it('keeps its own name, scopes and rules; all scopes are the baseline unless it names them', () => {
     const scopeRules = { tools: { add: ['notes:write'] }, lists: 'granted' as const };
     expect(read({ name: 'Notes', create, scopes, scopeRules })).toMatchObject({

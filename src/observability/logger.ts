@@ -1,7 +1,7 @@
 import { type Logger as PinoLogger, pino } from 'pino';
 
 /** A structured logger: one JSON line per call. */
-export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'child' | 'isLevelEnabled'>;
+export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 /** Levels a log can be set to; `silent` writes nothing. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -13,7 +13,6 @@ export function createRetellingLogger(logger: Logger, retell: (sentence: string)
     warn: (first: unknown, ...rest: unknown[]) =>
       write(typeof first === 'string' ? retell(first) : first, ...rest),
     error: logger.error.bind(logger),
-    child: logger.child.bind(logger),
     isLevelEnabled: logger.isLevelEnabled.bind(logger),
   };
 }
