@@ -100,7 +100,8 @@ export interface Gatehouse {
   /**
    * Serves a Node HTTP server, and readies its time limits for long streams and proxies. Give it one without a listener
    * of its own.
-   * @throws TypeError for what is no server, such as an app of Express; Error for a server that was attached before
+   * @throws TypeError for what is no server, such as an app of Express; Error for a server that another gatehouse
+   *   serves, unless that was closed
    */
   attach(server: Server): void;
   /** Tells how each route stands at this moment. */
@@ -341,7 +342,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     },
     issuer,
     serveMetrics: answerMetrics(metrics),
-    attach: (httpServer) => attachTo(httpServer, app.callback(), logger),
+    attach: (httpServer) =>
+      attachTo(httpServer, { listener: app.callback(), isOver: () => isStopping }, logger),
     routes: () => routes.all.map(statusOfRoute),
     replaceRoutes,
     reload: createReload({ started: settings, replaceRoutes, logger }),
