@@ -8,9 +8,10 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   unlinkSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatKeyFile, generateSchedule, NewerKeyFile, parseKeyFile } from './key-file-format.ts';
@@ -60,15 +61,29 @@ export function keyFileMark(file: string): string {
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
 }
 
-/** Writes keys to a draft beside the file, whole, durable and for its owner alone. @returns the name of the draft */
+/** Says of a full disk that no keys were written; any other error stays as it is. */
+function explainWrite(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  return ['ENOSPC', 'EDQUOT'].includes(code)
+    ? new KeyFileFault(
+        `The keys cannot be written: the disk is full (${code}). Free some space and try again; nothing was changed.`,
+        { cause: error },
+      )
+    : error;
+}
+
+/**
+ * Writes keys to a draft beside the file, whole, durable and for its owner alone.
+ * @returns the name of the draft
+ * @throws KeyFileFault where the disk is full; no draft stays then
+ */
 function writeDraft(file: string, schedule: KeySchedule): string {
   const draft = `${file}.${randomSecret(6)}`;
-  const descriptor = openSync(draft, 'wx', ownerOnly);
   try {
-    writeSync(descriptor, formatKeyFile(schedule));
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    writeFileSync(draft, formatKeyFile(schedule), { flag: 'wx', mode: ownerOnly, flush: true });
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw explainWrite(error);
   }
   return draft;
 }
@@ -86,6 +101,7 @@ function syncFolder(file: string): void {
  * Makes the key file where there is none. It appears whole and durable or not at all, and the first of two processes
  * that start at once wins.
  * @param nowSeconds epoch seconds
+ * @throws KeyFileFault where the disk is full
  */
 export async function createKeyFile(file: string, nowSeconds: number): Promise<void> {
   if (existsSync(file)) return;
@@ -103,6 +119,7 @@ export async function createKeyFile(file: string, nowSeconds: number): Promise<v
 /**
  * Replaces the key file: whoever reads it, now or after a crash, finds the old keys or the new ones, whole (T-166).
  * Only for who keeps others from replacing it meanwhile.
+ * @throws KeyFileFault where the disk is full: the old keys stay
  */
 export function replaceKeyFile(file: string, schedule: KeySchedule): void {
   const draft = writeDraft(file, schedule);

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   createKeyFile,
@@ -10,6 +11,7 @@ import {
 } from '../../src/crypto/key-file.ts';
 import { generateSchedule } from '../../src/crypto/key-file-format.ts';
 import { testFolder } from '../client/support/folder.ts';
+import { mayMount } from '../flows/faults/support/faulty-machine.ts';
 
 const newFile = (): string => join(testFolder(), 'gatehouse.keys.json');
 
@@ -98,5 +100,32 @@ describe('the key file', () => {
     expect(keyFileMark(file)).not.toBe(mark);
     expect(readdirSync(join(file, '..'))).toEqual(['gatehouse.keys.json']);
     expect(keyFileMark(join(file, '..', 'none'))).toBe('');
+  });
+
+  it.skipIf(!mayMount)('stays as it was on a full disk, which is said, with nothing left beside it', () => {
+    const folder = dirname(newFile());
+    const room = new URL('../../src/crypto/', import.meta.url);
+    const script = `import { readdirSync, writeFileSync } from 'node:fs';
+      import { createKeyFile, readKeyFile, replaceKeyFile } from '${room}key-file.ts';
+      const file = '${folder}/gatehouse.keys.json';
+      const say = ({ name, message }) => console.log(name, message);
+      await createKeyFile(file, 1);
+      const before = readKeyFile(file);
+      try { writeFileSync('${folder}/filler', Buffer.alloc(1_000_000)); } catch {}
+      try { replaceKeyFile(file, before); } catch (error) { say(error); }
+      await createKeyFile('${folder}/other.json', 1).catch(say);
+      readKeyFile(file);
+      console.log(readdirSync('${folder}').sort().join());`;
+    const said = execFileSync(
+      'unshare',
+      [
+        ...['-m', 'sh', '-c', `mount -t tmpfs -o size=64k tmpfs "${folder}" && exec "$@"`, 'sh'],
+        ...[process.execPath, '--input-type=module', '-e', script],
+      ],
+      { encoding: 'utf8' },
+    );
+    const full =
+      'KeyFileFault The keys cannot be written: the disk is full (ENOSPC). Free some space and try again; nothing was changed.\n';
+    expect(said).toBe(`${full}${full}filler,gatehouse.keys.json\n`);
   });
 });

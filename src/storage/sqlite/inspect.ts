@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { isDamage, isFullDisk } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
 import { findUpgrade, requireKnownSchema } from './migrate.ts';
+import { explain } from './open.ts';
 
 /** What a data folder is like, without a change to it. */
 export type DataFolderState =
@@ -37,6 +39,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
   } catch (error) {
     if (error instanceof KeyFileFault || error instanceof StorageFault)
       return { state: 'faulty', fault: error.message };
+    if (isDamage(error) || isFullDisk(error)) return { state: 'faulty', fault: explain(error, file).message };
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown cause';
     return {
       state: 'faulty',

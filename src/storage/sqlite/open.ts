@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault } from '../../crypto/key-file.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { isDamage, isFullDisk } from './causes.ts';
 import { DatabaseHeld, isBusy } from './held-alone.ts';
 import { findUpgrade, migrate } from './migrate.ts';
 import { upgradeAlone } from './upgrade-alone.ts';
@@ -59,18 +60,19 @@ export function notWritable(folder: string): string {
   return `The data folder ${folder} cannot be written. Give this user write access to it, or choose another with --data.`;
 }
 
-function explain(error: unknown, file: string): StorageFault | KeyFileFault {
+/** Says why a database cannot be opened, and what to do; what says so itself stays. @param file path of the database */
+export function explain(error: unknown, file: string): StorageFault | KeyFileFault {
   if (error instanceof StorageFault || error instanceof KeyFileFault) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const advice =
     code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
       ? notWritable(dirname(file))
-      : code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB'
+      : isDamage(error)
         ? 'The database is damaged. Put a backup in its place; nothing was changed.'
         : code.startsWith('SQLITE_BUSY')
           ? 'Another process holds the database. Wait for it, or end it.'
-          : code === 'SQLITE_FULL' || code === 'ENOSPC'
-            ? 'The disk is full. Free some space and start again.'
+          : isFullDisk(error)
+            ? `The disk is full (${code}). Free some space and start again; the database needs no backup in its place.`
             : `The database cannot be opened (${code || 'unknown cause'}).`;
   return new StorageFault(advice, { cause: error });
 }

@@ -7,9 +7,11 @@ import { randomSecret } from '../../crypto/secret.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import type { CarriedOver } from './carried-over.ts';
 import { carryOver } from './carry-over.ts';
+import { isDamage } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
+import { isBusy } from './held-alone.ts';
 import { checkInstallation } from './installation.ts';
-import { openDatabase } from './open.ts';
+import { explain, openDatabase } from './open.ts';
 import { revokeAll } from './revoke-all.ts';
 
 /** How a backup is put back. */
@@ -38,13 +40,18 @@ export interface Restored {
   carriedOver?: CarriedOver | 'unreadable';
 }
 
-/** @throws StorageFault while any other process has the database open */
+/**
+ * A damaged database is put aside, too: that is what a backup is for.
+ * @throws StorageFault while any other process has the database open, or where that cannot be found out
+ */
 function checkNotInUse(file: string): void {
   const db = new Database(file, { timeout: 0 });
   try {
     db.pragma('locking_mode = EXCLUSIVE');
     db.exec('BEGIN EXCLUSIVE; COMMIT;');
   } catch (cause) {
+    if (isDamage(cause)) return;
+    if (!isBusy(cause)) throw explain(cause, file);
     throw new StorageFault('The database is in use. Stop the server first; nothing was changed.', { cause });
   } finally {
     db.close();

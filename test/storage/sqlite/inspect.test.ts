@@ -58,7 +58,7 @@ describe('a look at a data folder', () => {
     writeFileSync(join(folder, 'gatehouse.db'), 'no database at all '.repeat(100));
     expect(await inspectDataFolder(folder)).toMatchObject({
       state: 'faulty',
-      fault: expect.stringContaining('SQLITE_NOTADB'),
+      fault: 'The database is damaged. Put a backup in its place; nothing was changed.',
     });
   });
 });

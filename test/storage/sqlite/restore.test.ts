@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
@@ -72,6 +72,30 @@ describe('a backup that is put back', () => {
     expect(await storage.accounts.find('ann')).toBeDefined();
     await storage.close();
     expect(readdirSync(data).filter((name) => name.includes('before'))).toEqual([]);
+  });
+
+  it.each([
+    ['cut off', (file: string) => truncateSync(file, 50_000)],
+    ['no database any more', (file: string) => writeFileSync(file, 'hello\n')],
+  ])('takes the place of a database that is %s, which is put aside as it was', async (_how, damage) => {
+    const { data, storage, options } = await backedUp();
+    await storage.close();
+    damage(join(data, 'gatehouse.db'));
+    const damaged = readFileSync(join(data, 'gatehouse.db'));
+    const restored = await restoreDataFolder({ ...options, replace: true });
+    expect(restored).toEqual({
+      putAside: join(data, `gatehouse.db.before-${stamp}`),
+      carriedOver: 'unreadable',
+    });
+    expect(readFileSync(join(data, `gatehouse.db.before-${stamp}`))).toEqual(damaged);
+    expect((await look(data)).accounts).toEqual(['ann']);
+  });
+
+  it('leaves a database alone that a process has open, also where it is cut off', async () => {
+    const { data, storage, options } = await backedUp();
+    truncateSync(join(data, 'gatehouse.db'), 50_000);
+    await expect(restoreDataFolder({ ...options, replace: true })).rejects.toThrow(/Stop the server first/);
+    await storage.close().catch(() => undefined);
   });
 
   it('that is damaged, empty or of other keys changes nothing', async () => {
