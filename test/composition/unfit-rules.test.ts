@@ -55,6 +55,14 @@ it('a server at the public URL itself counts as there where no route is', () => 
   ]);
 });
 
+it('another server at the public URL itself may be set as a resource, and none counts as there then', () => {
+  const resources = [{ resource: `${publicUrl}/mcp`, name: 'Beside', scopes: { a: 'A.' } }];
+  expect(found({ routes: { notes }, resources })).toEqual([]);
+  expect(found({ routes: { notes: { ...notes, path: '/' } }, resources })).toEqual(['resources.0.resource']);
+  const clients = { preRegistered: [app(['a', 'notes:read']), { ...app(['mcp']), clientId: 'other' }] };
+  expect(found({ routes: { notes }, resources, clients })).toEqual(['clients.preRegistered.1.scopes']);
+});
+
 it('where no route is, which scopes and resources there are is not known', () => {
   const upstreams = {
     work: {

@@ -15,9 +15,12 @@ import type { InstallationOptions } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { shellWord } from '../shell-word.ts';
+import { parsePort } from './serve.ts';
 import { upstreamsOf } from './upstream.ts';
 
 interface CheckConfigOptions extends InstallationOptions {
+  port?: number;
+  publicUrl?: string;
   json?: boolean;
   print?: boolean;
 }
@@ -27,7 +30,7 @@ async function loadUsable(
   options: CheckConfigOptions,
   io: CommandIo,
 ): Promise<ReturnType<typeof loadSettings>> {
-  const settings = loadSettings(options.config, { data: options.data });
+  const settings = loadSettings(options.config, options);
   const upstreams = upstreamsOf(settings);
   const unusable = [
     ...(await findUnusable(upstreams, io)),
@@ -58,6 +61,8 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       'config file of the server (default: none, so all settings have their defaults)',
     )
     .option('--data <folder>', 'data folder of the server')
+    .option('--port <port>', 'port that serve is given over the settings', parsePort)
+    .option('--public-url <url>', 'public URL that serve is given over the settings')
     .option('--print', 'print all settings with their defaults filled in')
     .option('--json', 'print JSON')
     .action(async (options: CheckConfigOptions) => {

@@ -120,6 +120,26 @@ describe('gatehouse check-config', () => {
     expect(String(error)).toMatch(/clients\.preRegistered\.0\.scopes: there is no sea here/);
   });
 
+  it('looks at the settings as serve has them with the same port and public URL', async () => {
+    const settings = (place: string) => ({
+      routes: { notes: { backend: { command: process.execPath } } },
+      upstreams: {
+        work: {
+          issuer: 'https://idp.example',
+          clientId: 'c',
+          clientSecret: 's',
+          resources: [`${place}/notes/mcp`],
+        },
+      },
+    });
+    const moved = settings('http://localhost:4123');
+    expect(String((await check(moved).ran).error)).toMatch(/there is no http:\/\/localhost:4123\/notes\/mcp/);
+    expect((await check(moved, '--port', '4123').ran).error).toBeUndefined();
+    const named = settings('https://a.example');
+    expect((await check(named, '--public-url', 'https://a.example').ran).error).toBeUndefined();
+    expect(String((await check({}, '--port', 'x').ran).error)).toMatch(/A port is a number/);
+  });
+
   it('says what is wrong with the data folder', async () => {
     const data = await newInstallation();
     chmodSync(join(data, 'gatehouse.keys.json'), 0o644);
