@@ -6,13 +6,13 @@ const description =
 
 /**
  * Middleware: answers requests whose body something in front has read. Nothing behind could read it, and would take the
- * request for one without a body.
+ * request for one without a body. A front may look at a body and put it back (`unshift`).
  * @param logger is told once
  */
 export function requireUnreadBody(logger: Pick<Logger, 'error'>) {
   let isLogged = false;
   return (ctx: Context, next: Next): Promise<void> | void => {
-    if (!ctx.req.readableDidRead || !hasBody(ctx)) return next();
+    if (!ctx.req.readableEnded || !hasBody(ctx)) return next();
     if (!isLogged) logger.error({ path: ctx.path }, description);
     isLogged = true;
     ctx.status = 500;

@@ -8,7 +8,7 @@ import { createLogger } from '../../src/observability/logger.ts';
 import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { testFolder } from '../client/support/folder.ts';
 
-/** A gatehouse behind something that reads the bodies of JSON, as `express.json()` does. */
+/** A gatehouse behind what reads the bodies of JSON, as `express.json()` does, and looks at those of forms. */
 async function startBehind() {
   const folder = await openDataFolder(testFolder());
   const log: string[] = [];
@@ -21,6 +21,10 @@ async function startBehind() {
   const isJson = ({ headers }: IncomingMessage): boolean => headers['content-type'] === 'application/json';
   const server = createServer(async (request, response) => {
     if (isJson(request)) await text(request);
+    else if (request.method === 'POST') {
+      await once(request, 'readable');
+      request.unshift(request.read());
+    }
     void callback(request, response);
   });
   server.listen(0, '127.0.0.1');
@@ -51,10 +55,10 @@ it('a request whose body was read in front is answered with who has to mend that
   ]);
 });
 
-it('requests that nothing has read, and those without a body, are served', async () => {
+it('requests whose body was put back, and those without a body, are served', async () => {
   const { post, origin } = await startBehind();
-  const token = await post('/token', 'application/x-www-form-urlencoded', 'grant_type=none');
-  expect(token.status).toBe(400);
+  const token = await post('/token', 'application/x-www-form-urlencoded', 'grant_type=none&client_id=none');
+  expect(await token.json()).toMatchObject({ error: 'invalid_client' });
   const empty = await post('/mcp', 'application/json', '');
   expect(empty.status).toBe(401);
   expect((await fetch(`${origin}/healthz`)).status).toBe(200);
