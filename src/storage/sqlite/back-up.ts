@@ -12,9 +12,13 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
+import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { StorageFault } from '../storage.ts';
+import { isFullDisk } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
+import { requireFittingKeys } from './installation.ts';
 
 /** What a backup holds. */
 export interface Backup {
@@ -35,12 +39,30 @@ function flush(path: string): void {
   }
 }
 
-/** @throws StorageFault where the copy is damaged, which is the disk's fault or that of the original */
-function checkCopy(file: string): void {
+/** @throws KeyFileFault where the copied keys are damaged, or not those of the copied database */
+function checkKeys(copy: Database.Database, keyFile: string): void {
+  try {
+    requireFittingKeys(copy, keysAt(readKeyFile(keyFile), Math.floor(Date.now() / 1000)));
+  } catch (error) {
+    if (!(error instanceof KeyFileFault)) throw error;
+    throw new KeyFileFault(
+      `${error.message} No backup was written; --no-keys backs up the database without its keys.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * @param keyFile copy of the keys; undefined where they are left out
+ * @throws StorageFault where the copy is damaged, which is the disk's fault or that of the original; KeyFileFault where
+ * the keys do not open it
+ */
+function checkCopy(file: string, keyFile: string | undefined): void {
   const copy = new Database(file, { readonly: true });
   try {
     if (copy.pragma('integrity_check(1)', { simple: true }) !== 'ok')
       throw new StorageFault('The copy is damaged, so there is no backup. Check the disk and the database.');
+    if (keyFile !== undefined) checkKeys(copy, keyFile);
   } finally {
     copy.close();
   }
@@ -63,19 +85,19 @@ const maxAttempts = 3;
 /** Copies a database with the keys that open all of it: those of before and after the copy, which must be the same. */
 function copyTogether(data: string, draft: string, withKeys: boolean): void {
   const copy = join(draft, dataFiles.database);
+  const keyFile = withKeys ? join(draft, dataFiles.keys) : undefined;
   const readKeys = (): string => readFileSync(join(data, dataFiles.keys), 'utf8');
   for (let attempt = 1; ; attempt++) {
     const keys = readKeys();
     copyDatabase(join(data, dataFiles.database), copy);
     if (readKeys() === keys) {
-      if (withKeys)
-        writeFileSync(join(draft, dataFiles.keys), keys, { mode: 0o600, flag: 'wx', flush: true });
+      if (keyFile !== undefined) writeFileSync(keyFile, keys, { mode: 0o600, flag: 'wx', flush: true });
       break;
     }
     if (attempt === maxAttempts)
       throw new StorageFault('The keys keep changing. Try again in a moment; there is no backup.');
   }
-  checkCopy(copy);
+  checkCopy(copy, keyFile);
   flush(copy);
 }
 
@@ -86,7 +108,7 @@ function copyTogether(data: string, draft: string, withKeys: boolean): void {
  * @param data a data folder
  * @param target folder of the backup; must not be there yet
  * @param withKeys whether the key file goes with it; without it the backup cannot be used
- * @throws StorageFault with a sentence that says what to do
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  * @see https://www.sqlite.org/lang_vacuum.html#vacuuminto (T-173)
  */
 export function backUpDataFolder(data: string, target: string, withKeys: boolean): Backup {
@@ -109,12 +131,9 @@ export function backUpDataFolder(data: string, target: string, withKeys: boolean
     return { folder, bytes: statSync(join(folder, dataFiles.database)).size, withKeys };
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    if (error instanceof StorageFault) throw error;
+    if (error instanceof StorageFault || error instanceof KeyFileFault) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown cause';
-    const advice =
-      code === 'SQLITE_FULL' || code === 'ENOSPC'
-        ? 'The disk is full.'
-        : `The database cannot be copied (${code}).`;
+    const advice = isFullDisk(error) ? 'The disk is full.' : `The database cannot be copied (${code}).`;
     throw new StorageFault(`${advice} There is no backup.`, { cause: error });
   }
 }

@@ -30,6 +30,34 @@ function opensItsRows(db: Database.Database, box: SealedBox): boolean {
   return rows.length === 0 || rows.some(({ context, payload }) => opens(box, payload, context));
 }
 
+function hasTable(db: Database.Database, name: string): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+}
+
+/** The sealed row of a database; undefined where it has none yet, as an earlier version may have left it. */
+function findCanary(db: Database.Database): Buffer | undefined {
+  if (!hasTable(db, 'installation')) return undefined;
+  return db.prepare<[], Buffer>('SELECT canary FROM installation').pluck().get();
+}
+
+/**
+ * Requires that keys open what a database holds, changing nothing.
+ * @param db an opened database, of an earlier version, too
+ * @param keys what the key file holds
+ * @throws KeyFileFault where they are those of another database (T-179)
+ */
+export function requireFittingKeys(db: Database.Database, keys: KeySet): void {
+  const box = createSealedBox(keys.sealing);
+  const sealed = findCanary(db);
+  const fits = sealed
+    ? opens(box, sealed, canary.context)
+    : !hasTable(db, 'clients') || opensItsRows(db, box);
+  if (!fits)
+    throw new KeyFileFault(
+      'The key file belongs to another database. Put the key file (gatehouse.keys.json) and the database of one backup together; nothing was changed.',
+    );
+}
+
 /**
  * Checks that database and key file belong together, by a sealed row that the first start leaves (T-179).
  * @param db an opened, migrated database
@@ -37,20 +65,13 @@ function opensItsRows(db: Database.Database, box: SealedBox): boolean {
  * @throws KeyFileFault where the keys cannot open what the database holds
  */
 export function checkInstallation(db: Database.Database, keys: KeySet): void {
-  const box = createSealedBox(keys.sealing);
-  const find = db.prepare<[], Buffer>('SELECT canary FROM installation').pluck();
-  const fits = (): boolean => {
-    const sealed = find.get();
-    if (sealed) return opens(box, sealed as Buffer, canary.context);
-    if (!opensItsRows(db, box)) return false;
+  const join = (): void => {
+    requireFittingKeys(db, keys);
+    if (findCanary(db)) return;
     db.prepare('INSERT INTO installation (id, canary) VALUES (1, ?)').run(
-      box.seal(canary.text, canary.context),
+      createSealedBox(keys.sealing).seal(canary.text, canary.context),
     );
-    return true;
   };
-  const fit = find.get() ? fits() : db.transaction(fits).immediate();
-  if (!fit)
-    throw new KeyFileFault(
-      'The key file belongs to another database. Put the key file (gatehouse.keys.json) and the database of one backup together; nothing was changed.',
-    );
+  if (findCanary(db)) join();
+  else db.transaction(join).immediate();
 }

@@ -1,11 +1,21 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { KeyFileFault } from '../../../src/crypto/key-file.ts';
 import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { StorageFault } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { earlierDataFolder } from './earlier-database.ts';
 
 /** A data folder that a server has open and writes to. */
 async function openWritten(notes: number) {
@@ -70,5 +80,27 @@ describe('a backup', () => {
     expect(() => backUpDataFolder(data, join(root, 'backup'), true)).toThrow(/There is no backup/);
     expect(existsSync(join(root, 'backup'))).toBe(false);
     expect(readdirSync(root)).toEqual(['data']);
+  });
+
+  it('is none where the keys are damaged or of another database, but for the database alone (T-179)', async () => {
+    const { root, data, storage } = await openWritten(1);
+    const keys = join(data, 'gatehouse.keys.json');
+    const other = join(root, 'other');
+    await (await openDataFolder(other)).storage.close();
+    const backUp = () => backUpDataFolder(data, join(root, 'backup'), true);
+    copyFileSync(join(other, 'gatehouse.keys.json'), keys);
+    expect(backUp).toThrow(/belongs to another database.* No backup was written; --no-keys/);
+    writeFileSync(keys, 'garbage');
+    expect(backUp).toThrow(KeyFileFault);
+    expect(backUp).toThrow(/^The key file is damaged.* No backup was written/);
+    expect(readdirSync(root).sort()).toEqual(['data', 'other']);
+    expect(countNotes(backUpDataFolder(data, join(root, 'alone'), false).folder)).toBe(1);
+    await storage.close();
+  });
+
+  it('of a database of an earlier version is made with its keys', async () => {
+    const data = await earlierDataFolder();
+    const { folder } = backUpDataFolder(data, join(testFolder(), 'backup'), true);
+    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.keys.json']);
   });
 });
