@@ -5,10 +5,10 @@ import {
   type KeySchedule,
   type KeyStanding,
   keysAt,
-  leadSeconds,
   type ScheduledKey,
 } from './key-schedule.ts';
 import { generateSealingKey, generateSigningKey, type KeySet } from './keys.ts';
+import { isMisdated, withNextKey } from './next-key.ts';
 import { randomSecret } from './secret.ts';
 
 /** What a key ring is made of. */
@@ -21,6 +21,15 @@ export interface KeyRingOptions {
   exclusively: <T>(work: () => T) => Promise<T>;
   /** Epoch seconds. */
   now: () => number;
+}
+
+/** What became of a rotation. */
+export interface Rotation {
+  key: KeyStanding;
+  /** False where the key was waiting already. */
+  isNew: boolean;
+  /** Keys that were to be in use later than a key of now can be, as they stood before; the new key passes over them. */
+  misdated: KeyStanding[];
 }
 
 /** The keys of an installation while they change. */
@@ -37,10 +46,10 @@ export interface KeyRing {
   list(): KeyStanding[];
   /**
    * Makes the next key of a kind; it is used once everybody can know it. One that waits already is given instead, so
-   * that two who rotate at once rotate once.
+   * that two who rotate at once rotate once; unless a key is misdated, which the new one then passes over.
    * @throws KeyFileFault
    */
-  rotate(kind: KeyKind): Promise<{ key: KeyStanding; isNew: boolean }>;
+  rotate(kind: KeyKind): Promise<Rotation>;
   /**
    * Drops retiring keys; those that are in use or waiting stay.
    * @returns the ids of those that are gone now
@@ -109,17 +118,16 @@ export function openKeyRing({ file, exclusively, now }: KeyRingOptions): KeyRing
     list: () => describeKeys(schedule, now()),
     async rotate(kind) {
       const made = await generateKey(kind);
-      return change<{ key: KeyStanding; isNew: boolean }>((current) => {
-        const waiting = describeKeys(current, now()).find((key) => key.kind === kind && key.state === 'next');
-        if (waiting) return { result: { key: waiting, isNew: false } };
-        const createdAt = now();
-        const old = current[kind] as ScheduledKey<unknown>[];
-        // Later than all others, whatever became of the clock: it is to be the one in use.
-        const activeAt = Math.max(createdAt + leadSeconds[kind], ...old.map((key) => key.activeAt + 1));
-        const fresh = { ...made, createdAt, activeAt };
-        const next = { ...current, [kind]: [fresh, ...old] };
-        const key: KeyStanding = { kind, state: 'next', id: fresh.id, createdAt, activeAt: fresh.activeAt };
-        return { result: { key, isNew: true }, next };
+      return change<Rotation>((current) => {
+        const standings = describeKeys(current, now()).filter((key) => key.kind === kind);
+        const misdated = standings.filter((key) => isMisdated(key, now()));
+        const waiting = standings.findLast(({ state }) => state === 'next');
+        if (waiting && misdated.length === 0) return { result: { key: waiting, isNew: false, misdated } };
+        const keysOfKind = withNextKey<unknown>(kind, current[kind], made, now());
+        const [{ id, createdAt, activeAt }] = keysOfKind;
+        const next = { ...current, [kind]: keysOfKind };
+        const key: KeyStanding = { kind, state: 'next', id, createdAt, activeAt };
+        return { result: { key, isNew: true, misdated }, next };
       });
     },
     drop: (kind, ids) =>

@@ -58,7 +58,7 @@ export interface OrderedKeys<K> {
 
 /**
  * Orders the keys of one kind. Which is in use is a matter of the time alone, so that all processes agree; under a
- * clock that was set to before all keys it is the oldest.
+ * clock that was set to before all keys it is the oldest. Of keys with one time it is the one that stands first.
  * @param keys one at least
  * @param nowSeconds epoch seconds
  */

@@ -65,11 +65,45 @@ describe('a key ring', () => {
     expect({ ...ring.keys, signing: 0 }).toEqual({ ...before, signing: 0 });
   });
 
-  it('under a clock that was set back still makes a key that is used after the others', async () => {
+  it('passes over a key that a clock dated years ahead, and still opens what it sealed; the current one stays until the new one', async () => {
+    const { clock, open } = await startRings();
+    const ring = open();
+    const box = createSealedBox(ring.keys.sealing);
+    const before = box.seal('before', 'x');
+    clock.now = 1e8;
+    const ahead = (await ring.rotate('sealing')).key;
+    clock.now += 10;
+    ring.refresh();
+    const sealedAhead = box.seal('ahead', 'x');
+    clock.now = 2000;
+    const other = open();
+    const opened = () =>
+      [sealedAhead, before].map((sealed) => createSealedBox(other.keys.sealing).open(sealed, 'x'));
+    const current = other.keys.sealing[0]?.id;
+    const { key, isNew, misdated } = await other.rotate('sealing');
+    expect([isNew, key.activeAt, misdated.map(({ id }) => id)]).toEqual([true, 2010, [ahead.id]]);
+    expect(await other.rotate('sealing')).toEqual({ key, isNew: false, misdated: [] });
+    expect([other.keys.sealing[0]?.id, opened()]).toEqual([current, ['ahead', 'before']]);
+    clock.now = 2010;
+    other.refresh();
+    expect([other.keys.sealing[0]?.id, opened()]).toEqual([key.id, ['ahead', 'before']]);
+    const retiring = other.list().filter(({ state }) => state === 'retiring');
+    expect(retiring.map(({ id, retiredAt }) => [id, retiredAt])).toEqual([
+      [ahead.id, 2010],
+      [current, 2010],
+    ]);
+  });
+
+  it('whose only key is dated ahead uses that one until the next', async () => {
     const { clock, open } = await startRings();
     clock.now = 10;
-    const { key } = await open().rotate('cookies');
-    expect(key.activeAt).toBe(1001);
+    const ring = open();
+    const [only] = ring.keys.cookies;
+    const { key } = await ring.rotate('cookies');
+    expect([key.activeAt, ring.keys.cookies[0]]).toEqual([20, only]);
+    clock.now = 20;
+    ring.refresh();
+    expect(ring.keys.cookies[1]).toBe(only);
   });
 
   it('keeps its keys where the file is gone, open to others or damaged, and says so (T-163, T-179)', async () => {

@@ -14,6 +14,8 @@ export interface ListedKey extends KeyStanding {
 export interface RotatedKey extends KeyStanding {
   /** False where it was waiting already. */
   isNew: boolean;
+  /** Keys it passes over, as they stood before: they were to be in use later than a key of now can be. */
+  misdated: KeyStanding[];
 }
 
 /**
@@ -33,13 +35,13 @@ export function administerKeys(ring: KeyRing | undefined, rows: SealedRows, reco
         .list()
         .map((key) => (key.kind === 'sealing' ? { ...key, sealedRows: counts.get(key.id) ?? 0 } : key));
     },
-    /** Makes the next key of each kind. One that waits already is the next: nothing is made then. */
+    /** Makes the next key of each kind. One that waits already is the next: nothing is made then, unless a key is misdated. */
     async rotate(kinds: readonly KeyKind[]): Promise<RotatedKey[]> {
       const rotated: RotatedKey[] = [];
       for (const kind of kinds) {
-        const { key, isNew } = await needed().rotate(kind);
+        const { key, isNew, misdated } = await needed().rotate(kind);
         if (isNew) await record('key.rotated', { kind, keyId: key.id });
-        rotated.push({ ...key, isNew });
+        rotated.push({ ...key, isNew, misdated });
       }
       return rotated;
     },

@@ -1,5 +1,6 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
 import { type KeyKind, type KeyStanding, keyKinds } from '../../crypto/key-schedule.ts';
+import { isMisdated } from '../../crypto/next-key.ts';
 import type { Logger } from '../../observability/logger.ts';
 
 /** How long the keys of each kind are used and kept. */
@@ -58,6 +59,7 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
     intervalMs = 1000,
   } = options;
   const sealedAnew = new Map<string, { at: number; isSpent: boolean }>();
+  const misdated = new Set<string>();
   let lastProblem = '';
   let workedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -65,7 +67,16 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
 
   const rotateOld = async (kind: KeyKind): Promise<void> => {
     const keys = ring.list().filter((key) => key.kind === kind);
-    const isWaiting = keys.some(({ state }) => state === 'next');
+    for (const { id, activeAt } of keys.filter((key) => isMisdated(key, now()))) {
+      if (!misdated.has(id))
+        logger.warn(
+          { kind, keyId: id, activeAt: new Date(activeAt * 1000).toISOString() },
+          'a key is dated further ahead than a key is made: the clock was ahead then, or is behind now; where it is right now, gatehouse keys rotate passes over that key',
+        );
+      misdated.add(id);
+    }
+    // Not before the current key is due: a clock that is behind looks the same, and would have good keys passed over.
+    const isWaiting = keys.some((key) => key.state === 'next' && !isMisdated(key, now()));
     if (isWaiting || !keys.some((key) => isDue(key, rotateAfterSeconds[kind], now()))) return;
     const { key, isNew } = await ring.rotate(kind);
     if (isNew) record('key.rotated', { kind, keyId: key.id });

@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import type { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, processIo } from '../output.ts';
@@ -10,6 +11,22 @@ interface KeysOptions extends InstallationOptions {
 const kinds = ['signing', 'cookies', 'sealing'] as const;
 
 type Kind = (typeof kinds)[number];
+
+type Rotated = Awaited<ReturnType<Administration['keys']['rotate']>>[number];
+
+type Administration = ReturnType<typeof createAdministration>;
+
+function rotationSentences({ kind, id, activeAt, isNew, misdated }: Rotated): string[] {
+  if (!isNew)
+    return [`${kind}: ${id} was waiting already, in use from ${isoTime(activeAt)}; no other was made.`];
+  return [
+    `${kind}: ${id} is in use from ${isoTime(activeAt)}; the old key stays as long as anybody needs it.`,
+    ...misdated.map(
+      (key) =>
+        `${kind}: ${key.id} was dated ${isoTime(key.activeAt)}: the clock was ahead then, or is behind now. It is passed over, and stays as long as the old key.`,
+    ),
+  ];
+}
 
 /** Registers `gatehouse keys list|rotate`. @param io its surroundings; those of the process by default */
 export function registerKeys(program: Command, io: CommandIo = processIo()): void {
@@ -44,11 +61,7 @@ export function registerKeys(program: Command, io: CommandIo = processIo()): voi
       const rotated = await withAdministration(options, false, (administration) =>
         administration.keys.rotate(kind === 'all' ? kinds : [kind]),
       );
-      const sentences = rotated.map((key) =>
-        key.isNew
-          ? `${key.kind}: ${key.id} is in use from ${isoTime(key.activeAt)}; the old key stays as long as anybody needs it.`
-          : `${key.kind}: ${key.id} was waiting already, in use from ${isoTime(key.activeAt)}; no other was made.`,
-      );
+      const sentences = rotated.flatMap(rotationSentences);
       io.stdout.write(options.json ? formatJson(rotated) : `${sentences.join('\n')}\n`);
     });
 }

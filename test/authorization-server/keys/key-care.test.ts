@@ -79,6 +79,35 @@ describe('the care of keys', () => {
     await care.close();
   });
 
+  it('does not wait for a key that a clock dated years ahead, and says once that there is one', async () => {
+    const { ring, lookAt, clock, states, events, warnings, care } = await startCare({
+      rotateAfterSeconds: { ...never, cookies: 5000 },
+    });
+    clock.now = 1e8;
+    await ring.rotate('cookies');
+    await lookAt(5000);
+    await lookAt(5100);
+    expect([states('cookies'), events]).toEqual([['next', 'current'], []]);
+    expect(warnings).toEqual([expect.stringContaining('gatehouse keys rotate')]);
+    await lookAt(6000);
+    await lookAt(6010);
+    expect(events).toEqual(['key.rotated cookies']);
+    expect(states('cookies')).toEqual(['current', 'retiring', 'retiring']);
+    expect(warnings).toHaveLength(1);
+    await care.close();
+  });
+
+  it('rotates nothing under a clock that is behind', async () => {
+    const { ring, lookAt, states, events, care } = await startCare({
+      rotateAfterSeconds: { signing: 5000, cookies: 5000, sealing: 5000 },
+    });
+    await ring.rotate('cookies');
+    await lookAt(0);
+    await lookAt(100);
+    expect([states('cookies'), events]).toEqual([['next', 'current'], []]);
+    await care.close();
+  });
+
   it('leaves keys to the operator where it is told so', async () => {
     const { lookAt, events, care } = await startCare();
     await lookAt(1e9);

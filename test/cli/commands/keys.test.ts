@@ -43,6 +43,26 @@ describe('gatehouse keys', () => {
     });
   });
 
+  it('rotate does not leave it at a key that a clock dated years ahead, and says so', async () => {
+    const data = await newInstallation();
+    const rotate = async () =>
+      (await runCommand(registerKeys, ['keys', 'rotate', 'signing', '--data', data])).stdout;
+    await rotate();
+    const file = join(data, 'gatehouse.keys.json');
+    const schedule = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
+    const [ahead, current] = schedule.signing as [KeySchedule['signing'][number], unknown];
+    ahead.activeAt += 3 * 365 * 86_400;
+    writeFileSync(file, JSON.stringify({ ...schedule, version: 2 }));
+    const [made, passedOver] = (await rotate()).split('\n');
+    expect(made).toMatch(/^signing: \S+ is in use from \S+; the old key stays/);
+    expect(passedOver).toBe(
+      `signing: ${ahead.id} was dated ${isoTime(ahead.activeAt)}: the clock was ahead then, or is behind now. It is passed over, and stays as long as the old key.`,
+    );
+    const { signing } = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
+    expect(signing).toHaveLength(3);
+    expect(signing[2]).toEqual(current);
+  });
+
   it('list tells when a retiring key was replaced', async () => {
     const data = await newInstallation();
     const file = join(data, 'gatehouse.keys.json');
