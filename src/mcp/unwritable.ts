@@ -10,6 +10,14 @@ export const notWritable: JsonRpcError = {
     'The MCP server gave something that cannot be written as JSON. The call may have had its effect; the log of the server says what it was.',
 };
 
+/** How many levels of objects in one another are written: more than anybody means, and far less than the stack bears. */
+const maxDepth = 1_000;
+
+/** How many of them are named where there are more. */
+const namedLevels = 5;
+
+const tooDeep = `has more than ${maxDepth} levels within it`;
+
 /**
  * Finds what of a message of a server cannot be written as JSON. Asked where the message leaves the server, so that
  * whatever writes it later, to whatever transport, does not fail.
@@ -34,38 +42,79 @@ export function createWritableCheck(logger: Logger): CheckWritable {
   };
 }
 
+/** Where something stands that JSON cannot hold, and what is wrong with it. */
+interface Fault {
+  /** From the inside out: the members that lead there. */
+  trail: { name: string | number; member: unknown }[];
+  what: string;
+}
+
 /**
- * Says where something holds what `JSON.stringify` throws at: BigInts, circles, members that throw. Looks at no text, so
- * that it costs little where much is said.
+ * Says where something holds what `JSON.stringify` throws at: BigInts, circles, more levels than its stack may bear,
+ * members that throw. Looks at no text, so that it costs little where much is said.
  * @returns a sentence for who wrote the server; undefined where all of it can be written
  */
 export function findUnwritable(value: unknown): string | undefined {
   try {
-    return find(value, '', []);
+    const fault = find(value, '', 0);
+    return fault && describe(value, fault);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-function find(value: unknown, place: string, outside: readonly unknown[]): string | undefined {
-  if (typeof value === 'bigint') return hasOwnForm(value) ? undefined : `${place} is a BigInt`;
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (outside.includes(value)) return `${place} is an object it stands in itself`;
-  if (hasOwnForm(value)) {
-    JSON.stringify(value);
+/** Looks for no circles: whoever follows one comes to the limit of depth. */
+function find(value: unknown, name: string | number, depth: number): Fault | undefined {
+  if (!canFail(value)) return undefined;
+  const form = formOf(value, name);
+  if (typeof form === 'bigint' || form instanceof BigInt) return { trail: [], what: 'is a BigInt' };
+  if (typeof form !== 'object' || form === null) return undefined;
+  if (depth === maxDepth) return { trail: [], what: tooDeep };
+  if (Array.isArray(form)) {
+    for (let index = 0; index < form.length; index++) {
+      const fault = findWithin(form[index], index, depth);
+      if (fault) return fault;
+    }
     return undefined;
   }
-  const within = [...outside, value];
-  for (const name of Array.isArray(value) ? value.keys() : Object.keys(value)) {
-    const member = (value as Record<string | number, unknown>)[name];
-    // Most members are text or numbers.
-    if (typeof member !== 'object' && typeof member !== 'bigint') continue;
-    const fault = find(member, place === '' ? `${name}` : `${place}.${name}`, within);
-    if (fault !== undefined) return fault;
+  for (const key of Object.keys(form)) {
+    const fault = findWithin((form as Record<string, unknown>)[key], key, depth);
+    if (fault) return fault;
   }
   return undefined;
 }
 
-function hasOwnForm(value: object | bigint): boolean {
-  return typeof (value as { toJSON?: unknown }).toJSON === 'function';
+function findWithin(member: unknown, name: string | number, depth: number): Fault | undefined {
+  const fault = find(member, name, depth + 1);
+  fault?.trail.push({ name, member });
+  return fault;
+}
+
+/** Whether it is more than text, a number or the like. */
+function canFail(value: unknown): value is object | bigint {
+  return (
+    (typeof value === 'object' && value !== null) || typeof value === 'bigint' || typeof value === 'function'
+  );
+}
+
+/** What is written in its place: itself, unless it says otherwise. */
+function formOf(value: object | bigint, name: string | number): unknown {
+  const { toJSON } = value as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? toJSON.call(value, `${name}`) : value;
+}
+
+function describe(value: unknown, { trail, what }: Fault): string {
+  const inwards = trail.toReversed();
+  const place = (end?: number): string =>
+    inwards
+      .slice(0, end)
+      .map(({ name }) => name)
+      .join('.');
+  if (what !== tooDeep) return `${place()} ${what}`;
+  const outside = new Set([value]);
+  for (const [index, { member }] of inwards.entries()) {
+    if (outside.has(member)) return `${place(index + 1)} is an object it stands in itself`;
+    outside.add(member);
+  }
+  return `${place(namedLevels)} ${what}`;
 }

@@ -13,6 +13,17 @@ import { openStream } from './support/sse-stream.ts';
 const circle: Record<string, unknown> = {};
 circle.self = circle;
 
+/** Objects in one another. */
+function nest(levels: number): object {
+  let outermost = {};
+  for (let level = 1; level < levels; level++) outermost = { next: outermost };
+  return outermost;
+}
+
+const throwing = () => {
+  throw new Error('not now');
+};
+
 describe('what JSON cannot hold', () => {
   it.each([
     [{ result: { rows: [{ id: 1 }, { id: 2n }] } }, 'result.rows.1.id is a BigInt'],
@@ -25,7 +36,11 @@ describe('what JSON cannot hold', () => {
       },
       'not now',
     ],
-    [{ a: { toJSON: () => ({ b: 1n }) } }, expect.stringContaining('BigInt')],
+    [{ a: { toJSON: () => ({ b: 1n }) } }, 'a.b is a BigInt'],
+    [{ a: Object(1n) }, 'a is a BigInt'],
+    [{ a: [Object.assign(() => 1, { toJSON: throwing })] }, 'not now'],
+    [{ list: [0, { of: { list: [circle] } }] }, 'list.1.of.list.0.self is an object it stands in itself'],
+    [nest(100_000), 'next.next.next.next.next has more than 1000 levels within it'],
   ])('is found: %#', (value, fault) => {
     expect(() => JSON.stringify(value)).toThrow();
     expect(findUnwritable(value)).toEqual(fault);
@@ -35,10 +50,24 @@ describe('what JSON cannot hold', () => {
     { result: { date: new Date(0), none: undefined, list: [1, 'x', null], call: () => 1n } },
     { first: [circle.none], twice: [modernVersions, modernVersions] },
     { a: { toJSON: () => 'b', hidden: 1n } },
+    { a: Object.assign(() => 1n, { toJSON: () => 'b' }), key: { toJSON: (name: string) => name } },
+    nest(1000),
   ])('is not seen in what it can: %#', (value) => {
     expect(() => JSON.stringify(value)).not.toThrow();
     expect(findUnwritable(value)).toBeUndefined();
   });
+});
+
+it('costs about as much as writing where there are many objects, however deep', () => {
+  const rows = Array.from({ length: 100_000 }, (_, id) => ({ id, at: { x: 1 }, of: { y: 2 } }));
+  const within = [...Array(200)].reduce((inner: unknown) => ({ inner }), rows);
+  const timeOf = (work: () => unknown): number => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  };
+  const times = [1, 2, 3].map(() => timeOf(() => findUnwritable(within)));
+  expect(Math.min(...times)).toBeLessThan(5 * timeOf(() => JSON.stringify(within)));
 });
 
 /** The tools of a server of version 1 or 2: answers that cannot be written, a log message and a question that cannot. */
