@@ -126,20 +126,27 @@ async function waitWhileHeld(
  * for that has it for itself.
  * @param data path of the folder
  * @param signal ends the wait
- * @throws StorageFault, KeyFileFault, the AbortError of the signal
+ * @throws StorageFault, such as DatabaseHeld where another process reads the database and lets nobody write; KeyFileFault; the
+ * AbortError of the signal
  */
 export async function openInstallation(
   data: string,
   { stderr }: Pick<CommandIo, 'stderr'> = processIo(),
   signal?: AbortSignal,
 ): Promise<DataFolder> {
-  for (;;) {
+  for (let mayBeFree = false; ; ) {
     await waitWhileHeld(data, stderr, signal);
     try {
       return await openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
     } catch (error) {
       if (!(error instanceof DatabaseHeld)) throw error;
+      const isHeld = lookAtDatabase(join(data, 'gatehouse.db')) === 'held';
+      // It may just have been let go of; one that can be read and yet not be opened again is in the way of others.
+      if (!isHeld && mayBeFree) throw error;
+      mayBeFree = !isHeld;
     }
+    // Opening waits without the event loop: this alone lets a signal in.
+    await pause(lookAgainMs, undefined, signal && { signal });
   }
 }
 

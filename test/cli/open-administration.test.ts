@@ -1,11 +1,23 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { findDataFolder, openInstallation, withAdministration } from '../../src/cli/open-administration.ts';
+import { DatabaseHeld } from '../../src/storage/sqlite/held-alone.ts';
 import { testFolder } from '../client/support/folder.ts';
 import { earlierDataFolder } from '../storage/sqlite/earlier-database.ts';
 import { testIo } from './support/client-commands.ts';
 import { newInstallation, withInstallation } from './support/installation.ts';
+
+/** A data folder whose database was taken out of WAL mode, and is being read: it can be read beside that, and not be opened. */
+async function readDataFolder(): Promise<string> {
+  const data = await newInstallation();
+  const db = new Database(join(data, 'gatehouse.db'));
+  onTestFinished(() => void db.close());
+  db.pragma('journal_mode = DELETE');
+  db.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+  return data;
+}
 
 describe('an operator’s command', () => {
   it('works beside a running server', async () => {
@@ -36,6 +48,19 @@ describe('an operator’s command', () => {
       expect(written.stderr).toMatch(said);
     }
   });
+
+  it('does not wait for ever for a database that can be read and not be opened', async () => {
+    const data = await readDataFolder();
+    const { io, written } = testIo();
+    await expect(openInstallation(data, io)).rejects.toThrow(DatabaseHeld);
+    expect(written.stderr).toBe('');
+  }, 30_000);
+
+  it('is ended by its signal also between two tries to open the database', async () => {
+    const data = await readDataFolder();
+    const signal = AbortSignal.timeout(100);
+    await expect(openInstallation(data, testIo().io, signal)).rejects.toMatchObject({ name: 'AbortError' });
+  }, 30_000);
 
   it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {
     const data = join(testFolder(), 'data');
