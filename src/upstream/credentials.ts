@@ -24,7 +24,7 @@ function readSecret(
   environment: Environment,
 ): { text: string } | { problem: string } {
   if (typeof secret !== 'object') return { text: String(secret) };
-  const text = Object.hasOwn(environment, secret.env) ? environment[secret.env] : undefined;
+  const text = Object.hasOwn(environment, secret.env) ? environment[secret.env]?.trim() : undefined;
   return text ? { text } : { problem: `clientSecret: the environment has no ${secret.env}: set it` };
 }
 

@@ -26,7 +26,10 @@ describe('what this server proves itself with at an upstream', () => {
     expect(await readCredentials(given, { WORK_SECRET: 'canary' })).toEqual({
       identity: { clientId: 'c', clientSecret: 'canary' },
     });
-    for (const environment of [{}, { WORK_SECRET: '' }, { WORK_SECRETS: 'canary' }])
+    expect(await readCredentials(given, { WORK_SECRET: 'canary\r\n' })).toEqual({
+      identity: { clientId: 'c', clientSecret: 'canary' },
+    });
+    for (const environment of [{}, { WORK_SECRET: '' }, { WORK_SECRET: ' \n' }, { WORK_SECRETS: 'canary' }])
       expect(await readCredentials(given, environment)).toEqual({
         problem: 'clientSecret: the environment has no WORK_SECRET: set it',
       });

@@ -1,10 +1,14 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
+import { keysAt } from '../../crypto/key-schedule.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import { isDamage, isFullDisk } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
+import { requireWritable } from './folder-access.ts';
+import { DatabaseHeld, isBusy } from './held-alone.ts';
+import { requireFittingKeys } from './installation.ts';
 import { findUpgrade, requireKnownSchema } from './migrate.ts';
 import { explain } from './open.ts';
 
@@ -24,11 +28,16 @@ export type DataFolderState =
 export async function inspectDataFolder(folder: string): Promise<DataFolderState> {
   const file = join(folder, dataFiles.database);
   try {
-    if (!statSync(file, { throwIfNoEntry: false })) return { state: 'new' };
-    readKeyFile(join(folder, dataFiles.keys));
+    requireWritable(folder);
+    const keyFile = join(folder, dataFiles.keys);
+    const isNew = !statSync(file, { throwIfNoEntry: false });
+    if (isNew && !existsSync(keyFile)) return { state: 'new' };
+    const keys = keysAt(readKeyFile(keyFile), Math.floor(Date.now() / 1000));
+    if (isNew) return { state: 'new' };
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {
       requireKnownSchema(db);
+      requireFittingKeys(db, keys);
       const pages = db.pragma('page_count', { simple: true }) as number;
       const pageBytes = db.pragma('page_size', { simple: true }) as number;
       const upgrade = findUpgrade(db);
@@ -40,6 +49,7 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
     if (error instanceof KeyFileFault || error instanceof StorageFault)
       return { state: 'faulty', fault: error.message };
     if (isDamage(error) || isFullDisk(error)) return { state: 'faulty', fault: explain(error, file).message };
+    if (isBusy(error)) return { state: 'faulty', fault: new DatabaseHeld(error).message };
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown cause';
     return {
       state: 'faulty',

@@ -1,10 +1,11 @@
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { inspectDataFolder } from '../../../src/storage/sqlite/inspect.ts';
 import { testFolder } from '../../client/support/folder.ts';
+import { runProgram } from '../../support/program.ts';
 import { earlierDataFolder, schemas } from './earlier-database.ts';
 
 describe('a look at a data folder', () => {
@@ -46,6 +47,19 @@ describe('a look at a data folder', () => {
     });
   });
 
+  it('says that another process has the database for itself', async () => {
+    const folder = await earlierDataFolder();
+    const holder = runProgram('test/storage/sqlite/hold-alone.ts', [join(folder, 'gatehouse.db'), '60000']);
+    onTestFinished(() => holder.stop());
+    await holder.waitFor('stdout', /held/);
+    expect(await inspectDataFolder(folder)).toEqual({
+      state: 'faulty',
+      fault: expect.stringMatching(
+        /^Another process has the database for itself.* Wait for it, or end it\.$/,
+      ),
+    });
+  }, 30_000);
+
   it('finds keys that others can read, and a database that is none', async () => {
     const folder = testFolder();
     await (await openDataFolder(folder)).storage.close();
@@ -59,6 +73,24 @@ describe('a look at a data folder', () => {
     expect(await inspectDataFolder(folder)).toMatchObject({
       state: 'faulty',
       fault: 'The database is damaged. Put a backup in its place; nothing was changed.',
+    });
+  });
+
+  it('finds keys of another database, and damaged ones without a database, which the server would refuse (T-179)', async () => {
+    const [folder, other] = [testFolder(), testFolder()];
+    for (const each of [folder, other]) await (await openDataFolder(each)).storage.close();
+    const keys = join(folder, 'gatehouse.keys.json');
+    copyFileSync(join(other, 'gatehouse.keys.json'), keys);
+    expect(await inspectDataFolder(folder)).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('The key file belongs to another database.'),
+    });
+    rmSync(join(folder, 'gatehouse.db'));
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'new' });
+    writeFileSync(keys, 'garbage');
+    expect(await inspectDataFolder(folder)).toMatchObject({
+      state: 'faulty',
+      fault: expect.stringContaining('The key file is damaged.'),
     });
   });
 });
