@@ -34,7 +34,11 @@ export interface AuditQuery {
   after?: number;
   /** Only this event, or with `login.` all that begin so. */
   event?: string;
+  /** Only what names this account. */
   accountId?: string;
+  /** The address of that account, in lower case: what was done to it by its address is given as well. */
+  accountEmail?: string;
+  /** Only what names this client, or was done to it. */
   clientId?: string;
   /** Only rows of this time or later, epoch seconds. */
   since?: number;

@@ -56,12 +56,15 @@ function withFilter(command: Command): Command {
     .option('--until <time>', 'only of before this time', parseTime);
 }
 
-/** What is asked of the log, which names accounts by their ids. */
+/** What is asked of the log, which names accounts by their ids, and those that operators work on by their addresses. */
 async function queryOf({ accounts }: Administration, { event, account, client, since, until }: Filter) {
-  const accountId = account?.includes('@') ? (await accounts.show(account)).id : account;
+  const shown = account?.includes('@')
+    ? await accounts.show(account)
+    : account !== undefined && (await accounts.list()).find(({ id }) => id === account);
   return {
     ...(event === undefined ? undefined : { event }),
-    ...(accountId === undefined ? undefined : { accountId }),
+    ...(account === undefined ? undefined : { accountId: account }),
+    ...(shown ? { accountId: shown.id, accountEmail: shown.email } : undefined),
     ...(client === undefined ? undefined : { clientId: client }),
     ...(since === undefined ? undefined : { since }),
     ...(until === undefined ? undefined : { until }),

@@ -73,18 +73,27 @@ export function createAuditStore(
   }
 
   function conditions(query: AuditQuery): { where: string; values: unknown[] } {
-    const rules: [string, unknown][] = [
+    const { accountId, accountEmail, clientId } = query;
+    const rules: [string, ...unknown[]][] = [
       ['seq > ?', query.after],
       ['at >= ?', query.since],
       ['at < ?', query.until],
       [query.event?.endsWith('.') ? "event GLOB ? || '*'" : 'event = ?', query.event],
-      ["details ->> 'accountId' = ?", query.accountId],
-      ["details ->> 'clientId' = ?", query.clientId],
+      [
+        `(details ->> 'accountId' = ? OR event GLOB 'account.*' AND lower(details ->> 'target') = ?)`,
+        accountId,
+        accountEmail ?? null,
+      ],
+      [
+        `(details ->> 'clientId' = ? OR event GLOB 'client.*' AND details ->> 'target' = ?)`,
+        clientId,
+        clientId,
+      ],
     ];
     const given = rules.filter(([, value]) => value !== undefined);
     return {
       where: given.length === 0 ? '' : `WHERE ${given.map(([rule]) => rule).join(' AND ')}`,
-      values: given.map(([, value]) => value),
+      values: given.flatMap(([, ...values]) => values),
     };
   }
 

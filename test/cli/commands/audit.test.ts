@@ -61,7 +61,7 @@ describe('gatehouse audit', () => {
         { at: 1_800_000_200, event: 'login.succeeded', details: { accountId: id } },
       ]);
     });
-    const { stdout } = await run(data, 'list', '--json', '--account', 'ada@example.com');
+    const { stdout } = await run(data, 'list', '--json', '--account', 'ada@example.com', '--event', 'login.');
     expect(JSON.parse(stdout)).toMatchObject([{ event: 'login.succeeded' }]);
     const { error } = await run(data, 'export', '--account', 'nobody@example.com');
     expect(String(error)).toContain('There is no account nobody@example.com.');
@@ -120,6 +120,28 @@ describe('gatehouse audit', () => {
     const { stdout, error } = await run(await withEvents(), 'verify', '--head', `2:${'x'.repeat(43)}`);
     expect(stdout).toBe('Not whole:\nevent 2: other head\n');
     expect(error).toMatchObject({ exitCode: exitCodes.faultsFound });
+  });
+
+  it('gives what operators did to an account or a client with what else names it', async () => {
+    const data = await withEvents();
+    const id = await withInstallation(data, async ({ storage, administration }) => {
+      await administration.accounts.disable('ADA@example.com');
+      await administration.accounts.add('bob@example.com', 'correct horse battery staple');
+      await storage.audit.append([
+        { at: 1_800_000_200, event: 'client.approved', details: { operator: 'o', target: 'c1' } },
+        { at: 1_800_000_201, event: 'client.approved', details: { operator: 'o', target: 'c2' } },
+        { at: 1_800_000_202, event: 'grant.revoked', details: { operator: 'o', target: 'c1' } },
+      ]);
+      return (await storage.accounts.findByEmail('ada@example.com'))?.id ?? '';
+    });
+    const events = async (...args: string[]) =>
+      JSON.parse((await run(data, 'list', '--json', ...args)).stdout).map(
+        ({ event }: { event: string }) => event,
+      );
+    for (const account of ['Ada@example.com', id])
+      expect(await events('--account', account)).toEqual(['account.added', 'account.disabled']);
+    expect(await events('--client', 'c1')).toEqual(['token.issued', 'client.approved']);
+    expect(await events('--client', 'c1', '--account', 'a1')).toEqual(['token.issued']);
   });
 
   it.each([
