@@ -7,7 +7,7 @@ import { loadSettings } from '../../config/load.ts';
 import { showSettings } from '../../config/shown-settings.ts';
 import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { adviseOnSettings } from '../../settings-advice.ts';
-import { inspectDataFolder } from '../../storage/sqlite/index.ts';
+import { adviseOnFolder, inspectDataFolder } from '../../storage/sqlite/index.ts';
 import { findUnusable } from '../../upstream/examination/configured.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -71,7 +71,11 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
           io.stdout.write(formatJson({ problems: error.problems }));
         throw error;
       });
-      const warnings = [...unreadFile(options), ...adviseOnSettings(settings)];
+      const warnings = [
+        ...unreadFile(options),
+        ...adviseOnSettings(settings),
+        ...adviseOnFolder(settings.data),
+      ];
       const data = await inspectDataFolder(settings.data);
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {

@@ -5,13 +5,13 @@ import { createAdministration } from '../../authorization-server/administration/
 import { loadSettings } from '../../config/load.ts';
 import { createGatehouse, type GatehouseOptions } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
-import type { DataFolder } from '../../storage/sqlite/index.ts';
+import { adviseOnFolder, type DataFolder } from '../../storage/sqlite/index.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { openInstallation } from '../open-administration.ts';
-import { formatJson, processIo } from '../output.ts';
+import { formatJson, printableLine, processIo } from '../output.ts';
 import { formatWelcome } from '../welcome.ts';
 
 interface ServeOptions {
@@ -156,6 +156,8 @@ export async function runServer(
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
     const folder = await openUnlessStopped(settings.data, stopped);
     if (!folder) return;
+    for (const warning of adviseOnFolder(settings.data))
+      io.stderr.write(`Warning: ${printableLine(warning)}\n`);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
       const gatehouse = await createGatehouse({

@@ -61,6 +61,14 @@ describe('gatehouse check-config', () => {
     expect(error).toBeUndefined();
   });
 
+  it('warns of a data folder that every user of the machine may write', async () => {
+    const data = await newInstallation();
+    chmodSync(data, 0o777);
+    const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
+    expect(stdout).toContain('\nWarning: All users of this machine may write to the data folder (mode 777)');
+    expect(error).toBeUndefined();
+  });
+
   it('names every problem of the settings', async () => {
     const { error } = await check({ publicURL: 'https://a.example', listen: { port: -1 } }).ran;
     expect(String(error)).toMatch(/did you mean publicUrl\?/);

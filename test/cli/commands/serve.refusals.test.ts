@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
@@ -41,6 +41,14 @@ describe('gatehouse serve', () => {
       email: 'owner@localhost',
       generatedPassword: expect.stringMatching(/.{12}/),
     });
+  });
+
+  it('warns of a data folder that every user of the machine may write', async () => {
+    const data = testFolder();
+    chmodSync(data, 0o777);
+    expect((await serve(['--data', data])).log()).toMatch(
+      /^Warning: All users of this machine may write to the data folder \(mode 777\).* Run: chmod 700 /m,
+    );
   });
 
   it('on a port in use says so, and how to choose another', async () => {
