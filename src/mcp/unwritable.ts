@@ -21,21 +21,36 @@ const tooDeep = `has more than ${maxDepth} levels within it`;
 /**
  * Finds what of a message of a server cannot be written as JSON. Asked where the message leaves the server, so that
  * whatever writes it later, to whatever transport, does not fail.
- * @param request of the client, which the message answers or belongs to
+ * @param asked by the client: what the message answers or belongs to
  * @returns the error that stands in its place; what it was is in the log then
  */
-export type CheckWritable = (message: Message, request?: RequestMessage) => JsonRpcError | undefined;
+export type CheckWritable = (message: Message, asked?: Asked) => JsonRpcError | undefined;
+
+/** What of a request tells it from others, to who reads the log. Its arguments are none of it. */
+export interface Asked {
+  readonly method: string;
+  /** Of the tool or prompt, or the URI of the resource. */
+  readonly name: string | undefined;
+}
+
+/** Tells what a request asks for. */
+export function askedOf({ method, params }: RequestMessage): Asked {
+  const name = params?.name ?? params?.uri;
+  return { method, name: typeof name === 'string' ? name : undefined };
+}
 
 /** Creates the check of what servers of this process say: they hand over objects, not JSON. */
 export function createWritableCheck(logger: Logger): CheckWritable {
-  return (message, request) => {
+  return (message, asked) => {
     const fault = findUnwritable(message);
     if (fault === undefined) return undefined;
-    const { method, params } = request ?? {};
-    const named = params?.name ?? params?.uri;
-    const name = typeof named === 'string' ? loggable(named) : undefined;
     logger.error(
-      { method, name, said: message.method ?? 'the answer', fault: loggable(fault) },
+      {
+        method: asked?.method,
+        name: loggable(asked?.name),
+        said: message.method ?? 'the answer',
+        fault: loggable(fault),
+      },
       'an MCP server gave something that cannot be written as JSON',
     );
     return notWritable;

@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import type { Asked } from '../unwritable.ts';
 import type { JsonRpcError } from './conversation.ts';
 
 /** A JSON-RPC response: an answer to a request of the other side. */
@@ -34,8 +35,8 @@ export interface Call {
   readonly progressToken: unknown;
   /** Takes the answer before the party does; its id is the client's. */
   readonly onAnswer: ((answer: Answer) => void) | undefined;
-  /** The request, as the client sent it. Absent on notifications. */
-  readonly request: RequestMessage | undefined;
+  /** What the log says of it: the request itself, which may be large, is the server's. Absent on notifications. */
+  readonly asked: Asked | undefined;
   /** Id and progress token at the server. */
   lineId: number;
   /** Whether what the server sends because of it may still go to the client. */

@@ -7,7 +7,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { Reception } from '../reception.ts';
 import type { McpLike } from '../server-source.ts';
-import { type CheckWritable, createWritableCheck } from '../unwritable.ts';
+import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { InitializeParams, JsonRpcError, Sender } from './conversation.ts';
 import { MessageContext } from './message-context.ts';
 import type { Answer, Call, Party } from './party.ts';
@@ -136,7 +136,15 @@ export class ServerLine implements Transport {
     const meta = params?._meta as { progressToken?: unknown } | undefined;
     const progressToken = meta?.progressToken;
     const lineId = ++this.#lastId;
-    const call: Call = { party, id, progressToken, onAnswer, request: message, lineId, isRunning: true };
+    const call: Call = {
+      party,
+      id,
+      progressToken,
+      onAnswer,
+      asked: askedOf(message),
+      lineId,
+      isRunning: true,
+    };
     this.#calls.set(lineId, call);
     party?.calls.set(lineId, call);
     if (this.isClosed) {
@@ -171,7 +179,7 @@ export class ServerLine implements Transport {
       id: undefined,
       progressToken: undefined,
       onAnswer: undefined,
-      request: undefined,
+      asked: undefined,
     };
     this.#deliver(passed, { ...origin, lineId: 0, isRunning: true }, sender);
   }
@@ -196,10 +204,10 @@ export class ServerLine implements Transport {
     const related = options?.relatedRequestId;
     if (said.method === undefined) {
       const call = this.#calls.get(said.id);
-      const error = call && this.#checkWritable?.(said, call.request);
+      const error = call && this.#checkWritable?.(said, call.asked);
       if (call) this.#answer(call, error ? { jsonrpc: '2.0', error } : said);
     } else {
-      const error = this.#checkWritable?.(said, this.#originOf(related)?.request);
+      const error = this.#checkWritable?.(said, this.#originOf(related)?.asked);
       if (said.id === undefined) {
         if (!error) this.#spread(said, related);
       } else if (error) this.#refuse(said.id, error);

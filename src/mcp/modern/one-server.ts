@@ -13,7 +13,7 @@ import type { Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { lazyRequest } from '../conversations/lazy-request.ts';
 import type { McpLike } from '../server-source.ts';
-import { createWritableCheck } from '../unwritable.ts';
+import { askedOf, createWritableCheck } from '../unwritable.ts';
 import type { Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf } from './changes.ts';
 import { modernRevision } from './envelope.ts';
@@ -68,7 +68,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
 
   const hearNotification = (notification: Message, relatedTo?: RequestId): void => {
     const call = relatedTo === undefined ? undefined : running.get(relatedTo);
-    if (checkWritable(notification, call?.request)) return;
+    if (checkWritable(notification, call && askedOf(call.request))) return;
     const change = changeOf(notification);
     if (change?.method === 'notifications/tools/list_changed') schemas.forget();
     if (change) publish(change);
@@ -85,7 +85,7 @@ export async function connectOneServer(options: OneServerOptions): Promise<Backe
     const call = id === undefined ? undefined : running.get(id);
     if (!call || id === undefined) return;
     running.delete(id);
-    const error = checkWritable(message as Message, call.request) ?? message.error;
+    const error = checkWritable(message as Message, askedOf(call.request)) ?? message.error;
     call.answer(
       error
         ? { status: statusOf(error.code, id === handingOver), error }

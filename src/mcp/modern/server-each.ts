@@ -7,7 +7,7 @@ import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
-import { type CheckWritable, createWritableCheck } from '../unwritable.ts';
+import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
@@ -166,7 +166,7 @@ function tap(server: McpServer | Server, call: Call, { tell, checkWritable }: Ta
     const send = transport.send.bind(transport);
     transport.send = async (message: JSONRPCMessage, options) => {
       const isNotification = 'method' in message && !('id' in message);
-      const error = checkWritable(message as Message, call.request);
+      const error = checkWritable(message as Message, askedOf(call.request));
       if (!isNotification) {
         const unwritten = { jsonrpc: '2.0', id: (message as Message).id, error } as JSONRPCMessage;
         return send(error ? unwritten : message, options);

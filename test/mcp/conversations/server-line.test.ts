@@ -1,7 +1,11 @@
 import { McpServer, type Transport } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { InFlightMap } from '../../../src/collections/in-flight-map.ts';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
+import type { Call } from '../../../src/mcp/conversations/party.ts';
+import { ServerLine } from '../../../src/mcp/conversations/server-line.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { startOneForAll, versions } from './support/one-for-all.ts';
 import { openTalk, startConversations, type Talk } from './support/talk.ts';
 
@@ -141,6 +145,24 @@ it('progress that names the token of one call and is said for another reaches ne
 });
 
 describe('memory', () => {
+  it('holds of a running call what the log says of it, not its request, which may be large', () => {
+    const noop = () => undefined;
+    const line = new ServerLine({ announce: noop, onClose: noop, logger: createLogger('silent') });
+    const ann = { sessionId: 'a', calls: new InFlightMap<number, Call>(), hear: noop, checkRequest: noop };
+    const params = { name: 'echo', arguments: { text: 'x' }, _meta: { progressToken: 1 } };
+    const request = { jsonrpc: '2.0' as const, id: 1, method: 'tools/call', params };
+    line.call(ann, request, {});
+    const [call] = ann.calls.values();
+    expect(call).toEqual({
+      party: ann,
+      id: 1,
+      progressToken: 1,
+      asked: { method: 'tools/call', name: 'echo' },
+      lineId: 1,
+      isRunning: true,
+    });
+  });
+
   it('does not grow with calls, asked questions and conversations that end', async () => {
     const server = new McpServer({ name: 'x', version: '1' });
     server.registerTool('echo', { inputSchema: z.object({}) }, () => ({ content: [] }));
