@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
@@ -31,15 +31,42 @@ export const dataFiles = { database: 'gatehouse.db', keys: 'gatehouse.keys.json'
 /** What a folder that cannot be made or written fails with. */
 const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', 'ENOENT', 'EISDIR']);
 
-/** Makes a folder and what is missing above it. Node's own recursive way never ends where a parent takes no folders (/proc). */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
+/** Says of a folder that cannot be made or written what to do; any other error stays as it is. */
+function explainFolder(error: unknown, folder: string): unknown {
+  return folderFaults.has((error as NodeJS.ErrnoException).code ?? '')
+    ? new StorageFault(notWritable(folder), { cause: error })
+    : error;
+}
+
+/**
+ * Makes a folder and what is missing above it. Node's own recursive way never ends where a parent takes no folders (/proc).
+ * @returns the folders that were made, the innermost first
+ */
+function makeFolders(folder: string): string[] {
+  if (existsSync(folder)) return [];
+  const above = makeFolders(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
+    return [folder, ...above];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return above;
   }
+}
+
+/**
+ * Makes a data folder where there is none, and what is missing above it.
+ * @returns the folders that were made, the innermost first
+ * @throws StorageFault where something else is there, or it cannot be made
+ */
+export function provideFolder(folder: string): string[] {
+  try {
+    const made = makeFolders(folder);
+    if (statSync(folder).isDirectory()) return made;
+  } catch (error) {
+    throw explainFolder(error, folder);
+  }
+  throw new StorageFault(notWritable(folder));
 }
 
 /**
@@ -56,16 +83,14 @@ export async function openDataFolder(
     throw new StorageFault("openDataFolder takes the path of a folder, such as './gatehouse-data'.");
   const database = join(folder, dataFiles.database);
   const file = join(folder, dataFiles.keys);
+  provideFolder(folder);
   try {
-    makeFolder(folder);
     // New keys would not open what a database holds already.
     if (!existsSync(database)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
     const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
-    if (folderFaults.has((error as NodeJS.ErrnoException).code ?? ''))
-      throw new StorageFault(notWritable(folder), { cause: error });
-    throw error;
+    throw explainFolder(error, folder);
   }
 }

@@ -27,7 +27,7 @@ export function requireWritable(folder: string): void {
  * @returns no sentence or one, with what to do
  */
 export function adviseOnFolder(folder: string): string[] {
-  const mode = (statSync(folder, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
+  const mode = existsSync(folder) ? statSync(folder).mode & 0o777 : 0;
   return (mode & 0o002) === 0
     ? []
     : [

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { readKeyFile } from '../../crypto/key-file.ts';
@@ -7,8 +7,8 @@ import { randomSecret } from '../../crypto/secret.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import type { CarriedOver } from './carried-over.ts';
 import { carryOver } from './carry-over.ts';
-import { isDamage } from './causes.ts';
-import { dataFiles } from './data-folder.ts';
+import { isDamage, isFullDisk } from './causes.ts';
+import { dataFiles, provideFolder } from './data-folder.ts';
 import { isBusy } from './held-alone.ts';
 import { checkInstallation } from './installation.ts';
 import { explain, openDatabase } from './open.ts';
@@ -61,9 +61,14 @@ function checkNotInUse(file: string): void {
 /** Copies a file of the backup to a draft beside its place. */
 function draftOf(from: string, to: string): string {
   const draft = `${to}.${randomSecret(6)}`;
-  copyFileSync(from, draft);
-  chmodSync(draft, 0o600);
-  return draft;
+  try {
+    copyFileSync(from, draft);
+    chmodSync(draft, 0o600);
+    return draft;
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw isFullDisk(error) ? explain(error, to) : error;
+  }
 }
 
 /** Renames a file out of the way, with what SQLite keeps beside it. */
@@ -79,20 +84,17 @@ function describeAge(db: Database.Database): Pick<Restored, 'asOf'> {
   return typeof asOf === 'number' ? { asOf } : {};
 }
 
-/**
- * Puts a backup in the place of a data folder. The copy is checked, brought to the schema of this program, and freed
- * from everything that was issued before it takes the place; what was there is put aside, not deleted, and what was
- * refused in it stays refused. Where the backup
- * has no key file, that of the data folder is used.
- * @throws StorageFault, KeyFileFault: a sentence each that says what to do; nothing was changed then
- */
-export async function restoreDataFolder(options: RestoreOptions): Promise<Restored> {
+/** Removes folders, the innermost first, up to one in which something stands. */
+function removeEmpty(folders: readonly string[]): void {
+  for (const folder of folders) {
+    if (readdirSync(folder).length > 0) return;
+    rmdirSync(folder);
+  }
+}
+
+/** Puts a backup in the place of a data folder that is there. @throws StorageFault, KeyFileFault */
+function putBack(options: RestoreOptions): Restored {
   const { backup, data, replace, keepLogins, beforeUpgrade, stamp } = options;
-  if (!existsSync(join(backup, dataFiles.database)))
-    throw new StorageFault(
-      `There is no backup in ${backup}: it has no ${dataFiles.database}. Name the folder that gatehouse backup wrote. Nothing was changed.`,
-    );
-  mkdirSync(data, { recursive: true, mode: 0o700 });
   const place = { database: join(data, dataFiles.database), keys: join(data, dataFiles.keys) };
   const isThere = existsSync(place.database);
   if (isThere && !replace)
@@ -125,5 +127,27 @@ export async function restoreDataFolder(options: RestoreOptions): Promise<Restor
     return aside === undefined ? restored : { putAside: aside, ...restored };
   } finally {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+/**
+ * Puts a backup in the place of a data folder. The copy is checked, brought to the schema of this program, and freed
+ * from everything that was issued before it takes the place; what was there is put aside, not deleted, and what was
+ * refused in it stays refused. Where the backup
+ * has no key file, that of the data folder is used.
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do; nothing was changed then
+ */
+export async function restoreDataFolder(options: RestoreOptions): Promise<Restored> {
+  const { backup, data } = options;
+  if (!existsSync(join(backup, dataFiles.database)))
+    throw new StorageFault(
+      `There is no backup in ${backup}: it has no ${dataFiles.database}. Name the folder that gatehouse backup wrote. Nothing was changed.`,
+    );
+  const made = provideFolder(data);
+  try {
+    return putBack(options);
+  } catch (error) {
+    removeEmpty(made);
+    throw error;
   }
 }

@@ -1,9 +1,11 @@
 import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { KeyFileFault } from '../../../src/crypto/key-file.ts';
 import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { restoreDataFolder } from '../../../src/storage/sqlite/restore.ts';
+import { StorageFault } from '../../../src/storage/storage.ts';
 import { testFolder } from '../../client/support/folder.ts';
 
 const put = {
@@ -123,5 +125,21 @@ describe('a backup that is put back', () => {
     rmSync(join(backup, 'gatehouse.keys.json'));
     await restoreDataFolder({ ...options, replace: true });
     expect((await look(data)).accounts).toEqual(['ann']);
+  });
+
+  it('leaves no folder behind where it fails, and says of a file in its place what to do', async () => {
+    const { root, backup, storage, options } = await backedUp();
+    await storage.close();
+    truncateSync(join(backup, 'gatehouse.db'), 8192);
+    const data = join(root, 'new', 'data');
+    await expect(restoreDataFolder({ ...options, data })).rejects.toThrow(/damaged/);
+    rmSync(join(backup, 'gatehouse.keys.json'));
+    await expect(restoreDataFolder({ ...options, data })).rejects.toThrow(KeyFileFault);
+    expect(readdirSync(root).sort()).toEqual(['backup', 'data']);
+    const file = join(root, 'file');
+    writeFileSync(file, 'hello');
+    const refusal = restoreDataFolder({ ...options, data: file });
+    await expect(refusal).rejects.toThrow(StorageFault);
+    await expect(refusal).rejects.toThrow(`The data folder ${file} cannot be written.`);
   });
 });
