@@ -355,7 +355,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       accessWatch.close();
       entered.close();
       await bond.close();
-      await auditTrail.idle();
+      await auditTrail.close();
       logger.info('the server has stopped');
     },
   };

@@ -14,68 +14,133 @@ export interface AuditTally {
 
 /** What is counted together. */
 interface Kind {
-  event: string;
-  /** What all of them have in common. */
-  details: Details;
+  /** What all of them have in common, whatever else differs. */
+  common: Details;
+  /** The first of them, which was written by itself. */
+  first: Details;
+  /** Whether any that came after it differs from it. */
+  isMixed: boolean;
   /** How many came after the first. */
   further: number;
 }
 
+/** How narrowly events are counted: by all that is known of them, by the account, by the address, or by no detail. */
+type Width = 'known' | 'account' | 'address' | 'event';
+
 /** Length of a window, in milliseconds; one begins with the first event after the end of another. */
 export const tallyWindowMs = 600_000;
 
-/** Most kinds in a window, of one address and of all: beyond them an address, and then an event, is one kind. */
-export const maxKinds = { ofAddress: 20, ofAll: 200 } as const;
+/**
+ * Most kinds of each event in a window: of one address and of all addresses, and beyond them by account. Accounts cannot
+ * be made up, so that there is more room for them: who was attacked is not to be hidden behind other rows.
+ */
+export const maxKinds = { ofAddress: 8, ofAll: 24, ofAccounts: 200 } as const;
 
 /**
- * Creates the count of events that anybody can cause (T-197). In a window it writes two rows for each kind at most, and there
- * are `maxKinds.ofAll` and one for each event, however many addresses and names somebody makes up.
- * @param write writes a row with the number of `times` behind the first
+ * Creates the count of events that anybody can cause (T-197). In a window it writes two rows for each kind at most. Each
+ * event has the room of `maxKinds` to itself, and one kind for what is beyond, however many addresses and names somebody
+ * makes up.
+ * @param write writes a row with the number of `times` behind the first, and with `others` where the first does not
+ *   stand for all of them
  */
 export function createAuditTally(write: (event: string, details: Details) => void): AuditTally {
-  const kinds = new Map<string, Kind>();
-  const kindsOfAddress = new Map<string, number>();
+  const byEvent = new Map<string, EventKinds>();
   let timer: NodeJS.Timeout | undefined;
-
-  /** The details that an event is counted under, the narrowest for which there is room. */
-  function commonDetails(event: string, { requestId: _each, ...details }: Details): Details {
-    const { address } = details;
-    const ofAddress = address === undefined ? details : { address };
-    const known = [details, ofAddress].find((common) => kinds.has(keyOf(event, common)));
-    if (known) return known;
-    if (kinds.size >= maxKinds.ofAll) return {};
-    return kindsOf(address) < maxKinds.ofAddress ? details : ofAddress;
-  }
-
-  const kindsOf = (address: string | undefined): number =>
-    address === undefined ? 0 : (kindsOfAddress.get(address) ?? 0);
 
   function end(): void {
     clearTimeout(timer);
     timer = undefined;
-    const counted = [...kinds.values()].filter(({ further }) => further > 0);
-    kinds.clear();
-    kindsOfAddress.clear();
-    for (const { event, details, further } of counted) write(event, { ...details, times: String(further) });
+    const counted = [...byEvent].flatMap(([event, { all }]) =>
+      [...all()].filter(({ further }) => further > 0).map((kind) => ({ event, row: rowOf(kind) })),
+    );
+    byEvent.clear();
+    for (const { event, row } of counted) write(event, row);
   }
 
   return {
-    isFirst(event, details) {
+    isFirst(event, { requestId: _each, ...details }) {
       timer ??= setTimeout(end, tallyWindowMs).unref();
-      const common = commonDetails(event, details);
-      const key = keyOf(event, common);
-      const kind = kinds.get(key);
-      if (kind) {
-        kind.further++;
-        return false;
-      }
-      kinds.set(key, { event, details: common, further: 0 });
-      const { address } = details;
-      if (address !== undefined) kindsOfAddress.set(address, kindsOf(address) + 1);
-      return true;
+      const kinds = byEvent.get(event) ?? createEventKinds();
+      byEvent.set(event, kinds);
+      return kinds.add(details, knownOf(event, details));
     },
     end,
   };
 }
 
-const keyOf = (event: string, details: Details): string => JSON.stringify([event, details]);
+interface EventKinds {
+  /**
+   * Counts an event under the narrowest kind there is, or for which there is room.
+   * @param known what of its details nobody can make up at will
+   * @returns whether it is the first of that kind
+   */
+  add(details: Details, known: Details): boolean;
+  all(): Iterable<Kind>;
+}
+
+function createEventKinds(): EventKinds {
+  const kinds = new Map<string, Kind>();
+  const ofAddress = new Map<string, number>();
+  let ofAll = 0;
+  let ofAccounts = 0;
+
+  function hasRoom(width: Width, { address }: Details): boolean {
+    if (width === 'event') return true;
+    if (width === 'account') return ofAccounts < maxKinds.ofAccounts;
+    if (ofAll >= maxKinds.ofAll) return false;
+    return width === 'address' || (ofAddress.get(address ?? '') ?? 0) < maxKinds.ofAddress;
+  }
+
+  function takeRoom(width: Width, { address }: Details): void {
+    if (width === 'account') ofAccounts++;
+    if (width === 'known' || width === 'address') ofAll++;
+    if (width === 'known' && address !== undefined) ofAddress.set(address, (ofAddress.get(address) ?? 0) + 1);
+  }
+
+  return {
+    add(details, known) {
+      for (const [width, common] of widthsOf(known)) {
+        const key = JSON.stringify([width, common]);
+        const kind = kinds.get(key);
+        if (kind) {
+          kind.further++;
+          kind.isMixed ||= !isSame(kind.first, details);
+          return false;
+        }
+        if (hasRoom(width, known)) {
+          kinds.set(key, { common, first: details, isMixed: false, further: 0 });
+          takeRoom(width, known);
+          return true;
+        }
+      }
+      return false;
+    },
+    all: () => kinds.values(),
+  };
+}
+
+/** What an event can be counted by, the narrowest first. */
+function widthsOf(known: Details): [Width, Details][] {
+  const { accountId, address } = known;
+  return [
+    ['known', known],
+    ...(accountId === undefined ? [] : [['account', { accountId }] satisfies [Width, Details]]),
+    ...(address === undefined ? [] : [['address', { address }] satisfies [Width, Details]]),
+    ['event', {}],
+  ];
+}
+
+/** The details without what a stranger can write as they like: of a document that was refused, the host is left. */
+function knownOf(event: string, { claimedClientId: _claimed, ...details }: Details): Details {
+  if (event !== 'client.document_refused') return details;
+  const { clientId = '', ...others } = details;
+  const clientHost = URL.parse(clientId)?.hostname;
+  return clientHost === undefined ? others : { ...others, clientHost };
+}
+
+function rowOf({ common, first, isMixed, further }: Kind): Details {
+  const times = String(further);
+  return isMixed ? { ...common, times, others: 'true' } : { ...first, times };
+}
+
+const isSame = (one: Details, other: Details): boolean => JSON.stringify(one) === JSON.stringify(other);

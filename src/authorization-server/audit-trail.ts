@@ -22,12 +22,15 @@ export interface AuditTrail {
    */
   note: Note;
   /**
-   * Takes note of what anybody can cause: of the first of its kind as of anything else, and of the number of those that
-   * follow within ten minutes in one row. Each is said.
+   * Takes note of what anybody can cause, whatever becomes of the commit of the request: of the first of its kind by
+   * itself, and of the number of those that follow within ten minutes in one row. Each is said at once.
    */
   tally: Note;
-  /** Resolves when everything noted and counted so far is kept, or is known not to be. */
-  idle(): Promise<void>;
+  /**
+   * Writes what was counted, and from now on each event by itself and without delay.
+   * @returns a promise that resolves when everything noted so far is kept, or is known not to be
+   */
+  close(): Promise<void>;
 }
 
 /** What a trail is made of. */
@@ -53,10 +56,11 @@ function withoutGaps(details: Readonly<Record<string, string | undefined>>): Rec
 export function createAuditTrail({ store, logger, now }: AuditTrailOptions): AuditTrail {
   let waiting: AuditEntry[] = [];
   let writing: Promise<void> | undefined;
+  let isClosed = false;
 
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
-      await new Promise((resolve) => setTimeout(resolve, gatherMs));
+      if (!isClosed) await new Promise((resolve) => setTimeout(resolve, gatherMs));
       const entries = waiting;
       waiting = [];
       await store.append(entries).catch((error: unknown) => {
@@ -73,24 +77,21 @@ export function createAuditTrail({ store, logger, now }: AuditTrailOptions): Aud
   };
   const repeats = createAuditTally((event, details) => queue({ at: now(), event, details }));
 
-  const take = (entry: AuditEntry | undefined, say: () => void): void => {
-    const writes = currentWriteSet();
-    if (writes?.isOver === false) writes.note(entry, say);
-    else {
-      say();
-      if (entry) queue(entry);
-    }
-  };
-
   return {
     note(event, details, say = () => undefined) {
-      take({ at: now(), event, details: withoutGaps(details) }, say);
+      const entry: AuditEntry = { at: now(), event, details: withoutGaps(details) };
+      const writes = currentWriteSet();
+      if (writes?.isOver === false) return writes.note(entry, say);
+      say();
+      queue(entry);
     },
     tally(event, details, say = () => undefined) {
       const entry: AuditEntry = { at: now(), event, details: withoutGaps(details) };
-      take(repeats.isFirst(event, entry.details) ? entry : undefined, say);
+      say();
+      if (isClosed || repeats.isFirst(event, entry.details)) queue(entry);
     },
-    async idle() {
+    async close() {
+      isClosed = true;
       repeats.end();
       while (writing) await writing;
     },

@@ -54,26 +54,99 @@ describe('what anybody can cause', () => {
     tally.end();
     expect(rows.slice(maxKinds.ofAddress + 2)).toEqual([
       { event: 'token.refused', address: 'a', clientId: 'c0', times: '1' },
-      { event: 'token.refused', address: 'a', times: String(1000 - maxKinds.ofAddress - 1) },
+      {
+        event: 'token.refused',
+        address: 'a',
+        times: String(1000 - maxKinds.ofAddress - 1),
+        others: 'true',
+      },
     ]);
   });
 
   it('is counted by all that is known of it where it has no address', () => {
     const { tally, rows, refuse } = startTally();
-    for (let n = 0; n < 60; n++) refuse({ upstream: `u${n % 30}` });
+    for (let n = 0; n < 40; n++) refuse({ upstream: `u${n % 20}` });
     tally.end();
-    expect(rows).toHaveLength(60);
-    expect(rows.slice(30)).toContainEqual({ event: 'token.refused', upstream: 'u29', times: '1' });
+    expect(rows).toHaveLength(40);
+    expect(rows.slice(20)).toContainEqual({ event: 'token.refused', upstream: 'u19', times: '1' });
   });
 
   it('has a bounded number of rows, whatever addresses and names somebody has (T-197)', () => {
     const { tally, rows, refuse } = startTally();
     for (let n = 0; n < 10_000; n++) refuse({ address: `a${n % 1000}`, clientId: `c${n}` });
-    refuse({ address: 'a' }, 'login.failed');
-    expect(rows).toHaveLength(maxKinds.ofAll + 2);
+    expect(rows).toHaveLength(maxKinds.ofAll + 1);
     tally.end();
-    expect(rows.slice(maxKinds.ofAll + 2)).toEqual([
-      { event: 'token.refused', times: String(10_000 - maxKinds.ofAll - 1) },
+    expect(rows.slice(maxKinds.ofAll + 1)).toEqual([
+      { event: 'token.refused', times: String(10_000 - maxKinds.ofAll - 1), others: 'true' },
+    ]);
+  });
+
+  it('takes no room of another event (T-197)', () => {
+    const { rows, refuse } = startTally();
+    for (let n = 0; n < 1000; n++) refuse({ address: 'a', clientId: `c${n}` });
+    for (let n = 0; n < 1000; n++) refuse({ address: `a${n}` });
+    rows.splice(0);
+    const failed = { address: 'a', accountId: 'ada', reason: 'password' };
+    for (const accountId of ['ada', 'bob']) refuse({ ...failed, accountId }, 'login.failed');
+    expect(rows).toEqual([
+      { event: 'login.failed', ...failed },
+      { event: 'login.failed', ...failed, accountId: 'bob' },
+    ]);
+  });
+
+  it('names each account that was attacked, whatever else fills the room of that event (T-197)', () => {
+    const { tally, rows, refuse } = startTally();
+    for (let n = 0; n < 1000; n++) refuse({ address: `a${n % 9}`, clientId: `c${n}`, accountId: 'eve' });
+    rows.splice(0);
+    for (const clientId of ['c', 'd', 'c']) refuse({ address: 'a', clientId, accountId: 'ada' });
+    refuse({ address: 'a', clientId: 'c', accountId: 'bob' });
+    refuse({ address: 'a', clientId: 'c', accountId: 'bob' });
+    tally.end();
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { event: 'token.refused', address: 'a', clientId: 'c', accountId: 'ada' },
+        { event: 'token.refused', accountId: 'ada', times: '2', others: 'true' },
+        { event: 'token.refused', address: 'a', clientId: 'c', accountId: 'bob' },
+        { event: 'token.refused', address: 'a', clientId: 'c', accountId: 'bob', times: '1' },
+      ]),
+    );
+  });
+
+  it('has a bounded number of rows for accounts as well', () => {
+    const { tally, rows, refuse } = startTally();
+    for (let n = 0; n < 2000; n++) refuse({ address: 'a', accountId: `ada${n % 1000}` });
+    const kinds = maxKinds.ofAddress + maxKinds.ofAccounts + 1;
+    expect(rows).toHaveLength(kinds);
+    tally.end();
+    expect(rows).toHaveLength(2 * kinds);
+  });
+
+  it.each([
+    ['limit.reached', { limit: 'tokens' }, 'claimedClientId', { limit: 'tokens' }],
+    ['client.document_refused', {}, 'clientId', { clientHost: 'apps.example' }],
+  ])(
+    'of the event %s, what a stranger makes up is no kind of its own (T-197)',
+    (event, details, made, kept) => {
+      const { tally, rows, refuse } = startTally();
+      const address = 'a';
+      for (let n = 0; n < 100; n++) {
+        refuse({ address, ...details, [made]: `https://apps.example/${n}` }, event);
+      }
+      tally.end();
+      expect(rows).toEqual([
+        { event, address, ...details, [made]: 'https://apps.example/0' },
+        { event, address, ...kept, times: '99', others: 'true' },
+      ]);
+    },
+  );
+
+  it('with no detail but its address takes in no other for which there is room', () => {
+    const { rows, refuse } = startTally();
+    refuse({ address: 'a' });
+    refuse({ address: 'a', reason: 'expired' });
+    expect(rows).toEqual([
+      { event: 'token.refused', address: 'a' },
+      { event: 'token.refused', address: 'a', reason: 'expired' },
     ]);
   });
 });

@@ -45,7 +45,7 @@ describe('the audit trail', () => {
       [{ type: 'audit', entry: { at: 1000, event: 'token.issued', details: { clientId: 'c' } } }],
     ]);
     expect(said).toEqual(['token.issued']);
-    await trail.idle();
+    await trail.close();
     expect(written).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('the audit trail', () => {
     });
     answer();
     await later;
-    await trail.idle();
+    await trail.close();
     expect([commits, said]).toEqual([[[]], ['said']]);
     expect(written).toEqual([[{ at: 1000, event: 'tool.definition_changed', details: {} }]]);
   });
@@ -84,7 +84,7 @@ describe('the audit trail', () => {
     const said: string[] = [];
     for (const event of ['a', 'b', 'c']) trail.note(event, {}, () => said.push(event));
     expect([said, written]).toEqual([['a', 'b', 'c'], []]);
-    await trail.idle();
+    await trail.close();
     expect(written.map((entries) => entries.map(({ event }) => event))).toEqual([['a', 'b', 'c']]);
   });
 
@@ -100,11 +100,10 @@ describe('the audit trail', () => {
     const { store, commits } = startStore(true);
     await commitWrites(store, async () => {
       refuse('r2');
-      expect(said).toEqual(['r1']);
       return true;
     });
     refuse('r3');
-    await trail.idle();
+    await trail.close();
     expect([commits, said]).toEqual([[[]], ['r1', 'r2', 'r3']]);
     expect(written.flat()).toEqual([
       { at: 1000, event: 'token.refused', details: { address: 'a', requestId: 'r1' } },
@@ -112,21 +111,47 @@ describe('the audit trail', () => {
     ]);
   });
 
+  it.each([
+    ['is not committed', false, true],
+    ['failed for our own fault', true, false],
+  ])('keeps and says what anybody can cause of a request that %s (T-197)', async (_why, committed, keep) => {
+    const { trail, written } = startTrail();
+    const said: string[] = [];
+    await commitWrites(startStore(committed).store, async () => {
+      trail.tally('login.failed', { accountId: 'ada' }, () => said.push('login.failed'));
+      return keep;
+    });
+    await trail.close();
+    expect(said).toEqual(['login.failed']);
+    expect(written.flat()).toEqual([{ at: 1000, event: 'login.failed', details: { accountId: 'ada' } }]);
+  });
+
+  it('that is closed counts nothing any more: each event is written at once', async () => {
+    const { trail, written } = startTrail();
+    await trail.close();
+    for (const requestId of ['r1', 'r2']) {
+      trail.tally('token.refused', { requestId });
+      await Promise.resolve();
+    }
+    await trail.close();
+    expect(written.flat().map(({ details }) => details)).toEqual([{ requestId: 'r1' }, { requestId: 'r2' }]);
+  });
+
   it('goes on where the database takes nothing for a while, and says so', async () => {
     const { trail, errors } = startTrail(async () => {
       throw new Error('no disk');
     });
     trail.note('a', {});
-    await trail.idle();
+    await trail.close();
     trail.note('b', {});
-    await trail.idle();
+    await trail.close();
     expect(errors).toHaveLength(2);
   });
 
   it('under a flood keeps the newest ten thousand', async () => {
     const { trail, written } = startTrail();
     for (let n = 0; n < 10_500; n++) trail.note(String(n), {});
-    await trail.idle();
+    await trail.close();
     expect([written[0]?.length, written[0]?.[0]?.event]).toEqual([10_000, '500']);
   });
 });

@@ -20,7 +20,7 @@ function startLog() {
         tallied.push(event);
         say?.();
       },
-      idle: async () => undefined,
+      close: async () => undefined,
     },
   );
   return {

@@ -22,11 +22,8 @@ async function start(upstreams: Upstream[]) {
     now,
   });
   onTestFinished(() => bond.close());
-  const events = async () => {
-    await auditTrail.idle();
-    return (await subject.storage.audit.read({ limit: 100 })).map(({ event }) => event);
-  };
-  return { ...subject, bond, metrics, events };
+  const events = async () => (await subject.storage.audit.read({ limit: 100 })).map(({ event }) => event);
+  return { ...subject, bond, metrics, events, auditTrail };
 }
 
 it('what hangs on an upstream that the settings have no more is not honoured, and not ended (A10-02)', async () => {
@@ -39,7 +36,7 @@ it('what hangs on an upstream that the settings have no more is not honoured, an
 
 it('logout tokens are taken once, and what they did stands in the audit log (T-091)', async () => {
   const scripted = (await startBond()).upstream;
-  const { bond, link, metrics, events } = await start([
+  const { bond, link, metrics, events, auditTrail } = await start([
     {
       ...scripted,
       readLogoutToken: async () => ({
@@ -53,11 +50,11 @@ it('logout tokens are taken once, and what they did stands in the audit log (T-0
   await link('l');
   expect(await bond.options.takeLogoutToken('work', 'jwt')).toEqual({ ended: { grants: 1 } });
   expect(await bond.options.takeLogoutToken('work', 'jwt')).toEqual({ refused: 'logout_token_used' });
-  expect((await events()).sort()).toEqual(
-    expect.arrayContaining(['upstream.logout', 'upstream.logout_refused']),
-  );
-  await expect.poll(events).toContain('upstream.revoked');
+  await expect
+    .poll(events)
+    .toEqual(expect.arrayContaining(['upstream.logout', 'upstream.logout_refused', 'upstream.revoked']));
   expect((await metrics.render()).text).toContain('gatehouse_events_total{event="upstream.logout"} 1');
   for (let n = 0; n < 50; n++) await bond.options.takeLogoutToken('work', 'jwt');
-  expect((await events()).filter((event) => event === 'upstream.logout_refused')).toHaveLength(3);
+  await auditTrail.close();
+  expect((await events()).filter((event) => event === 'upstream.logout_refused')).toHaveLength(2);
 });

@@ -95,12 +95,9 @@ export class WriteSet {
     );
   }
 
-  /**
-   * Notes in the audit log what the request does, and says so once that is a fact.
-   * @param entry undefined where it is only said
-   */
-  note(entry: AuditEntry | undefined, say: () => void): void {
-    if (entry) this.#changes.push({ type: 'audit', entry });
+  /** Notes in the audit log what the request does, and says so once that is a fact. */
+  note(entry: AuditEntry, say: () => void): void {
+    this.#changes.push({ type: 'audit', entry });
     this.#sayings.push(say);
   }
 
