@@ -48,7 +48,7 @@ describe('a command of the operator', () => {
       expect(added.code, added.stderr).toBe(exitCodes.cannotServe);
       const looked = await runAsStranger(folder, ['check-config']);
       expect(looked, looked.stderr).toMatchObject({ code: exitCodes.cannotServe });
-      expect(looked.stderr).toContain('The database cannot be read (EACCES). Run this as the user');
+      expect(looked.stderr).toContain('data cannot be written (EACCES). Run this as the user');
       const served = await runAsStranger(folder, ['stdio']);
       expect(served, served.stderr).toMatchObject({ code: exitCodes.cannotServe });
       expect(served.stderr).toContain('This user cannot enter the data folder.');
