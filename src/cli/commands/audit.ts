@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { createAdministration } from '../../authorization-server/administration/administration.ts';
-import { CliError } from '../cli-error.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
 import { parseWhole } from '../whole-number.ts';
+import { registerAuditVerify } from './audit-verify.ts';
 
 type Administration = ReturnType<typeof createAdministration>;
 
@@ -18,33 +17,11 @@ interface Filter extends InstallationOptions {
   until?: number;
 }
 
-type Fault = Awaited<ReturnType<Administration['audit']['verify']>>['faults'][number];
-
-interface Known {
-  seq: number;
-  hash: string;
-}
-
 function parseTime(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time))
     throw new InvalidArgumentError('A time is written like 2026-01-31 or 2026-01-31T12:00:00Z.');
   return Math.floor(time / 1000);
-}
-
-function parseHead(text: string): Known {
-  const [, seq, hash] = /^(\d{1,15}):([\w-]{43})$/.exec(text) ?? [];
-  if (seq === undefined || hash === undefined)
-    throw new InvalidArgumentError(
-      'A head is what gatehouse audit verify printed: a number, a colon and a hash.',
-    );
-  return { seq: Number(seq), hash };
-}
-
-function faultLine({ seq, fault }: Fault): string {
-  if (fault !== 'ends_before_head') return `event ${seq}: ${fault.replaceAll('_', ' ')}`;
-  const where = seq === 0 ? 'The log is empty, without' : `The log ends at event ${seq}, before`;
-  return `${where} the head that was noted: it was cut off, or put back from a backup that is older than the note.`;
 }
 
 function withFilter(command: Command): Command {
@@ -119,29 +96,5 @@ export function registerAudit(program: Command, io: CommandIo = processIo()): vo
     });
   });
 
-  operatorCommand(audit, 'verify', 'check that no event was changed, removed or added')
-    .option(
-      '--head <seq:hash>',
-      'what an earlier check printed: shows a log that was put back as a whole',
-      parseHead,
-    )
-    .action(async (options: InstallationOptions & { json?: boolean; head?: Known }) => {
-      const verdict = await withAdministration(options, false, (administration) =>
-        administration.audit.verify(options.head),
-      );
-      const head = verdict.head ? `${verdict.head.seq}:${verdict.head.hash}` : 'none';
-      const isShort = verdict.faults.every(({ fault }) => fault === 'ends_before_head');
-      const text = verdict.isWhole
-        ? `Whole: ${verdict.rows} event${verdict.rows === 1 ? '' : 's'}.\nHead: ${head}\nKeep the head elsewhere, and check against it later with --head.`
-        : `Not whole:\n${verdict.faults.map(faultLine).join('\n')}`;
-      io.stdout.write(options.json ? formatJson({ ...verdict, head }) : `${text}\n`);
-      if (!verdict.isWhole)
-        throw new CliError(
-          isShort
-            ? 'The audit log does not reach the head that was noted.'
-            : 'The audit log was changed by somebody who could write the database.',
-          exitCodes.faultsFound,
-          'Compare it with the server’s log and with backups; gatehouse audit export prints what is there.',
-        );
-    });
+  registerAuditVerify((name, description) => operatorCommand(audit, name, description), io);
 }

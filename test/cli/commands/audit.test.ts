@@ -1,10 +1,6 @@
 // Also the operator's side of it: src/authorization-server/administration/audit.ts.
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { CliError } from '../../../src/cli/cli-error.ts';
 import { registerAudit } from '../../../src/cli/commands/audit.ts';
-import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { newInstallation, withInstallation } from '../support/installation.ts';
 import { runCommand } from '../support/operator.ts';
 
@@ -65,61 +61,6 @@ describe('gatehouse audit', () => {
     expect(JSON.parse(stdout)).toMatchObject([{ event: 'login.succeeded' }]);
     const { error } = await run(data, 'export', '--account', 'nobody@example.com');
     expect(String(error)).toContain('There is no account nobody@example.com.');
-  });
-
-  it('verify says that the log is whole, with its head to keep, and takes the head again', async () => {
-    const data = await withEvents();
-    const { stdout, error } = await run(data, 'verify');
-    expect([error, stdout]).toEqual([
-      undefined,
-      expect.stringMatching(/^Whole: 3 events\.\nHead: 3:[\w-]{43}\n/),
-    ]);
-    const [, head = ''] = /Head: (\S+)/.exec(stdout) ?? [];
-    expect((await run(data, 'verify', '--head', head)).error).toBeUndefined();
-    expect((await run(data, 'verify', '--head', 'x')).error).toBeDefined();
-  });
-
-  it('verify finds what somebody changed in the database, and ends with an exit code of its own (T-197)', async () => {
-    const data = await withEvents();
-    const db = new Database(join(data, 'gatehouse.db'));
-    db.exec("UPDATE audit SET details = '{}' WHERE seq = 2");
-    db.close();
-    const { stdout, error } = await run(data, 'verify');
-    expect(stdout).toBe('Not whole:\nevent 2: changed\n');
-    expect(error).toBeInstanceOf(CliError);
-    expect((error as CliError).exitCode).toBe(exitCodes.faultsFound);
-  });
-
-  it('verify with a head beyond the end says where the log ends, and what that means (T-197)', async () => {
-    const head = `9:${'x'.repeat(43)}`;
-    const data = await withEvents();
-    const { stdout, error } = await run(data, 'verify', '--head', head);
-    const why = 'it was cut off, or put back from a backup that is older than the note.';
-    expect(stdout).toBe(`Not whole:\nThe log ends at event 3, before the head that was noted: ${why}\n`);
-    expect(error).toMatchObject({
-      exitCode: exitCodes.faultsFound,
-      message: 'The audit log does not reach the head that was noted.',
-    });
-    expect(JSON.parse((await run(data, 'verify', '--json', '--head', head)).stdout)).toMatchObject({
-      isWhole: false,
-      faults: [{ seq: 3, fault: 'ends_before_head' }],
-    });
-    const db = new Database(join(data, 'gatehouse.db'));
-    db.exec('DELETE FROM audit');
-    db.close();
-    const emptied = await run(data, 'verify', '--head', head);
-    expect(emptied.stdout).toBe(
-      `Not whole:\nevent 1: cut off\nThe log is empty, without the head that was noted: ${why}\n`,
-    );
-    expect(emptied.error).toMatchObject({
-      message: 'The audit log was changed by somebody who could write the database.',
-    });
-  });
-
-  it('verify with another head of an event that is there says which', async () => {
-    const { stdout, error } = await run(await withEvents(), 'verify', '--head', `2:${'x'.repeat(43)}`);
-    expect(stdout).toBe('Not whole:\nevent 2: other head\n');
-    expect(error).toMatchObject({ exitCode: exitCodes.faultsFound });
   });
 
   it('gives what operators did to an account or a client with what else names it', async () => {
