@@ -98,6 +98,8 @@ function privateKeyJwt(privateKey: PrivateJwk | CryptoKey): oauth.ClientAuth {
 export interface OAuthRefusal {
   /** The `error` code; absent where the answer was no OAuth error. */
   error?: string;
+  /** Set where the answer was a challenge alone: `invalid_client` is then a guess, as a proxy in between may have sent it. */
+  isGuess?: true;
   /** A sentence for people, foreign text quoted. */
   message: string;
 }
@@ -117,8 +119,10 @@ export async function readRefusal(thrown: unknown, endpoint: string): Promise<OA
   if (thrown instanceof oauth.WWWAuthenticateChallengeError) {
     const body: unknown = await thrown.response.json().catch(() => undefined);
     const { error, error_description: description } = Object(body) as Record<string, unknown>;
-    if (typeof error !== 'string')
-      return { message: `The ${endpoint} refused with status ${thrown.status} and no reason.` };
+    if (typeof error !== 'string') {
+      const message = `The ${endpoint} refused with status ${thrown.status} and no reason.`;
+      return { error: 'invalid_client', isGuess: true, message };
+    }
     return refusal(error, typeof description === 'string' ? description : undefined, endpoint);
   }
   if (thrown instanceof oauth.OperationProcessingError || thrown instanceof oauth.UnsupportedOperationError)

@@ -139,9 +139,11 @@ describe('a refusal of an OAuth endpoint', () => {
     });
   });
 
-  it('is no word about the client where a challenge has no reason, as of a proxy in between', async () => {
+  it('is a guess where a challenge has no reason, as of a proxy in between', async () => {
     const headers = { 'www-authenticate': 'Basic realm="proxy"' };
     expect(await read(new Response('no', { status: 401, headers }))).toEqual({
+      error: 'invalid_client',
+      isGuess: true,
       message: 'The token endpoint refused with status 401 and no reason.',
     });
   });

@@ -70,7 +70,8 @@ async function renew(
       await store.saveCredential(server, result.credential, current);
       return (await store.findCredential(server)) ?? result.credential;
     }
-    const { error, message } = result.refusal;
+    const { error, isGuess, message } = result.refusal;
+    if (isGuess) return needLogin(message);
     if (error !== 'invalid_grant' && error !== 'invalid_client')
       throw new ClientError('token_refused', message);
     const isClientRefused = error === 'invalid_client';

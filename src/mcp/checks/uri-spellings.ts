@@ -43,17 +43,18 @@ export function uriTargets(uri: string): string[] {
  * Some take `?` and `#` for parts of it, and some a doubled slash for one.
  */
 function followedAsPath(uri: string): string[] {
-  const { key, own } = keyedUri(uri);
-  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(own) ?? [];
+  return [...new Set([keyedUri(uri), wholeUri(uri)].flatMap(({ own, key }) => followedIn(own).map(key)))];
+}
+
+function followedIn(uri: string): string[] {
+  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(uri) ?? [];
   if (!dotSegment.test(path + rest)) return [];
-  const readings = [path, path + rest].flatMap((read) => {
+  return [path, path + rest].flatMap((read) => {
     const segments = read.split(/[/\\]/);
     const behind = read === path ? rest : '';
-    return [segments, segments.filter((segment) => segment !== '')].map((some) =>
-      key(scheme + followed(some).join('/') + behind),
-    );
+    const filled = segments.filter((segment) => segment !== '');
+    return [segments, filled].map((some) => scheme + followed(some).join('/') + behind);
   });
-  return [...new Set(readings)];
 }
 
 function followed(segments: readonly string[]): string[] {
@@ -76,13 +77,21 @@ export function hrefOf(uri: string, change?: (url: URL) => void): string {
   return key(url.href);
 }
 
+interface KeyedUri {
+  own: string;
+  /** Puts what was taken off before another URI. */
+  key: (own: string) => string;
+}
+
+/** A URI of which nothing is a key, as where there is one server. */
+const wholeUri = (uri: string): KeyedUri => ({ own: uri, key: (own) => own });
+
 /**
  * Takes the key of one of several backends off a URI: `files+file:///x` and `ui://files+x` are `file:///x` and `ui://x`.
- * @returns the URI without it, and what puts it before another one
  */
-function keyedUri(uri: string): { own: string; key: (own: string) => string } {
+function keyedUri(uri: string): KeyedUri {
   const [, ui = '', key = '', rest = ''] = /^(ui:\/\/)?([a-z][a-z0-9-]*\+)(.*)$/s.exec(uri) ?? [];
-  if (key === '') return { own: uri, key: (own) => own };
+  if (key === '') return wholeUri(uri);
   return { own: ui + rest, key: (own) => ui + key + own.slice(ui.length) };
 }
 
@@ -92,7 +101,15 @@ function toSingleSlashes(url: URL): void {
 
 /** A URI as URLs are written, and what a server sees of it that looks at the host alone: most often the same. */
 function readingsOf(uri: string): Set<string> {
-  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone)]);
+  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone), hostAloneOfApp(uri)]);
+}
+
+/** What looks like a key in a URI of an app is a part of its user, where there is one server. */
+function hostAloneOfApp(uri: string): string {
+  const url = uri.startsWith('ui://') ? URL.parse(uri) : null;
+  if (url === null || !url.username.includes('+')) return hrefOf(uri);
+  toHostAlone(url);
+  return url.href;
 }
 
 /** Schemes of which every server knows that a port is another server. */

@@ -171,7 +171,7 @@ describe('a credential', () => {
       text: '',
     };
     await expect(freshCredential(context, store, server, 'at')).rejects.toMatchObject({
-      reason: 'token_refused',
+      reason: 'login_required',
     });
     expect(await store.findCredential(server)).toEqual(credential);
   });

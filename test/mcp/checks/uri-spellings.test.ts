@@ -63,8 +63,8 @@ it.each([
     ['notes://pub/..%5c..%5csecret', 'notes://pub/..\\..\\secret', 'notes://secret'],
   ],
   ['files+notes:pub/./../secret?a=../b', ['files+notes:pub/./../secret?a=../b', 'files+notes:secret?a=../b']],
-  ['ui://files+user@secret/a', ['ui://files+user@secret/a', 'ui://files+secret/a']],
-  ['ui://files+app/../secret/a', ['ui://files+app/secret/a', 'ui://files+secret/a']],
+  ['ui://files+user@secret/a', ['ui://files+user@secret/a', 'ui://files+secret/a', 'ui://secret/a']],
+  ['ui://files+app/../secret/a', ['ui://files+app/secret/a', 'ui://files+secret/a', 'ui://secret/a']],
   ['no URI', ['no URI']],
 ])('%s may lead to %j', (uri, targets) => {
   expect(uriTargets(uri)).toEqual(targets);
@@ -87,5 +87,6 @@ it.each([
 });
 
 it('a key within a URI of an app stays, so that what denies its host denies it with a user, too (T-149)', () => {
-  expect(uriSpellings('ui://files+user@secret/a')).toContain('ui://files+secret/a');
+  const read = ['ui://files+secret/a', 'ui://secret/a'];
+  expect(uriSpellings('ui://files+user@secret/a')).toEqual(expect.arrayContaining(read));
 });
