@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { privateKeyAlgorithms } from '../oauth/signature-algorithms.ts';
 import { asObject, asText, type JsonObject } from './json-object.ts';
 import type { UpstreamReason } from './upstream-fault.ts';
 
@@ -29,21 +30,6 @@ export interface JwtContext {
 
 /** One check of a JWT. @returns the name of the fault, where there is one */
 export type JwtCheck = (jwt: ReadJwt, context: JwtContext) => UpstreamReason | false | undefined;
-
-/** Signatures with a key that only the upstream has (RFC 8725 section 3.1); a shared secret is none. */
-export const signatureAlgorithms: readonly string[] = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
 
 /** Longest JWT looked at, in characters. */
 const maxCharacters = 32_768;
@@ -83,7 +69,7 @@ function accessTokenHash(accessToken: string, algorithm: unknown): string {
 }
 
 const algorithm: JwtCheck = ({ header }, { algorithms }) =>
-  (!signatureAlgorithms.some((alg) => alg === header.alg) ||
+  (!privateKeyAlgorithms.some((alg) => alg === header.alg) ||
     (algorithms !== undefined && !algorithms.some((alg) => alg === header.alg)) ||
     header.crit !== undefined) &&
   'jwt_algorithm';

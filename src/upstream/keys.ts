@@ -1,6 +1,6 @@
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose';
+import { privateKeyAlgorithms } from '../oauth/signature-algorithms.ts';
 import { type Ask, kindOf } from './ask.ts';
-import { signatureAlgorithms } from './jwt-checks.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
 
 /** What verifies signatures of an upstream. */
@@ -49,7 +49,7 @@ export function createKeySource(name: string, ask: Ask, cooldownMs: number): Key
   };
 
   async function verify(jwt: string, keys: RemoteKeys): Promise<void> {
-    const algorithms = [...signatureAlgorithms];
+    const algorithms = [...privateKeyAlgorithms];
     try {
       await compactVerify(jwt, keys, { algorithms });
     } catch (error) {

@@ -1,4 +1,4 @@
-import { assertionAlgorithms } from './assertion-algorithms.ts';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import { checkKeySet, checkKeySetUrl } from './key-set.ts';
 
 /** Members by which a client says how its assertions are verified (RFC 7591 section 2). */
@@ -23,8 +23,8 @@ export function checkKeyMetadata(metadata: Metadata): string | undefined {
   if (inKeys) return `jwks ${inKeys}`;
   const inUrl = jwks_uri === undefined ? undefined : checkKeySetUrl(jwks_uri);
   if (inUrl) return `jwks_uri ${inUrl}`;
-  if (algorithm !== undefined && !assertionAlgorithms.some((known) => known === algorithm))
-    return `token_endpoint_auth_signing_alg must be one of ${assertionAlgorithms.join(', ')}`;
+  if (algorithm !== undefined && !privateKeyAlgorithms.some((known) => known === algorithm))
+    return `token_endpoint_auth_signing_alg must be one of ${privateKeyAlgorithms.join(', ')}`;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { Context } from 'koa';
-import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { Step } from './endpoint-guards.ts';
 import { readFormBody } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
@@ -39,8 +39,8 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
  */
 const checks: readonly AssertionCheck[] = [
   ({ header }) =>
-    !assertionAlgorithms.some((alg) => alg === header.alg) &&
-    `must be signed with one of ${assertionAlgorithms.join(', ')}`,
+    !privateKeyAlgorithms.some((alg) => alg === header.alg) &&
+    `must be signed with one of ${privateKeyAlgorithms.join(', ')}`,
   ({ header }) =>
     ['jku', 'jwk', 'x5u', 'x5c', 'crit'].some((member) => member in header) &&
     'must not bring or point to keys: only registered ones count',

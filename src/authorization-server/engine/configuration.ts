@@ -2,8 +2,8 @@ import type { Account, Client, ClientMetadata, Configuration, JWK, KoaContextWit
 import type { KeySet } from '../../crypto/keys.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
-import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
@@ -156,7 +156,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     clientDefaults,
     enabledJWA: {
       idTokenSigningAlgValues: ['ES256'],
-      clientAuthSigningAlgValues: [...assertionAlgorithms],
+      clientAuthSigningAlgValues: [...privateKeyAlgorithms],
       dPoPSigningAlgValues: [...proofAlgorithms],
     },
     pkce: { required: () => true },

@@ -1,5 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
-import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 
 /** An assertion that was taken apart; nothing in it is to be believed yet. */
 export interface Assertion {
@@ -49,8 +49,8 @@ export function readAssertion(jwt: string): Assertion | undefined {
 /** Signed as an issuer signs: with a key that only it has, and that we know from elsewhere (RFC 8725 sections 3.1, 3.10). */
 export const signatureChecks: readonly AssertionCheck[] = [
   ({ header }) =>
-    !assertionAlgorithms.some((alg) => alg === header.alg) &&
-    `must be signed with one of ${assertionAlgorithms.join(', ')}`,
+    !privateKeyAlgorithms.some((alg) => alg === header.alg) &&
+    `must be signed with one of ${privateKeyAlgorithms.join(', ')}`,
   ({ header }) =>
     ['jku', 'jwk', 'x5u', 'crit'].some((member) => member in header) &&
     'must not bring or point to keys: only those of the issuer count',

@@ -1,5 +1,5 @@
 import { compactVerify, createLocalJWKSet } from 'jose';
-import { assertionAlgorithms } from '../client-keys/assertion-algorithms.ts';
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { ClientKeys } from '../client-keys/client-keys.ts';
 import { ClientKeysRefused } from '../client-keys/keys-refused.ts';
 import type { Assertion } from './assertion.ts';
@@ -30,7 +30,7 @@ export async function requireSignature(
   const fitting = set.keys.filter(({ kid }) => header.kid === undefined || kid === header.kid);
   for (const key of fitting.slice(0, maxTries)) {
     const find = createLocalJWKSet({ keys: [key as { kty: string }] });
-    const isSigned = await compactVerify(jwt, find, { algorithms: [...assertionAlgorithms] }).then(
+    const isSigned = await compactVerify(jwt, find, { algorithms: [...privateKeyAlgorithms] }).then(
       () => true,
       () => false,
     );

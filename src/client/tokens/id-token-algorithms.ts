@@ -1,17 +1,4 @@
-/** Signatures that only the private key of the issuer can make (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
-const safeAlgorithms = [
-  'ES256',
-  'ES384',
-  'ES512',
-  'Ed25519',
-  'EdDSA',
-  'PS256',
-  'PS384',
-  'PS512',
-  'RS256',
-  'RS384',
-  'RS512',
-];
+import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 
 /**
  * Lets an ID token that comes with an access token be signed with any safe algorithm. Without a word about it RS256 alone
@@ -24,5 +11,5 @@ const safeAlgorithms = [
 export function withIdTokenAlgorithms<Metadata extends { issuer: string }>(
   as: Metadata,
 ): Metadata & { id_token_signing_alg_values_supported: string[] } {
-  return { ...as, id_token_signing_alg_values_supported: safeAlgorithms };
+  return { ...as, id_token_signing_alg_values_supported: [...privateKeyAlgorithms] };
 }

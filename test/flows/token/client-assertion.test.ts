@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, exportSPKI, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { assertionAlgorithms } from '../../../src/authorization-server/client-keys/assertion-algorithms.ts';
+import { privateKeyAlgorithms } from '../../../src/oauth/signature-algorithms.ts';
 import { asserting, assertionType, type ClientKey, createClientKey } from '../../support/client-keys.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { post, refresh, register, tryAccess } from '../../support/oauth.ts';
@@ -88,7 +88,7 @@ describe('a client with a key', () => {
     expect(await tryAccess(gatehouse.mcpUrl, next.access_token)).toBe(401);
   });
 
-  it.each(assertionAlgorithms.filter((alg) => !/Ed|ES256/.test(alg)).concat('EdDSA', 'Ed25519'))(
+  it.each(privateKeyAlgorithms.filter((alg) => !/Ed|ES256/.test(alg)).concat('EdDSA', 'Ed25519'))(
     'may sign with %s (A13-03)',
     async (alg) => {
       const other = await createClientKey(alg);
@@ -279,9 +279,9 @@ describe('the metadata', () => {
       const methods = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'];
       expect(metadata).toMatchObject({
         token_endpoint_auth_methods_supported: methods,
-        token_endpoint_auth_signing_alg_values_supported: [...assertionAlgorithms],
+        token_endpoint_auth_signing_alg_values_supported: [...privateKeyAlgorithms],
         revocation_endpoint_auth_methods_supported: methods,
-        revocation_endpoint_auth_signing_alg_values_supported: [...assertionAlgorithms],
+        revocation_endpoint_auth_signing_alg_values_supported: [...privateKeyAlgorithms],
       });
     },
   );
