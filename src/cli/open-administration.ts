@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
 import { loadSettings, loadSome } from '../config/load.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { dataFiles } from '../storage/sqlite/data-folder.ts';
 import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { CliError } from './cli-error.ts';
@@ -16,10 +17,12 @@ export interface InstallationOptions {
   data?: string;
 }
 
+const databaseIn = (folder: string): string => join(folder, dataFiles.database);
+
 /** @returns whether a data folder has a database. @throws CliError where it cannot be looked for */
 export function hasDatabase(folder: string): boolean {
   try {
-    return statSync(join(folder, 'gatehouse.db'), { throwIfNoEntry: false }) !== undefined;
+    return statSync(databaseIn(folder), { throwIfNoEntry: false }) !== undefined;
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',
@@ -112,7 +115,7 @@ async function waitWhileHeld(
   stderr: CommandIo['stderr'],
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const file = join(data, 'gatehouse.db');
+  const file = databaseIn(data);
   if (lookAtDatabase(file) !== 'held') return;
   stderr.write(
     'Another process has the database for itself, as one has that brings it to a new schema. Waiting for it.\n',
@@ -140,7 +143,7 @@ export async function openInstallation(
       return await openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
     } catch (error) {
       if (!(error instanceof DatabaseHeld)) throw error;
-      const isHeld = lookAtDatabase(join(data, 'gatehouse.db')) === 'held';
+      const isHeld = lookAtDatabase(databaseIn(data)) === 'held';
       // It may just have been let go of; one that can be read and yet not be opened again is in the way of others.
       if (!isHeld && mayBeFree) throw error;
       mayBeFree = !isHeld;

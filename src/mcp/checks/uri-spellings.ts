@@ -101,15 +101,15 @@ function toSingleSlashes(url: URL): void {
 
 /** A URI as URLs are written, and what a server sees of it that looks at the host alone: most often the same. */
 function readingsOf(uri: string): Set<string> {
-  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone), hostAloneOfApp(uri)]);
+  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone), ...hostAloneOfApp(uri)]);
 }
 
 /** What looks like a key in a URI of an app is a part of its user, where there is one server. */
-function hostAloneOfApp(uri: string): string {
+function hostAloneOfApp(uri: string): string[] {
   const url = uri.startsWith('ui://') ? URL.parse(uri) : null;
-  if (url === null || !url.username.includes('+')) return hrefOf(uri);
+  if (url === null || !url.username.includes('+')) return [];
   toHostAlone(url);
-  return url.href;
+  return [url.href];
 }
 
 /** Schemes of which every server knows that a port is another server. */
