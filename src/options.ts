@@ -16,6 +16,7 @@ import {
   logSettings,
   metricsSettings,
   rotationSettings,
+  schedulingSetting,
 } from './settings/operation.ts';
 import { publicUrl } from './settings/public-url.ts';
 import { resourceSettings } from './settings/resources.ts';
@@ -30,6 +31,7 @@ import { whereSound } from './settings/where-sound.ts';
 const settings = z.strictObject({
   publicUrl: publicUrl.optional(),
   listen: listenSettings,
+  scheduling: schedulingSetting,
   data: z
     .string()
     .min(1)

@@ -10,6 +10,14 @@ export const listenSettings = z
   .prefault({})
   .describe('Where the server listens.');
 
+/** The setting for how Linux shares its processors between the server and others. */
+export const schedulingSetting = z
+  .enum(['batch', 'other'])
+  .default('batch')
+  .describe(
+    'How Linux runs gatehouse serve and protect, and the programs they start: batch lets what runs finish its turn, so that more calls get through where cores are shared; other breaks in on it, as programs mostly do.',
+  );
+
 const rotationDays = (defaultValue: number, description: string) =>
   z.int().min(0).max(3650).default(defaultValue).describe(description);
 

@@ -6,6 +6,7 @@ import { loadSettings } from '../../config/load.ts';
 import { createGatehouse, type GatehouseOptions } from '../../index.ts';
 import { packageVersion } from '../../package-version.ts';
 import { adviseOnFolder, type DataFolder } from '../../storage/sqlite/index.ts';
+import { useBatchScheduling } from '../batch-scheduling.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -146,6 +147,7 @@ export async function runServer(
 ): Promise<void> {
   const io = processIo();
   const stopped = stopSignal();
+  const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
   const server = createServer(answerStarting);
   const port = await listen(server, settings.listen, {
     port: 'Choose another one with --port.',
@@ -160,6 +162,8 @@ export async function runServer(
       io.stderr.write(`Warning: ${printableLine(warning)}\n`);
     try {
       const publicUrl = settings.publicUrl ?? `http://localhost:${port}`;
+      // Before programs are started, which inherit it.
+      await scheduled;
       const gatehouse = await createGatehouse({
         ...settings,
         publicUrl,

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../client/support/folder.ts';
+import { childrenOf } from '../support/processes.ts';
+import { type Program, runExecutable } from '../support/program.ts';
+import { commandLine } from '../support/served.ts';
+
+/** Policies of Linux, as /proc numbers them. */
+const [other, batch, idle] = [0, 3, 5];
+
+/** The scheduling policies of all threads of a process. */
+function policiesOf(pid: number): Set<number> {
+  const policies = readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38]);
+  });
+  return new Set(policies);
+}
+
+/** A `gatehouse serve` that keeps a program ready behind its route. */
+async function serve(
+  settings: object,
+  { before = [], env = {} }: { before?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<{ server: number; program: number }> {
+  const folder = testFolder();
+  const config = join(folder, 'gatehouse.json');
+  const backend = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], spare: 1 };
+  writeFileSync(config, JSON.stringify({ ...settings, data: folder, routes: { echo: { backend } } }));
+  const command = [...before, process.execPath, commandLine, 'serve', '--config', config, '--port', '0'];
+  const [first = '', ...args] = command;
+  const served: Program = runExecutable(first, args, { input: '', env });
+  onTestFinished(() => served.stop());
+  await served.waitFor('stdout', /Stop with Ctrl\+C/);
+  const server = served.process.pid as number;
+  const started = () =>
+    childrenOf(server).find(({ pid }) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('stdin.resume'),
+    );
+  await expect.poll(started, { timeout: 10_000 }).toBeDefined();
+  return { server, program: started()?.pid as number };
+}
+
+describe.runIf(process.platform === 'linux')('batch scheduling', () => {
+  it('is the policy of gatehouse serve, of all its threads and of the programs it starts', async () => {
+    const { server, program } = await serve({});
+    expect(policiesOf(server)).toEqual(new Set([batch]));
+    expect(policiesOf(program)).toEqual(new Set([batch]));
+  });
+
+  it('is not asked for where the settings want the usual policy', async () => {
+    const { server, program } = await serve({ scheduling: 'other' });
+    expect(policiesOf(server)).toEqual(new Set([other]));
+    expect(policiesOf(program)).toEqual(new Set([other]));
+  });
+
+  it('leaves a policy the server was started with', async () => {
+    const { server } = await serve({}, { before: ['chrt', '--idle', '0'] });
+    expect(policiesOf(server)).toEqual(new Set([idle]));
+  });
+
+  it('is done without where the system has no chrt, and where that fails', async () => {
+    const withoutTool = testFolder();
+    expect(policiesOf((await serve({}, { env: { PATH: withoutTool } })).server)).toEqual(new Set([other]));
+    const failing = testFolder();
+    symlinkSync('/bin/false', join(failing, 'chrt'));
+    expect(policiesOf((await serve({}, { env: { PATH: failing } })).server)).toEqual(new Set([other]));
+  });
+});
