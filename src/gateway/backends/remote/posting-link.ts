@@ -93,18 +93,13 @@ export abstract class PostingLink implements Link {
 
   drop(id: RequestId): void {
     const post = this.#requests.get(id);
-    if (!post) return;
-    this.over(post);
-    post.stop?.();
+    if (post) this.#stop(post);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const post of [...this.#others, ...this.#requests.values()]) {
-      this.over(post);
-      post.stop?.();
-    }
+    for (const post of [...this.#others, ...this.#requests.values()]) this.#stop(post);
     await this.end();
   }
 
@@ -172,13 +167,21 @@ export abstract class PostingLink implements Link {
     if (post.message.method === 'notifications/initialized') this.#release();
   }
 
-  /** A post needs nothing more. */
+  /** A post needs nothing more. It lets go of its answer, which one that grows old would keep, and all that hangs on it. */
   protected over(post: Post): void {
     if (post.isOver) return;
     post.isOver = true;
+    post.stop = undefined;
     if (post.id === undefined) this.#others.delete(post);
     else this.#requests.delete(post.id);
     if (post.hasLane) this.#leave(post);
+  }
+
+  /** Ends what runs for a post, which needs nothing more. */
+  #stop(post: Post): void {
+    const { stop } = post;
+    this.over(post);
+    stop?.();
   }
 
   /** The session is gone: what waits for its beginning, and what was not taken, goes to another. */
