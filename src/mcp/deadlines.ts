@@ -1,8 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { InFlightMap } from '../collections/in-flight-map.ts';
 
 /** Coarseness: a deadline is met at most this part of its time too late. */
 const ticksPerTimeout = 20;
+
+/** One that is waited for, between the one that ends before it and the one that ends after. */
+interface Deadline {
+  readonly endsAtTick: number;
+  /** Undefined once it has passed or was taken back. */
+  onEnd: (() => void) | undefined;
+  before: Deadline | undefined;
+  after: Deadline | undefined;
+}
 
 /**
  * Deadlines that all lie equally far ahead, kept by one coarse timer, so that a call costs no timer of its own. The
@@ -10,9 +18,8 @@ const ticksPerTimeout = 20;
  */
 export class Deadlines {
   readonly #tickMs: number;
-  /** In the order in which they end. */
-  readonly #pending = new InFlightMap<number, { endsAtTick: number; onEnd: () => void }>();
-  #lastPlace = 0;
+  #first: Deadline | undefined;
+  #last: Deadline | undefined;
   #tick = 0;
   #timer: NodeJS.Timeout | undefined;
   /** The timer is that of all who wait: it runs in the context of none of them. */
@@ -29,25 +36,41 @@ export class Deadlines {
    * @returns takes it back, and lets go of `onEnd`
    */
   set(onEnd: () => void): () => void {
-    // The running tick has begun already, so that one more makes the time whole.
-    const endsAtTick = this.#tick + ticksPerTimeout + 1;
-    const place = ++this.#lastPlace;
-    this.#pending.set(place, { endsAtTick, onEnd });
+    const deadline: Deadline = {
+      // The running tick has begun already, so that one more makes the time whole.
+      endsAtTick: this.#tick + ticksPerTimeout + 1,
+      onEnd,
+      before: this.#last,
+      after: undefined,
+    };
+    if (this.#last) this.#last.after = deadline;
+    else this.#first = deadline;
+    this.#last = deadline;
     this.#timer ??= this.#outsideOfRequests(() => setInterval(() => this.#next(), this.#tickMs).unref());
-    return () => void this.#pending.delete(place);
+    return () => this.#takeOut(deadline);
+  }
+
+  /** It lets go of all it knows: an old one that is over must not keep alive what is newer. */
+  #takeOut(deadline: Deadline): void {
+    if (deadline.onEnd === undefined) return;
+    const { before, after } = deadline;
+    if (before) before.after = after;
+    else this.#first = after;
+    if (after) after.before = before;
+    else this.#last = before;
+    deadline.onEnd = undefined;
+    deadline.before = undefined;
+    deadline.after = undefined;
   }
 
   #next(): void {
     this.#tick++;
-    for (const place of this.#pending.keys()) {
-      const deadline = this.#pending.get(place);
-      // One that ended before it may have taken it back.
-      if (!deadline) continue;
-      if (deadline.endsAtTick > this.#tick) break;
-      this.#pending.delete(place);
-      deadline.onEnd();
+    for (let first = this.#first; first && first.endsAtTick <= this.#tick; first = this.#first) {
+      const { onEnd } = first;
+      this.#takeOut(first);
+      onEnd?.();
     }
-    if (this.#pending.size > 0) return;
+    if (this.#first) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
