@@ -19,7 +19,10 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path and query. */
   path: string;
-  /** Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. */
+  /**
+   * Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. A list that was sent
+   * is not changed any more.
+   */
   headers: readonly string[];
   body?: string;
 }
@@ -41,6 +44,8 @@ export class Wire {
   readonly #url: URL;
   readonly #connections: Connections;
   readonly #heads: Deadlines;
+  /** Lists of headers as they were written down: sessions send the same one with each call. */
+  readonly #fields = new WeakMap<readonly string[], string>();
   /** See {@link WireOptions.bodyMs}; kept by who reads. */
   readonly bodies: Deadlines;
 
@@ -79,18 +84,27 @@ export class Wire {
    */
   #write({ method, path, headers, body }: WireRequest): Buffer | undefined {
     if (!pathForm.test(path)) return undefined;
-    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n`;
-    for (let at = 0; at < headers.length; at += 2) {
-      const [name = '', value = ''] = [headers[at], headers[at + 1]];
-      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
-      head += `${name}: ${value}\r\n`;
-    }
+    const fields = this.#fields.get(headers) ?? this.#writeFields(headers);
+    if (fields === undefined) return undefined;
+    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n${fields}`;
     const length = body === undefined ? 0 : Buffer.byteLength(body);
     head += body === undefined ? '\r\n' : `content-length: ${length}\r\n\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
     if (body !== undefined) bytes.write(body, head.length, 'utf8');
     return bytes;
+  }
+
+  /** @returns undefined where one of them is none that a request may have */
+  #writeFields(headers: readonly string[]): string | undefined {
+    let fields = '';
+    for (let at = 0; at < headers.length; at += 2) {
+      const [name = '', value = ''] = [headers[at], headers[at + 1]];
+      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
+      fields += `${name}: ${value}\r\n`;
+    }
+    this.#fields.set(headers, fields);
+    return fields;
   }
 }
 
