@@ -1,0 +1,82 @@
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa, { type Middleware } from 'koa';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { QuietKoa } from '../../src/app/quiet-koa.ts';
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Asks an app, and gives all that it answers but the time. */
+async function ask(app: Koa, step: Middleware, method: string) {
+  app.silent = true;
+  app.use(step);
+  const port = await listen(createServer(app.callback()));
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ port, method, agent: false }, resolve).on('error', reject).end();
+  });
+  let body = '';
+  for await (const chunk of response.setEncoding('utf8')) body += chunk;
+  const { date: _date, ...headers } = response.headers;
+  return { status: response.statusCode, message: response.statusMessage, headers, body };
+}
+
+const answers: Record<string, Middleware> = {
+  'a text': (ctx) => {
+    ctx.body = 'well';
+  },
+  'an object with a status': (ctx) => {
+    ctx.status = 403;
+    ctx.body = { error: 'no' };
+  },
+  'a status alone': (ctx) => {
+    ctx.status = 202;
+  },
+  'a status with words of its own': (ctx) => {
+    ctx.status = 409;
+    ctx.message = 'Already There';
+  },
+  'an empty answer': (ctx) => {
+    ctx.body = null;
+  },
+  'nothing at all': () => undefined,
+  'an error that may be told': (ctx) => ctx.throw(418, 'tea'),
+  'an error that may not': () => {
+    throw new Error('secret');
+  },
+};
+
+describe('an app that leaves answers alone', () => {
+  it.each(
+    Object.entries(answers).flatMap(([what, step]) =>
+      ['GET', 'HEAD'].map((method) => ({ what, method, step })),
+    ),
+  )('answers $method with $what as Koa does', async ({ method, step }) => {
+    expect(await ask(new QuietKoa(), step, method)).toEqual(await ask(new Koa(), step, method));
+  });
+
+  it('listens for no end of an answer that a step gives itself', async () => {
+    const listeners: number[] = [];
+    const answerItself: Middleware = (ctx) => {
+      ctx.respond = false;
+      listeners.push(ctx.res.listenerCount('finish'), ctx.res.listenerCount('error'));
+      ctx.res.end('by itself');
+    };
+    expect((await ask(new QuietKoa(), answerItself, 'GET')).body).toBe('by itself');
+    const byNodeAlone: number[] = [];
+    const port = await listen(
+      createServer((_request, response) => {
+        byNodeAlone.push(response.listenerCount('finish'), response.listenerCount('error'));
+        response.end();
+      }),
+    );
+    await fetch(`http://127.0.0.1:${port}`);
+    expect(listeners).toEqual(byNodeAlone);
+  });
+});
