@@ -11,6 +11,7 @@ import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
+import { growHeapAtOnce } from '../heap-growth.ts';
 import { openInstallation } from '../open-administration.ts';
 import { formatJson, printableLine, processIo } from '../output.ts';
 import { formatWelcome } from '../welcome.ts';
@@ -147,6 +148,7 @@ export async function runServer(
 ): Promise<void> {
   const io = processIo();
   const stopped = stopSignal();
+  growHeapAtOnce();
   const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
   const server = createServer(answerStarting);
   const port = await listen(server, settings.listen, {
