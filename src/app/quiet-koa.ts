@@ -18,7 +18,7 @@ export class QuietKoa extends Koa {
     try {
       await steps(ctx);
     } catch (error) {
-      await handleRequest.call(this, ctx, () => Promise.reject(error));
+      ctx.onerror(error as Error);
       return;
     }
     if (ctx.respond === false) return;

@@ -25,8 +25,13 @@ function currentPolicy(): number {
  * @see sched(7), "SCHED_BATCH"
  */
 export async function useBatchScheduling(): Promise<void> {
-  if (process.platform !== 'linux' || currentPolicy() !== usualPolicy) return;
-  const { PATH } = process.env;
-  const args = ['--batch', '--all-tasks', '--pid', '0', String(process.pid)];
-  await promisify(execFile)('chrt', args, { timeout: toolMs, env: { PATH } }).catch(() => undefined);
+  if (process.platform !== 'linux') return;
+  try {
+    if (currentPolicy() !== usualPolicy) return;
+    const { PATH } = process.env;
+    const args = ['--batch', '--all-tasks', '--pid', '0', String(process.pid)];
+    await promisify(execFile)('chrt', args, { timeout: toolMs, killSignal: 'SIGKILL', env: { PATH } });
+  } catch {
+    // The policy stays the usual one: all else works as well.
+  }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import Koa, { type Middleware } from 'koa';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { QuietKoa } from '../../src/app/quiet-koa.ts';
@@ -45,6 +46,10 @@ const answers: Record<string, Middleware> = {
   'an empty answer': (ctx) => {
     ctx.body = null;
   },
+  'a stream': (ctx) => {
+    ctx.type = 'text/plain';
+    ctx.body = Readable.from(['in ', 'pieces']);
+  },
   'nothing at all': () => undefined,
   'an error that may be told': (ctx) => ctx.throw(418, 'tea'),
   'an error that may not': () => {
@@ -59,6 +64,18 @@ describe('an app that leaves answers alone', () => {
     ),
   )('answers $method with $what as Koa does', async ({ method, step }) => {
     expect(await ask(new QuietKoa(), step, method)).toEqual(await ask(new Koa(), step, method));
+  });
+
+  it('keeps the status of an answer that has begun when a step fails', async () => {
+    const statuses: number[] = [];
+    const fail: Middleware = async (ctx) => {
+      ctx.respond = false;
+      ctx.res.once('close', () => statuses.push(ctx.res.statusCode));
+      ctx.res.writeHead(200, { 'content-length': '5' }).end('begun');
+      throw new Error('too late');
+    };
+    expect(await ask(new QuietKoa(), fail, 'GET')).toMatchObject({ status: 200, body: 'begun' });
+    await expect.poll(() => statuses).toEqual([200]);
   });
 
   it('listens for no end of an answer that a step gives itself', async () => {

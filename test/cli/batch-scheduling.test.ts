@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../client/support/folder.ts';
 import { childrenOf } from '../support/processes.ts';
@@ -65,5 +68,13 @@ describe.runIf(process.platform === 'linux')('batch scheduling', () => {
     const failing = testFolder();
     symlinkSync('/bin/false', join(failing, 'chrt'));
     expect(policiesOf((await serve({}, { env: { PATH: failing } })).server)).toEqual(new Set([other]));
+  });
+
+  it('is done without where this process may not start any other', async () => {
+    const file = fileURLToPath(new URL('../../src/cli/batch-scheduling.ts', import.meta.url));
+    const program = `await (await import(process.argv[1])).useBatchScheduling(); console.log('goes on');`;
+    const rights = ['--permission', '--allow-fs-read=*', '--input-type=module', '--eval'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...rights, program, file]);
+    expect(stdout).toBe('goes on\n');
   });
 });

@@ -58,6 +58,34 @@ describe('deadlines', () => {
     waiting.takeBack();
   });
 
+  it('that are taken back between others leave those in their order, and are taken back once', async () => {
+    const deadlines = new Deadlines(20);
+    const met: string[] = [];
+    const set = (name: string) => deadlines.set(() => met.push(name));
+    const [, takeSecond, , takeFourth, takeLast] = ['a', 'b', 'c', 'd', 'e'].map(set);
+    for (const takeBack of [takeSecond, takeFourth, takeLast, takeSecond]) takeBack?.();
+    set('f');
+    await expect.poll(() => met.length).toBe(3);
+    expect(met).toEqual(['a', 'c', 'f']);
+  });
+
+  it('may set others and take back any while they are met', async () => {
+    const deadlines = new Deadlines(20);
+    const met: string[] = [];
+    const takeBack: (() => void)[] = [];
+    takeBack.push(
+      deadlines.set(() => {
+        met.push('first');
+        for (const one of takeBack) one();
+        deadlines.set(() => met.push('later'));
+      }),
+    );
+    takeBack.push(deadlines.set(() => met.push('taken back')));
+    deadlines.set(() => met.push('last'));
+    await expect.poll(() => met.includes('later')).toBe(true);
+    expect(met).toEqual(['first', 'last', 'later']);
+  });
+
   it('cost no timer each: a thousand share one', () => {
     const timers = vi.spyOn(globalThis, 'setInterval');
     onTestFinished(() => timers.mockRestore());

@@ -63,8 +63,9 @@ export class EventStreamLink extends PostingLink {
     // Their answers would have come over the stream.
     for (const post of this.requests) {
       if (!post.hasLane) continue;
+      const { stop } = post;
       this.fail(post, { reason: 'backend_ended' });
-      post.stop?.();
+      stop?.();
     }
     super.lost(unsent);
   }

@@ -40,6 +40,8 @@ export abstract class PostingLink implements Link {
   abstract readonly kind: LinkKind;
   protected readonly parts: LinkParts;
   protected readonly listener: LinkListener;
+  /** Whether {@link headers} gives the same list for many messages. */
+  protected readonly keepsHeaders: boolean = false;
   protected isClosed = false;
   /** Headers of every request, and those of the caller: names and values in turn. */
   protected ownHeaders: readonly string[];
@@ -195,7 +197,13 @@ export abstract class PostingLink implements Link {
   /** Sends a post that may be sent now. */
   protected post(post: Post): void {
     post.stop = this.parts.wire.send(
-      { method: 'POST', path: this.path(), headers: this.headers(), body: this.bodyOf(post) },
+      {
+        method: 'POST',
+        path: this.path(),
+        headers: this.headers(),
+        keepsHeaders: this.keepsHeaders,
+        body: this.bodyOf(post),
+      },
       { head: (answer) => this.#head(post, answer), failed: (failure) => this.#broke(post, failure) },
     );
   }
@@ -229,7 +237,7 @@ export abstract class PostingLink implements Link {
 
   #head(post: Post, answer: WireAnswer): void {
     const { status } = answer;
-    post.stop = () => answer.drop();
+    if (!post.isOver) post.stop = () => answer.drop();
     const wrong = this.checkHead(post, answer);
     const isTaken = status >= 200 && status < 300;
     if (wrong !== undefined) {

@@ -35,6 +35,7 @@ const headerForm = /^[\x21-\x7e]{1,1024}$/;
  */
 export class StreamableHttpLink extends PostingLink {
   readonly kind = 'http';
+  protected override readonly keepsHeaders = true;
   readonly #path: string;
   /** Of the session: its id, and the revision. */
   #sessionHeaders: readonly string[] = [];
@@ -171,6 +172,7 @@ export class StreamableHttpLink extends PostingLink {
       return;
     }
     const open = (): void => {
+      if (post.isOver) return;
       const headers = [...this.#headers, 'last-event-id', lastEventId];
       post.stop = this.parts.wire.send(
         { method: 'GET', path: this.#path, headers },

@@ -19,11 +19,10 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path and query. */
   path: string;
-  /**
-   * Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. A list that was sent
-   * is not changed any more.
-   */
+  /** Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. */
   headers: readonly string[];
+  /** Whether the very list of headers comes with other requests, too, and never changes: then it is checked once. */
+  keepsHeaders?: boolean;
   body?: string;
 }
 
@@ -44,7 +43,7 @@ export class Wire {
   readonly #url: URL;
   readonly #connections: Connections;
   readonly #heads: Deadlines;
-  /** Lists of headers as they were written down: sessions send the same one with each call. */
+  /** Lists of headers that are kept, as they were written down. */
   readonly #fields = new WeakMap<readonly string[], string>();
   /** See {@link WireOptions.bodyMs}; kept by who reads. */
   readonly bodies: Deadlines;
@@ -82,9 +81,9 @@ export class Wire {
    * @returns undefined where it has something that no request may have
    * @see RFC 9112 sections 3, 5 and 6.2
    */
-  #write({ method, path, headers, body }: WireRequest): Buffer | undefined {
+  #write({ method, path, headers, keepsHeaders, body }: WireRequest): Buffer | undefined {
     if (!pathForm.test(path)) return undefined;
-    const fields = this.#fields.get(headers) ?? this.#writeFields(headers);
+    const fields = keepsHeaders ? this.#fieldsOf(headers) : writeFields(headers);
     if (fields === undefined) return undefined;
     let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n${fields}`;
     const length = body === undefined ? 0 : Buffer.byteLength(body);
@@ -95,17 +94,25 @@ export class Wire {
     return bytes;
   }
 
-  /** @returns undefined where one of them is none that a request may have */
-  #writeFields(headers: readonly string[]): string | undefined {
-    let fields = '';
-    for (let at = 0; at < headers.length; at += 2) {
-      const [name = '', value = ''] = [headers[at], headers[at + 1]];
-      if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
-      fields += `${name}: ${value}\r\n`;
-    }
-    this.#fields.set(headers, fields);
+  /** Writes a list of headers down that is kept. @returns as {@link writeFields} */
+  #fieldsOf(headers: readonly string[]): string | undefined {
+    const known = this.#fields.get(headers);
+    if (known !== undefined) return known;
+    const fields = writeFields(headers);
+    if (fields !== undefined) this.#fields.set(headers, fields);
     return fields;
   }
+}
+
+/** Writes headers down. @returns undefined where one of them is none that a request may have */
+function writeFields(headers: readonly string[]): string | undefined {
+  let fields = '';
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    if (!headerNameForm.test(name) || !headerValueForm.test(value)) return undefined;
+    fields += `${name}: ${value}\r\n`;
+  }
+  return fields;
 }
 
 /** A request, and its answer. */

@@ -80,3 +80,18 @@ it.each(['//', '/.//', '//evil/x', '/mcp'])(
     );
   },
 );
+
+it('a list of headers that is kept is sent as it is each time, and refused each time where it holds none', async () => {
+  const { came, port, send } = await listen();
+  const [ada, bob] = [
+    ['x-key', 'a'],
+    ['x-key', 'b'],
+  ];
+  for (const headers of [ada, bob, ada])
+    await send({ method: 'GET', path: '/mcp', headers, keepsHeaders: true });
+  const request = (key: string) =>
+    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\nx-key: ${key}\r\n\r\n`;
+  expect(came).toEqual([request('a'), request('b'), request('a')]);
+  const wrong = { method: 'GET', path: '/mcp', headers: ['x-key', 'a\n'], keepsHeaders: true } as const;
+  for (const time of [1, 2]) expect(await send(wrong), `${time}`).toBe('backend_refused ERR_INVALID_CHAR');
+});
