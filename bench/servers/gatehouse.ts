@@ -10,7 +10,7 @@ import { openDataFolder } from '../../src/storage/sqlite/index.ts';
 import { person } from '../person.ts';
 
 growHeapAtOnce();
-await useBatchScheduling();
+const scheduled = useBatchScheduling();
 const { BACKEND: backend, PORT } = process.env;
 const port = Number(PORT);
 const data = await openDataFolder(process.env.FOLDER ?? '');
@@ -35,6 +35,7 @@ const own: GatehouseOptions['server'] = {
   },
 };
 
+await scheduled;
 const gatehouse = await createGatehouse({
   publicUrl: `http://127.0.0.1:${port}`,
   ...data,

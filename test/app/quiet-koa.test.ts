@@ -1,26 +1,17 @@
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import Koa, { type Middleware } from 'koa';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { QuietKoa } from '../../src/app/quiet-koa.ts';
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
+import { serveListener } from '../support/koa-step.ts';
 
 /** Asks an app, and gives all that it answers but the time. */
 async function ask(app: Koa, step: Middleware, method: string) {
   app.silent = true;
   app.use(step);
-  const port = await listen(createServer(app.callback()));
+  const url = await serveListener(app.callback());
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request({ port, method, agent: false }, resolve).on('error', reject).end();
+    request(url, { method, agent: false }, resolve).on('error', reject).end();
   });
   let body = '';
   for await (const chunk of response.setEncoding('utf8')) body += chunk;
@@ -87,13 +78,11 @@ describe('an app that leaves answers alone', () => {
     };
     expect((await ask(new QuietKoa(), answerItself, 'GET')).body).toBe('by itself');
     const byNodeAlone: number[] = [];
-    const port = await listen(
-      createServer((_request, response) => {
-        byNodeAlone.push(response.listenerCount('finish'), response.listenerCount('error'));
-        response.end();
-      }),
-    );
-    await fetch(`http://127.0.0.1:${port}`);
+    const url = await serveListener((_request, response) => {
+      byNodeAlone.push(response.listenerCount('finish'), response.listenerCount('error'));
+      response.end();
+    });
+    await fetch(url);
     expect(listeners).toEqual(byNodeAlone);
   });
 });

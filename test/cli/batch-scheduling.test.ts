@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { testFolder } from '../client/support/folder.ts';
-import { childrenOf } from '../support/processes.ts';
+import { childrenOf, statOf } from '../support/processes.ts';
 import { type Program, runExecutable } from '../support/program.ts';
 import { commandLine } from '../support/served.ts';
 
@@ -14,11 +14,8 @@ const [other, batch, idle] = [0, 3, 5];
 
 /** The scheduling policies of all threads of a process. */
 function policiesOf(pid: number): Set<number> {
-  const policies = readdirSync(`/proc/${pid}/task`).map((thread) => {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38]);
-  });
-  return new Set(policies);
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return new Set(threads.map((thread) => Number(statOf(`${pid}/task/${thread}`)[38])));
 }
 
 /** A `gatehouse serve` that keeps a program ready behind its route. */

@@ -28,13 +28,18 @@ function all(): Shown[] {
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [state = '', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const [state = '', parent] = statOf(name);
         return [{ pid: Number(name), state, parent: Number(parent) }];
       } catch {
         return [];
       }
     });
+}
+
+/** The fields of /proc/…/stat behind the name, the state first. @param place an id, or an id and a thread of it: `1/task/2` */
+export function statOf(place: string): string[] {
+  const stat = readFileSync(`/proc/${place}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 /** Ids of the processes whose environment has this variable with this value. */

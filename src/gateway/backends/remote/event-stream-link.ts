@@ -61,12 +61,7 @@ export class EventStreamLink extends PostingLink {
   protected override lost(unsent: readonly Message[]): void {
     this.end();
     // Their answers would have come over the stream.
-    for (const post of this.requests) {
-      if (!post.hasLane) continue;
-      const { stop } = post;
-      this.fail(post, { reason: 'backend_ended' });
-      stop?.();
-    }
+    for (const post of this.requests) if (post.hasLane) this.cut(post, { reason: 'backend_ended' });
     super.lost(unsent);
   }
 

@@ -95,13 +95,13 @@ export abstract class PostingLink implements Link {
 
   drop(id: RequestId): void {
     const post = this.#requests.get(id);
-    if (post) this.#stop(post);
+    if (post) this.cut(post);
   }
 
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
-    for (const post of [...this.#others, ...this.#requests.values()]) this.#stop(post);
+    for (const post of [...this.#others, ...this.#requests.values()]) this.cut(post);
     await this.end();
   }
 
@@ -179,10 +179,14 @@ export abstract class PostingLink implements Link {
     if (post.hasLane) this.#leave(post);
   }
 
-  /** Ends what runs for a post, which needs nothing more. */
-  #stop(post: Post): void {
+  /**
+   * Ends what runs for a post, which needs nothing more.
+   * @param failure tells who waits for its answer that there is none
+   */
+  protected cut(post: Post, failure?: LinkFailure): void {
     const { stop } = post;
-    this.over(post);
+    if (failure) this.fail(post, failure);
+    else this.over(post);
     stop?.();
   }
 
