@@ -39,7 +39,7 @@ export interface IssuedAccessTokens {
   /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
-  revocationMark(): Promise<string>;
+  revocationMark(): Promise<number>;
 }
 
 const kind = 'AccessToken';
@@ -59,12 +59,13 @@ interface StoredToken {
 
 /** A token that was unsealed, and when its row was last seen. */
 interface OpenedToken {
-  mark: string;
+  id: string;
+  mark: number;
   revision: number;
   token: IssuedAccessToken;
 }
 
-/** How many opened tokens are kept, about 1 KB each. */
+/** How many opened tokens of each kind are kept, about 1 KB each. */
 const maxOpened = 10_000;
 
 /**
@@ -79,7 +80,8 @@ export function createAccessTokenSource(
   box: SealedBox,
   jwt: OwnJwtOptions,
 ): IssuedAccessTokens {
-  const opened = new Map<string, OpenedToken>();
+  /** By what its client sends; a JWT by the name under which it is stored, in a map of its own: that name is no token. */
+  const [opened, openedJwts] = [new Map<string, OpenedToken>(), new Map<string, OpenedToken>()];
 
   async function open(row: ArtifactRow): Promise<IssuedAccessToken> {
     const payload = openPayload<StoredToken>(box, kind, row);
@@ -101,21 +103,23 @@ export function createAccessTokenSource(
 
   return {
     async find(token) {
-      const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
-      if (id === undefined) return undefined;
-      const known = opened.get(id);
+      const jwtId = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : undefined;
+      if (jwtId === undefined && looksLikeJwt(token)) return undefined;
+      const [memory, name] = jwtId === undefined ? [opened, token] : [openedJwts, jwtId];
+      const known = memory.get(name);
       // The mark is read before the row: what is removed in between changes the next one.
       const mark = await artifacts.removalMark(kind);
       if (known?.mark === mark) return known.token;
+      const id = known?.id ?? jwtId ?? hashSecret(kind, token);
       if (known && (await artifacts.findRevision(kind, id)) === known.revision) {
         known.mark = mark;
         return known.token;
       }
-      opened.delete(id);
+      memory.delete(name);
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const found = await open(row);
-      keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
+      keepNewest(memory, name, { id, mark, revision: row.revision, token: found }, maxOpened);
       return found;
     },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),

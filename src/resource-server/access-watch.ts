@@ -7,7 +7,7 @@ export interface StandingTokens {
   /** Gives those of these tokens that were not revoked, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
-  revocationMark(): Promise<string>;
+  revocationMark(): Promise<number>;
 }
 
 /** What a watch is made of. */
@@ -36,7 +36,7 @@ interface Watched {
   authInfo: AuthInfo;
   onEnd: () => void;
   /** The mark under which the token was seen to stand; absent before the first look. */
-  stoodAt?: string;
+  stoodAt?: number;
 }
 
 /** Most tokens asked for at once, so that nobody's request waits long behind the answer. */

@@ -1,5 +1,9 @@
+import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { createAccessTokenSource } from '../../src/authorization-server/access-tokens.ts';
+import { grantKey, payloadContext } from '../../src/authorization-server/engine/stored-names.ts';
+import { jwtTokenId } from '../../src/authorization-server/jwt/own-jwt.ts';
+import { generateSigningKey } from '../../src/crypto/keys.ts';
 import { hashSecret } from '../../src/crypto/secret.ts';
 import type { Change } from '../../src/storage/artifacts.ts';
 import { startOfTime } from '../storage/contract/subject.ts';
@@ -139,5 +143,41 @@ describe('the source of access tokens', () => {
     await adapter('AuthorizationCode').upsert('value', { scope: 'notes:read' }, 60);
     for (const value of ['value', '', 'x'.repeat(10_000), "' OR 1=1 --"])
       expect(await source.find(value)).toBeUndefined();
+  });
+
+  it('takes the name under which a token is stored for none, opaque or a JWT, also where it was just used (T-041)', async () => {
+    const { storage, box, adapter } = await startAdapters();
+    const [issuer, key] = ['https://as.example.com', await generateSigningKey()];
+    const source = createAccessTokenSource(storage, box, { issuer, signing: [key] });
+    await adapter('Grant').upsert('g', { accountId: 'ada', clientId: 'c' }, 60);
+    await adapter('AccessToken').upsert('value', { grantId: 'g' }, 60);
+    const [stored] = (await source.standing([hashSecret('AccessToken', 'value')])) as [string];
+    const payload = {
+      clientId: 'c',
+      accountId: 'ada',
+      aud: 'https://x.example/mcp',
+      iat: 1,
+      exp: 2,
+      grantId: 'g',
+    };
+    const jwtName = jwtTokenId('id');
+    await commit(storage, {
+      type: 'put',
+      kind: 'AccessToken',
+      id: jwtName,
+      payload: box.seal(JSON.stringify(payload), payloadContext('AccessToken', jwtName)),
+      grantId: grantKey('g'),
+      expiresAt: startOfTime + 60,
+    });
+    const jwt = await new SignJWT({ iss: issuer, jti: 'id' })
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: String(key.kid) })
+      .sign(key);
+    for (const [token, name] of [
+      ['value', stored],
+      [jwt, jwtName],
+    ] as const) {
+      expect((await source.find(token))?.tokenId).toBe(name);
+      expect(await source.find(name)).toBeUndefined();
+    }
   });
 });

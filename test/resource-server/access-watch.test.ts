@@ -30,7 +30,7 @@ function startWatch(options: Partial<AccessWatchOptions> = {}) {
         asked.push(ids);
         return ids.filter((id) => standing.has(id));
       },
-      revocationMark: async () => String(revocations.count),
+      revocationMark: async () => revocations.count,
     },
     now: () => clock.now,
     logger: { warn: (...line: unknown[]) => void warnings.push(line) },
@@ -155,7 +155,7 @@ describe('the watch over open streams', () => {
             answer = resolve;
           });
         },
-        revocationMark: async () => 'mark',
+        revocationMark: async () => 1,
       },
     });
     const ended: string[] = [];
@@ -176,7 +176,7 @@ describe('the watch over open streams', () => {
           if (!outage.over) throw new Error('the database is down');
           return [];
         },
-        revocationMark: async () => 'mark',
+        revocationMark: async () => 1,
       },
     });
     let ended = 0;

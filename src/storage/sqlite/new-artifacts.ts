@@ -23,7 +23,7 @@ const bounds = { rows: 2_000, bytes: 4_096 } as const;
 interface Kept {
   row: ArtifactRow;
   /** The mark of its kind from before it was written. */
-  mark: string;
+  mark: number;
 }
 
 /**
@@ -33,7 +33,7 @@ interface Kept {
  * @param removalMark gives a mark for a kind that stays the same as long as no artifact of it was removed, or changed otherwise
  *   than by its use in this process
  */
-export function createNewArtifacts(removalMark: (kind: string) => string): NewArtifacts {
+export function createNewArtifacts(removalMark: (kind: string) => number): NewArtifacts {
   const kept = new Map<string, Kept>();
   const expected = new Set<string>();
   const nameOf = (kind: string, id: string): string => `${kind} ${id}`;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** Gives a number that is another one as soon as some other connection has committed. */
+/** Gives a number that grows as soon as some other connection has committed. */
 export type OthersCommits = () => number;
 
 /**
@@ -9,13 +9,21 @@ export type OthersCommits = () => number;
  */
 export function watchOthersCommits(db: Database.Database): OthersCommits {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  let ofTurn: number | undefined;
+  let version = dataVersion.get();
+  let changes = 0;
+  let isOfTurn = false;
+  const look = (): void => {
+    const found = dataVersion.get();
+    if (found !== version) changes++;
+    version = found;
+  };
   return () => {
-    if (ofTurn !== undefined) return ofTurn;
-    ofTurn = dataVersion.get() ?? 0;
+    if (isOfTurn) return changes;
+    look();
+    isOfTurn = true;
     setImmediate(() => {
-      ofTurn = undefined;
+      isOfTurn = false;
     });
-    return ofTurn;
+    return changes;
   };
 }

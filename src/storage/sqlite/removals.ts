@@ -7,7 +7,7 @@ import type { OthersCommits } from './others-commits.ts';
  * @returns gives a mark for a kind: as long as it stays the same, no artifact of the kind was removed or changed. A
  *   commit of any other connection changes it, because nobody tells us what was in it.
  */
-export function watchRemovals(db: Database.Database, othersCommits: OthersCommits): (kind: string) => string {
+export function watchRemovals(db: Database.Database, othersCommits: OthersCommits): (kind: string) => number {
   const changes = new Map<string, number>();
   db.function('note_artifact', (kind: string) => {
     changes.set(kind, (changes.get(kind) ?? 0) + 1);
@@ -20,5 +20,6 @@ export function watchRemovals(db: Database.Database, othersCommits: OthersCommit
      CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
      BEGIN SELECT note_artifact(old.kind); END`,
   );
-  return (kind) => `${othersCommits()} ${changes.get(kind) ?? 0}`;
+  // Both only grow.
+  return (kind) => othersCommits() + (changes.get(kind) ?? 0);
 }

@@ -22,7 +22,7 @@ function honouring(issued: IssuedAccessToken, word: LinkWord) {
   const tokens: IssuedAccessTokens = {
     find: async () => issued,
     standing: async () => [],
-    revocationMark: async () => 'mark',
+    revocationMark: async () => 1,
   };
   const standing = {
     check(linkId: string) {

@@ -14,7 +14,7 @@ const put = (id: string, more: Partial<PutArtifact> = {}): PutArtifact => ({
 /** The memory, and a way to change the mark of all kinds. */
 function subject() {
   let mark = 0;
-  const memory = createNewArtifacts((kind) => `${kind} ${mark}`);
+  const memory = createNewArtifacts(() => mark);
   const keep = (...changes: PutArtifact[]): void => memory.expect(changes)(true);
   return { memory, keep, changeMark: () => void mark++ };
 }
