@@ -13,6 +13,9 @@ export interface ConnectionUser {
   failed(failure: WireFailure): void;
 }
 
+/** A request as it is sent; where it is a text, each of its characters is a byte. */
+export type RequestBytes = Buffer | string;
+
 /** What a connection is made with. */
 export interface ConnectionOptions {
   /** One that has begun to connect. */
@@ -53,7 +56,7 @@ export class Connection {
   readonly #connecting: NodeJS.Timeout;
   #user: ConnectionUser | undefined;
   /** The request that is sent once it can be used: before, nothing of it leaves. */
-  #waiting: Buffer | undefined;
+  #waiting: RequestBytes | undefined;
   #isReady = false;
   /** Whether a request was answered over it. */
   #hasServed = false;
@@ -89,15 +92,15 @@ export class Connection {
 
   /**
    * Sends a request; only where none is under way.
-   * @param request all its bytes
+   * @param request all of it
    */
-  use(user: ConnectionUser, request: Buffer): void {
+  use(user: ConnectionUser, request: RequestBytes): void {
     this.#user = user;
     this.#hasHeard = false;
     if (!this.#isReady) this.#waiting = request;
     else {
       if (this.#hasServed) this.#socket.ref();
-      this.#socket.write(request);
+      this.#socket.write(request, 'latin1');
     }
   }
 
@@ -117,7 +120,7 @@ export class Connection {
   #begin(): void {
     clearTimeout(this.#connecting);
     this.#isReady = true;
-    if (this.#waiting) this.#socket.write(this.#waiting);
+    if (this.#waiting) this.#socket.write(this.#waiting, 'latin1');
     this.#waiting = undefined;
   }
 

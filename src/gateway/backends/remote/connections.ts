@@ -26,6 +26,12 @@ const maxFree = 256;
  */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
+function copyOfReceived(length: number): Buffer {
+  const copy = Buffer.allocUnsafe(length);
+  received.copy(copy, 0, 0, length);
+  return copy;
+}
+
 /** The connections to one backend: kept open and used again, verified where they are TLS. No proxy is asked. */
 export class Connections {
   readonly #connectMs: number;
@@ -69,7 +75,7 @@ export class Connections {
 
   #open(): Connection {
     const connection: Connection = new Connection({
-      ...this.#connect((length) => connection.take(Buffer.from(received.subarray(0, length)))),
+      ...this.#connect((length) => connection.take(copyOfReceived(length))),
       connectMs: this.#connectMs,
       idleMs,
       onFree: (free) => this.#keep(free),

@@ -1,7 +1,7 @@
 import { Deadlines } from '../../../mcp/deadlines.ts';
 import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
 import type { AnswerHead } from './answer-parser.ts';
-import type { Connection, ConnectionUser } from './connection.ts';
+import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { redirectTarget } from './redirect-target.ts';
 import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
@@ -81,16 +81,19 @@ export class Wire {
    * @returns undefined where it has something that no request may have
    * @see RFC 9112 sections 3, 5 and 6.2
    */
-  #write({ method, path, headers, keepsHeaders, body }: WireRequest): Buffer | undefined {
+  #write({ method, path, headers, keepsHeaders, body }: WireRequest): RequestBytes | undefined {
     if (!pathForm.test(path)) return undefined;
     const fields = keepsHeaders ? this.#fieldsOf(headers) : writeFields(headers);
     if (fields === undefined) return undefined;
-    let head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n${fields}`;
-    const length = body === undefined ? 0 : Buffer.byteLength(body);
-    head += body === undefined ? '\r\n' : `content-length: ${length}\r\n\r\n`;
-    const bytes = Buffer.allocUnsafe(head.length + length);
-    bytes.write(head, 0, 'latin1');
-    if (body !== undefined) bytes.write(body, head.length, 'utf8');
+    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n${fields}`;
+    if (body === undefined) return `${head}\r\n`;
+    const length = Buffer.byteLength(body);
+    const whole = `${head}content-length: ${length}\r\n\r\n`;
+    // Nearly every body is ASCII: then all of it can be written as it stands.
+    if (length === body.length) return whole + body;
+    const bytes = Buffer.allocUnsafe(whole.length + length);
+    bytes.write(whole, 0, 'latin1');
+    bytes.write(body, whole.length, 'utf8');
     return bytes;
   }
 
@@ -134,7 +137,7 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.#forgetDeadline = heads.set(() => this.#giveUp({ reason: 'backend_timed_out' }));
   }
 
-  begin(connection: Connection, request: Buffer): void {
+  begin(connection: Connection, request: RequestBytes): void {
     this.#connection = connection;
     connection.use(this, request);
   }
