@@ -7,8 +7,8 @@ import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { SessionStreams } from './session-streams.ts';
 
-/** A key for a request id in which 1 and "1" differ. */
-export function idKey(id: RequestId): string {
+/** The name of a request on a stream, in which the ids 1 and "1" differ. */
+function nameOf(id: RequestId): string {
   return JSON.stringify(id);
 }
 
@@ -26,21 +26,21 @@ export class Post implements Sender {
   readonly #url: URL;
   readonly #streams: SessionStreams;
   readonly #isBatch: boolean;
-  readonly #waiting: Map<string, RequestMessage>;
+  readonly #waiting: Map<RequestId, RequestMessage>;
   #answers: Message[] = [];
   #stream: SessionStream | undefined;
   #forgetLate: (() => void) | undefined;
 
   /**
    * @param url the endpoint's public URL
-   * @param waiting its requests, by {@link idKey}
+   * @param waiting its requests, by their ids
    */
   constructor(
     exchange: Exchange,
     url: URL,
     streams: SessionStreams,
     isBatch: boolean,
-    waiting: Map<string, RequestMessage>,
+    waiting: Map<RequestId, RequestMessage>,
   ) {
     this.#exchange = exchange;
     this.#url = url;
@@ -69,9 +69,9 @@ export class Post implements Sender {
     this.#forgetLate = late.set(() => this.#openStream());
   }
 
-  /** The request a key stands for, as long as it waits. */
-  requestOf(key: string): RequestMessage | undefined {
-    return this.#waiting.get(key);
+  /** The request of an id, as long as it waits. */
+  requestOf(id: RequestId): RequestMessage | undefined {
+    return this.#waiting.get(id);
   }
 
   /** Sends a message that comes before an answer. */
@@ -80,17 +80,17 @@ export class Post implements Sender {
   }
 
   /** Sends an answer; with the last one the POST is answered. */
-  answer(key: string, message: Message): void {
-    this.#waiting.delete(key);
-    if (this.#stream) this.#stream.write(message, key);
+  answer(id: RequestId, message: Message): void {
+    this.#waiting.delete(id);
+    if (this.#stream) this.#stream.write(message, nameOf(id));
     else this.#answers.push(message);
     this.#endWhenNothingWaits();
   }
 
   /** Gives up on a request its sender cancelled; nothing is sent for it (T-141). */
-  forget(key: string): void {
-    this.#waiting.delete(key);
-    this.#stream?.owe([...this.#waiting.keys()]);
+  forget(id: RequestId): void {
+    this.#waiting.delete(id);
+    this.#stream?.owe([...this.#waiting.keys()].map(nameOf));
     this.#endWhenNothingWaits();
   }
 
@@ -118,13 +118,13 @@ export class Post implements Sender {
   #openStream(): SessionStream {
     if (this.#stream) return this.#stream;
     this.#forgetLate?.();
-    const answered = this.#answers.map((message) => ({ message, key: idKey(message.id as RequestId) }));
+    const answered = this.#answers.map((message) => ({ message, name: nameOf(message.id as RequestId) }));
     this.#answers = [];
     this.#stream = this.#streams.begin(this.#exchange, [
-      ...answered.map(({ key }) => key),
-      ...this.#waiting.keys(),
+      ...answered.map(({ name }) => name),
+      ...[...this.#waiting.keys()].map(nameOf),
     ]);
-    for (const { message, key } of answered) this.#stream.write(message, key);
+    for (const { message, name } of answered) this.#stream.write(message, name);
     return this.#stream;
   }
 }

@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange.ts';
 import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import type { Posted } from '../transports/transport.ts';
-import { idKey, Post } from './post.ts';
+import { Post } from './post.ts';
 import type { SessionStreams } from './session-streams.ts';
 
 /** What a session is made of. */
@@ -62,7 +62,7 @@ export class Session implements Listener {
   readonly #onChange: (change: SessionChange) => Promise<void>;
   readonly #onEnded: () => void;
   readonly #subscriptions: Set<string>;
-  readonly #running = new InFlightMap<string, Post>();
+  readonly #running = new InFlightMap<RequestId, Post>();
   #conversation: Conversation | undefined;
   #isInitialized: boolean;
   #isEnded = false;
@@ -114,16 +114,16 @@ export class Session implements Listener {
   /** Takes the messages of a POST. An id cannot be used twice at once and lose an answer (T-142). */
   post(exchange: Exchange, { messages }: Posted): Refusal | undefined {
     if (this.#isEnded) return { reason: 'session_unknown' };
-    const waiting = new Map<string, RequestMessage>();
+    const waiting = new Map<RequestId, RequestMessage>();
     for (const request of messages.requests) {
-      const key = idKey(request.id);
-      if (waiting.has(key) || this.#running.has(key)) return { reason: 'request_id_in_use' };
-      waiting.set(key, request);
+      const { id } = request;
+      if (waiting.has(id) || this.#running.has(id)) return { reason: 'request_id_in_use' };
+      waiting.set(id, request);
     }
     if (!this.#calls.begin(this.principal, waiting.size)) return tooManyCalls;
     if (waiting.size === 0) exchange.reply.empty(202);
     const post = new Post(exchange, this.#url, this.streams, messages.isBatch, waiting);
-    for (const key of waiting.keys()) this.#running.set(key, post);
+    for (const id of waiting.keys()) this.#running.set(id, post);
     for (const message of messages.list) this.say(message, post);
     post.streamWhenLate(this.#late);
     return undefined;
@@ -141,7 +141,7 @@ export class Session implements Listener {
   }
 
   hear(message: Message, relatedTo?: RequestId): void {
-    const post = relatedTo === undefined ? undefined : this.#running.get(idKey(relatedTo));
+    const post = relatedTo === undefined ? undefined : this.#running.get(relatedTo);
     if (message.method === undefined) this.#answer(message);
     else if (post) post.tell(message);
     else this.streams.tell(message);
@@ -164,21 +164,23 @@ export class Session implements Listener {
   }
 
   #answer(message: Message): void {
-    const key = idKey(message.id as RequestId);
-    const post = this.#running.get(key);
-    const request = post?.requestOf(key);
+    const id = message.id as RequestId;
+    const post = this.#running.get(id);
+    const request = post?.requestOf(id);
     if (!post || !request) return;
     const kept = 'error' in message ? undefined : this.#remember(request);
-    if (kept) void kept.then(() => this.#sendAnswer(key, post, message));
-    else this.#sendAnswer(key, post, message);
+    if (kept)
+      void kept.then(() => {
+        // It may have been cancelled, or the session ended, until what it changed was kept.
+        if (this.#running.get(id) === post) this.#sendAnswer(id, post, message);
+      });
+    else this.#sendAnswer(id, post, message);
   }
 
-  #sendAnswer(key: string, post: Post, message: Message): void {
-    // It may have been cancelled, or the session ended, until what it changed was kept.
-    if (this.#running.get(key) !== post) return;
-    this.#running.delete(key);
+  #sendAnswer(id: RequestId, post: Post, message: Message): void {
+    this.#running.delete(id);
     this.#calls.end(this.principal);
-    post.answer(key, message);
+    post.answer(id, message);
   }
 
   /**
@@ -203,10 +205,9 @@ export class Session implements Listener {
 
   #forget(id: unknown): void {
     if (typeof id !== 'string' && typeof id !== 'number') return;
-    const key = idKey(id);
-    const post = this.#running.get(key);
-    if (!this.#running.delete(key)) return;
+    const post = this.#running.get(id);
+    if (!this.#running.delete(id)) return;
     this.#calls.end(this.principal);
-    post?.forget(key);
+    post?.forget(id);
   }
 }
