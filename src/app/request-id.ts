@@ -29,7 +29,7 @@ export function nameRequests({ logger, isForPrograms, count }: RequestLogOptions
     const { path } = ctx;
     const isQuiet = isForPrograms(path);
     const started = performance.now();
-    ctx.res.once('close', () => {
+    ctx.res.on('close', () => {
       const { headersSent, statusCode, writableFinished: finished } = ctx.res;
       // What Koa has put there before anybody answered is no status that was sent.
       const status = headersSent ? statusCode : clientGone;

@@ -47,8 +47,13 @@ export function principalKey(authInfo: Pick<AuthInfo, 'issuer' | 'subject' | 'cl
  * How the keys of all principals of one account begin, whatever the client.
  * @see principalKey
  */
-export function accountKeyPrefix({ issuer, subject }: Pick<AuthInfo, 'issuer' | 'subject'>): string {
-  return `${JSON.stringify([issuer, subject]).slice(0, -1)},"`;
+export function accountKeyPrefix(account: Pick<AuthInfo, 'issuer' | 'subject'>): string {
+  let prefix = accountPrefixes.get(account);
+  if (prefix === undefined) {
+    prefix = `${JSON.stringify([account.issuer, account.subject]).slice(0, -1)},"`;
+    if (Object.isFrozen(account)) accountPrefixes.set(account, prefix);
+  }
+  return prefix;
 }
 
 /**
@@ -71,3 +76,4 @@ export function routeOfPrincipal(key: string): string {
 
 /** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
 const principalKeys = new WeakMap<object, string>();
+const accountPrefixes = new WeakMap<object, string>();

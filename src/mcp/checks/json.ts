@@ -41,6 +41,8 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 
 /** Whether a body is too small to nest too deeply or to hold too many values, which is true of nearly all. */
 function isPlain(body: Buffer): boolean {
+  // What is open has to be closed: this short, none is too deep.
+  if (body.length <= 2 * maxNesting) return true;
   if (body.length > maxValues) return false;
   let containers = 0;
   for (const opening of [openArray, openObject])

@@ -24,7 +24,7 @@ describe('a line', () => {
     ['{"jsonrpc":', 'not_json'],
     ['[]', 'empty_batch'],
     ['7', 'not_a_message'],
-    [`${'['.repeat(200)}`, 'nested_too_deep'],
+    [`${'['.repeat(201)}`, 'nested_too_deep'],
   ])('that is %s is refused as %s (T-150)', (text, reason) => {
     expect(read(text)).toEqual({ reason });
   });
