@@ -44,6 +44,8 @@ const statusForm = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 
 /** RFC 9112 section 7.1; twelve digits are more than any answer has bytes. */
 const chunkForm = /^[0-9a-fA-F]{1,12}(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
+/** So many digits are always a small integer. */
+const maxPlainDigits = 7;
 const chunkBeginning = /^[0-9a-fA-F]{1,12}[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r?$/;
 
 /** The end of a line that is none. */
@@ -171,6 +173,8 @@ export class AnswerParser {
   }
 
   #readChunkSize(bytes: Buffer, at: number): number {
+    const plain = readPlainSize(bytes, at);
+    if (plain) return this.#beginChunk(plain.size, plain.end);
     const end = bytes.indexOf(lineEnd, at);
     if ((end === -1 ? bytes.length : end) - at > maxChunkLine) throw malformed();
     if (end === -1) {
@@ -180,22 +184,28 @@ export class AnswerParser {
     const line = bytes.toString('latin1', at, end);
     if (!chunkForm.test(line)) throw malformed();
     if (line.includes(';')) this.#count(line.length);
-    this.#left = Number.parseInt(line, 16);
-    this.#state = this.#left === 0 ? 'trailer' : 'chunk';
-    return end + lineEnd.length;
+    return this.#beginChunk(Number.parseInt(line, 16), end);
+  }
+
+  #beginChunk(size: number, lineEndsAt: number): number {
+    this.#left = size;
+    this.#state = size === 0 ? 'trailer' : 'chunk';
+    return lineEndsAt + lineEnd.length;
   }
 
   #readChunkEnd(bytes: Buffer, at: number): number {
     const next = Math.min(bytes.length, at + lineEnd.length);
-    if (bytes.compare(lineEnd, 0, next - at, at, next) !== 0) throw malformed();
-    if (next - at < lineEnd.length) return this.#keep(bytes, at);
+    if (!endsLine(bytes, at)) {
+      if (next - at === lineEnd.length || bytes[at] !== lineEnd[0]) throw malformed();
+      return this.#keep(bytes, at);
+    }
     this.#state = 'chunk size';
     return next;
   }
 
   /** Fields after the body say nothing that anybody asks for. */
   #readTrailer(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(lineEnd, at);
+    const end = endsLine(bytes, at) ? at : bytes.indexOf(lineEnd, at);
     if (end === -1) {
       if (this.#beside + bytes.length - at > this.#maxHeadBytes) throw malformed();
       return this.#keepLine(bytes, at);
@@ -246,6 +256,33 @@ function malformed(): AnswerError {
   return new AnswerError('ANSWER_MALFORMED');
 }
 
+/** Whether a line ends here. */
+function endsLine(bytes: Buffer, at: number): boolean {
+  return bytes[at] === lineEnd[0] && bytes[at + 1] === lineEnd[1];
+}
+
+/**
+ * Reads the size of a chunk from a line that has nothing else, and not many digits, as nearly all are.
+ * @returns undefined for any other line, and one whose end has not come
+ */
+function readPlainSize(bytes: Buffer, at: number): { size: number; end: number } | undefined {
+  let [size, end] = [0, at];
+  while (end - at < maxPlainDigits) {
+    const digit = digitOf(bytes[end]);
+    if (digit === undefined) break;
+    size = size * 16 + digit;
+    end++;
+  }
+  return end > at && endsLine(bytes, end) ? { size, end } : undefined;
+}
+
+/** The value of a hexadecimal digit. */
+function digitOf(byte = 0): number | undefined {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : undefined;
+}
+
 /** Reads lines of fields, the first of which is another. */
 function readFields(lines: readonly string[]): Map<string, string> {
   const fields = new Map<string, string>();
@@ -254,12 +291,24 @@ function readFields(lines: readonly string[]): Map<string, string> {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon));
     const value = withoutBlanks(line, colon + 1);
-    if (!headerNameForm.test(name) || !headerValueForm.test(value)) throw malformed();
-    const key = name.toLowerCase();
+    const key = knownNames.get(name) ?? checkName(name);
+    if (!headerValueForm.test(value)) throw malformed();
     const known = fields.get(key);
     fields.set(key, known === undefined ? value : `${known}, ${value}`);
   }
   return fields;
+}
+
+/** Names of fields as servers write them, which are few, in lower case. */
+const knownNames = new Map<string, string>();
+const [maxKnownNames, maxKnownLength] = [200, 40];
+
+/** @returns the name in lower case */
+function checkName(name: string): string {
+  if (!headerNameForm.test(name)) throw malformed();
+  const lower = name.toLowerCase();
+  if (knownNames.size < maxKnownNames && name.length <= maxKnownLength) knownNames.set(name, lower);
+  return lower;
 }
 
 /** Cuts a value out of its line. Not `trim`, which takes more for blank than HTTP does (RFC 9110 section 5.6.3). */

@@ -118,7 +118,7 @@ export class EventReader {
       if (!this.#hasData) this.#length = 0;
       return;
     }
-    const name = (at === -1 ? line : line.subarray(0, at)).toString('latin1');
+    const name = line.toString('latin1', 0, at === -1 ? line.length : at);
     const value = at === -1 ? nothing : line.subarray(line[at + 1] === space ? at + 2 : at + 1);
     this.#field(name, value);
   }
