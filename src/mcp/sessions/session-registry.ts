@@ -163,7 +163,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session;
   };
 
-  const find = async (id: string, authInfo: AuthInfo): Promise<Session | undefined> => {
+  const find = (id: string, authInfo: AuthInfo): Session | undefined | Promise<Session | undefined> => {
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
     // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
@@ -289,14 +289,16 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       return { session, result };
     },
     async use(id, authInfo) {
-      const session = await find(id, authInfo);
+      const found = find(id, authInfo);
+      const session = found instanceof Promise ? await found : found;
       if (!session) return undefined;
       if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
         await end(session);
         return undefined;
       }
       session.usedAt = now();
-      await session.useBy(grantHashOf(authInfo));
+      const kept = session.useBy(grantHashOf(authInfo));
+      if (kept) await kept;
       return session;
     },
     end,

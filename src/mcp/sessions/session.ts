@@ -99,11 +99,14 @@ export class Session implements Listener {
     return this.#conversation?.server;
   }
 
-  /** Takes note of the grant it is used by; resolves when that is kept. A new login of its client has another one. */
-  async useBy(grantHash: string | null): Promise<void> {
-    if (grantHash === this.#grantHash) return;
+  /**
+   * Takes note of the grant it is used by. A new login of its client has another one.
+   * @returns resolves when it is kept; undefined where it was known
+   */
+  useBy(grantHash: string | null): Promise<void> | undefined {
+    if (grantHash === this.#grantHash) return undefined;
     this.#grantHash = grantHash;
-    await this.#onChange({ grantHash });
+    return this.#onChange({ grantHash });
   }
 
   /** Gives it the conversation it carries. */
