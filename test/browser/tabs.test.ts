@@ -8,7 +8,9 @@ const scene = setScene();
 /** Expects a page of ours that says what to do, and is no failure of the server. */
 async function expectAdvice(page: Page): Promise<void> {
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('This login has ended');
-  expect(await page.getByText('Please begin again from the app.').count()).toBe(1);
+  expect(
+    await page.getByText('Please begin again from the app, or from the page on which you began.').count(),
+  ).toBe(1);
 }
 
 const codes = (): (string | null)[] =>

@@ -103,7 +103,9 @@ export const accountEn = {
     submit: 'Set the password',
     doneHeading: 'The password was set',
     done: 'You can log in with it now.',
-    gone: 'This link was used already, or it has expired. Ask whoever runs this server for a new one.',
+    gone: 'This link was used already, or it has expired.',
+    goneHint:
+      'If you set a new password with it, log in with that one. If not, ask whoever runs this server for a new link.',
   },
 
   passkeys: {

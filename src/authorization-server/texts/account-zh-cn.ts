@@ -100,7 +100,8 @@ export const accountZhCn: typeof accountEn = {
     submit: '设置密码',
     doneHeading: '密码已设置',
     done: '您现在可以使用新密码登录。',
-    gone: '此链接已被使用或已过期。请向服务器管理员索取新链接。',
+    gone: '此链接已被使用或已过期。',
+    goneHint: '如果您已用它设置了新密码，请使用新密码登录；否则，请向服务器管理员索取新链接。',
   },
 
   passkeys: {

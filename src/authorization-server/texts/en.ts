@@ -192,7 +192,7 @@ export const en = {
       expired: {
         title: 'This login has ended',
         message: 'It was answered already, it took too long, or it was begun in another browser.',
-        hint: 'Please begin again from the app.',
+        hint: 'Please begin again from the app, or from the page on which you began.',
       },
       form_refused: {
         title: 'This form was not carried out',

@@ -176,7 +176,7 @@ export const zhCn: Texts = {
       expired: {
         title: '这次登录已结束',
         message: '它可能已经处理过、超过了时限，或是在另一个浏览器中发起的。',
-        hint: '请从应用中重新开始。',
+        hint: '请从应用中，或从您开始操作的页面重新开始。',
       },
       form_refused: {
         title: '未处理此表单',

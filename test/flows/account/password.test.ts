@@ -155,7 +155,10 @@ describe('a reset link', () => {
     expect(await canLogIn(person.password)).toBe(false);
     expect((await before.open(`${gatehouse.url}/account`)).url).toContain('/account/login');
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
-    expect((await visitor.open(page.url)).response.status).toBe(400);
+    const again = await visitor.open(page.url);
+    expect(again.response.status).toBe(400);
+    expect(again.html).toContain('ask whoever runs this server for a new link');
+    expect(again.html).toContain(`<a href="${gatehouse.url}/account/login">Log in</a>`);
   });
 
   it('used twenty times at once works once (T-123)', async () => {

@@ -67,11 +67,14 @@ export function renderResetEnd(texts: Texts, url: string, isDone: boolean): stri
   return renderLayout(
     texts,
     texts.layout.title(words.reset.heading, words.title),
-    isDone
-      ? markup`<h1>${words.reset.doneHeading}</h1>
-<p>${words.reset.done}</p>
-<p><a href="${url}/login">${words.login.heading}</a></p>`
-      : markup`<h1>${words.problemTitle}</h1>
-<p>${words.reset.gone}</p>`,
+    markup`${
+      isDone
+        ? markup`<h1>${words.reset.doneHeading}</h1>
+<p>${words.reset.done}</p>`
+        : markup`<h1>${words.problemTitle}</h1>
+<p>${words.reset.gone}</p>
+<p>${words.reset.goneHint}</p>`
+    }
+<p><a href="${url}/login">${words.login.heading}</a></p>`,
   );
 }
