@@ -1,15 +1,15 @@
 import { chmodSync, copyFileSync, existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import type { CarriedOver } from './carried-over.ts';
 import { carryOver } from './carry-over.ts';
-import { isDamage, isFullDisk } from './causes.ts';
+import { isFullDisk } from './causes.ts';
 import { dataFiles, provideFolder } from './data-folder.ts';
-import { isBusy } from './held-alone.ts';
+import { requireNotInUse } from './in-use.ts';
 import { checkInstallation } from './installation.ts';
 import { explain, openDatabase } from './open.ts';
 import { revokeAll } from './revoke-all.ts';
@@ -38,24 +38,6 @@ export interface Restored {
   asOf?: number;
   /** What of the database that was there holds on; undefined where there was none. */
   carriedOver?: CarriedOver | 'unreadable';
-}
-
-/**
- * A damaged database is put aside, too: that is what a backup is for.
- * @throws StorageFault while any other process has the database open, or where that cannot be found out
- */
-function checkNotInUse(file: string): void {
-  const db = new Database(file, { timeout: 0 });
-  try {
-    db.pragma('locking_mode = EXCLUSIVE');
-    db.exec('BEGIN EXCLUSIVE; COMMIT;');
-  } catch (cause) {
-    if (isDamage(cause)) return;
-    if (!isBusy(cause)) throw explain(cause, file);
-    throw new StorageFault('The database is in use. Stop the server first; nothing was changed.', { cause });
-  } finally {
-    db.close();
-  }
 }
 
 /** Copies a file of the backup to a draft beside its place. */
@@ -101,7 +83,7 @@ function putBack(options: RestoreOptions): Restored {
     throw new StorageFault(
       'There is a database in the data folder. Name an empty folder, or put it aside with --replace.',
     );
-  if (isThere) checkNotInUse(place.database);
+  if (isThere) requireNotInUse(place.database);
   const brought = join(backup, dataFiles.keys);
   const bringsKeys = existsSync(brought);
   const keys = keysAt(readKeyFile(bringsKeys ? brought : place.keys), Math.floor(Date.now() / 1000));
