@@ -126,7 +126,7 @@ export function createRemoteBackend(
 
   const older: LegacySource = {
     sharing: 'principal',
-    create({ authInfo }, leftMs) {
+    create({ authInfo }, start) {
       const account = authInfo ? accountKeyPrefix(authInfo) : '';
       const own = servers.get(account) ?? new Set();
       servers.set(account, own);
@@ -135,7 +135,7 @@ export function createRemoteBackend(
         ...(authInfo && credentials && { credentials: () => credentials.find(authInfo) }),
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
-        startMs: leftMs,
+        startMs: start.startMs,
         account,
         restarts,
         maxHeld,
@@ -171,7 +171,7 @@ export function createRemoteBackend(
   return {
     source: speaksHttp
       ? createModernSource({ name, legacy: older, link, worked, noteFailure, startMs })
-      : { ...older, create: (context) => older.create(context, () => startMs) },
+      : { ...older, create: (context) => older.create(context, { startMs: () => startMs, saidModern() {} }) },
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),
       state: failures.isFailing ? 'failing' : servers.size > 0 ? 'running' : 'idle',

@@ -7,6 +7,9 @@ import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { discoverId } from '../modern/modern-process.ts';
+import type { LegacyStart } from '../modern/modern-source.ts';
+import { namesModern } from '../modern/named-revisions.ts';
 import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
 import { failureOfAnswer } from './failure-of-answer.ts';
 import type { Failures } from './failures.ts';
@@ -23,8 +26,7 @@ import { withoutCallerAuth } from './without-caller-auth.ts';
 export interface StdioServerOptions {
   /** What the backend is called. */
   name: string;
-  /** Says how long a process may take to answer `initialize` that is started now, in milliseconds. */
-  startMs(): number;
+  start: LegacyStart;
   places: Places;
   restarts: Restarts;
   failures: Failures;
@@ -71,6 +73,8 @@ export class StdioServer implements McpLike, Occupant {
   #start: ProcessStart | undefined;
   /** The front's own `initialize`, which goes to the first process as soon as there is one. */
   #opening: RequestMessage | undefined;
+  /** Whether its process has refused the front's `initialize`. */
+  #isRefused = false;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #begunMs = 0;
@@ -116,6 +120,19 @@ export class StdioServer implements McpLike, Occupant {
   startAnew(): void {
     if (this.#state === 'ready') this.#refuse(backendError('backend_ended', this.#options.name));
     else if (this.#state === 'starting') this.#beginAgain();
+  }
+
+  /**
+   * Gives away a process that has refused `initialize`, to who asks it `server/discover`. Here it counts as ended, and its
+   * place is free.
+   * @returns undefined where there is none
+   */
+  giveAway(): StdioProcess | undefined {
+    if (!this.#isRefused) return undefined;
+    const given = this.#process;
+    this.#process = undefined;
+    this.#sleep();
+    return given;
   }
 
   async close(): Promise<void> {
@@ -185,7 +202,7 @@ export class StdioServer implements McpLike, Occupant {
   /** @param given what is to be used in place of a new process */
   #wake(given?: StdioProcess): void {
     const { launch, logger, name } = this.#options;
-    const startMs = this.#options.startMs();
+    const startMs = this.#options.start.startMs();
     this.#state = 'starting';
     this.#begunMs = this.#options.nowMs();
     clearTimeout(this.#wakeTimer);
@@ -263,6 +280,7 @@ export class StdioServer implements McpLike, Occupant {
   #sleep(): void {
     if (this.#state === 'closed') return;
     this.#state = 'asleep';
+    this.#isRefused = false;
     this.#start?.over();
     this.#progress.stop();
     this.#queue.takeAll();
@@ -321,11 +339,16 @@ export class StdioServer implements McpLike, Occupant {
     }
   }
 
-  #passAnswer(message: Message & { id: RequestId; result?: unknown }): void {
+  #passAnswer(message: Message & { id: RequestId; result?: Record<string, unknown> }): void {
     const { id } = message;
     const isResult = message.result !== undefined;
     if (id === ownIds && this.#state === 'starting') {
       this.#restarted(isResult);
+      return;
+    }
+    if (id === discoverId) {
+      // That it does not know it may come of the `initialize` that was sent after it.
+      if (namesModern(message)) this.#options.start.saidModern();
       return;
     }
     const method = this.#waiting.get(id);
@@ -334,6 +357,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#waiting.delete(id);
     this.#flood.answer();
     this.#told.answered(id, isResult);
+    if (method === 'initialize') this.#isRefused = !isResult;
     this.#send(message);
     if (method !== 'initialize' || !isResult) return;
     this.#opening = undefined;

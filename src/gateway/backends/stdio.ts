@@ -3,7 +3,7 @@ import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
 import { createModernSource, type LegacySource } from '../modern/modern-source.ts';
-import { createStdioLink } from '../modern/stdio-link.ts';
+import { createStdioLink, sharerKey } from '../modern/stdio-link.ts';
 import { createAccountFolders } from './account-folders.ts';
 import { backendEnvironment } from './environment.ts';
 import { createFailures } from './failures.ts';
@@ -115,30 +115,42 @@ export function createStdioBackend(
     ...(sandbox && { sandbox }),
     hasSpare: spare > 0,
   });
-  const servers = new Set<StdioServer>();
+  /** With the key of those who share it. */
+  const servers = new Map<StdioServer, string>();
   const look = setInterval(() => places.endIdle(idleMs), Math.min(idleMs / 2, longestLookMs)).unref();
   const stopWatching = credentials?.onChange((owner) => {
     const account = accountKeyPrefix(owner);
     link.renew(owner);
-    for (const server of servers) if (server.account === account) server.startAnew();
+    for (const server of servers.keys()) if (server.account === account) server.startAnew();
   });
 
   const older: LegacySource = {
     sharing: sharings[sharing],
-    create({ authInfo }, leftMs) {
+    create({ authInfo }, start) {
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
-        ...{ name, startMs: leftMs, places, restarts, failures, logger, nowMs },
+        ...{ name, start, places, restarts, failures, logger, nowMs },
         // One that is slow to start is not started twice.
         takeOver: () => link.giveAway(authInfo, patienceMs),
         launch: () => launcher.launch(authInfo),
         onClose: () => servers.delete(server),
       });
-      servers.add(server);
+      servers.set(server, sharerKey(sharing, authInfo));
       return server;
     },
   };
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
-  const link = createStdioLink({ name, sharing, startMs, places, restarts, launch, nowMs });
+  const link = createStdioLink({
+    ...{ name, sharing, startMs, places, restarts, launch, nowMs },
+    // What has refused `initialize` need not be started again to be asked in 2026-07-28.
+    takeOver(caller) {
+      const key = sharerKey(sharing, caller);
+      for (const [server, sharer] of servers) {
+        const given = sharer === key ? server.giveAway() : undefined;
+        if (given) return given;
+      }
+      return undefined;
+    },
+  });
   const source = createModernSource({
     name,
     legacy: older,
@@ -148,7 +160,7 @@ export function createStdioBackend(
     startMs,
     probeMs: startMs,
     patienceMs,
-    // A program is another one when it is started anew by an operator.
+    // A program that has said so is another one when it is started anew by an operator.
     believedMs: Number.POSITIVE_INFINITY,
     // One that is shared by sessions is to be one process, whoever speaks with it.
     prefersLegacy: sharing !== 'session',

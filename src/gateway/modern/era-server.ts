@@ -21,6 +21,8 @@ export interface EraServerOptions {
   eras: Eras;
   /** Makes what speaks the older revisions with the server. */
   makeLegacy(): McpLike | Promise<McpLike>;
+  /** Says how long who waits for its start may still wait, in milliseconds. */
+  leftMs(): number;
   /** What speaks 2026-07-28 with it. */
   modern: Backend;
   /** Whose it is; absent where each message says who sent it. */
@@ -90,16 +92,19 @@ export class EraServer implements McpLike {
   }
 
   async #tryLegacy(initialize: Given, caller: Caller): Promise<Answered> {
-    const { eras, makeLegacy } = this.#options;
+    const { eras, makeLegacy, leftMs } = this.#options;
     const server = await makeLegacy();
     const answer = await this.#initialize(server, initialize);
     if (!answer.error) eras.speaksLegacy = true;
-    if (!answer.error || !isRefusal(answer.error) || !(await eras.speaksModernAlone(caller))) return answer;
+    if (!answer.error || !isRefusal(answer.error)) return answer;
+    if (!(await eras.speaksModernAlone(caller, leftMs()))) return answer;
     // What a server refuses one client, others have been let begin: that is not for all to know.
     eras.speaksLegacy ??= false;
     this.#inner?.line.abandon();
+    // Only then, as what it has started may go on as one of 2026-07-28.
+    const translated = await this.#translate(initialize);
     await server.close();
-    return this.#translate(initialize);
+    return translated;
   }
 
   #translate(initialize: Given): Promise<Answered> {

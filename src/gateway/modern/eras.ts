@@ -37,7 +37,7 @@ export interface ErasOptions {
   probeMs: number;
   /** How long callers wait for that since the first of them asked, in milliseconds; no shorter by default. */
   patienceMs?: number;
-  /** How long it is believed that it does not speak 2026-07-28, in milliseconds; ten minutes by default. */
+  /** How long it is believed that it does not speak 2026-07-28, as it has said, in milliseconds; ten minutes by default. */
   believedMs?: number;
   nowMs: () => number;
 }
@@ -72,32 +72,43 @@ export class Eras {
 
   /** Says whether it speaks 2026-07-28. @param caller for whom it is asked where that is not known */
   speaksModern(caller: Caller): Promise<boolean> {
-    return this.#find(caller, false);
+    const { known } = this;
+    if (known !== undefined) return Promise.resolve(known);
+    // Who can be served in the older revisions does not wait for what once did not say.
+    const canBeOlder = this.#last?.outcome === 'unclear' && this.speaksLegacy === true;
+    const { patienceMs, nowMs } = this.#options;
+    const { answer, sinceMs } = this.#askOnce(caller, false);
+    if (canBeOlder) return Promise.resolve(false);
+    // Who comes late does not wait as long again.
+    return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
   }
 
   /**
    * Says whether it speaks 2026-07-28 where it has refused `initialize`: one that was only taken for an older one, because
    * it once did not say, is asked again; some seconds after that at the soonest once more.
+   * @param leftMs how long its caller may still wait for it to begin, in milliseconds
    */
-  speaksModernAlone(caller: Caller): Promise<boolean> {
+  speaksModernAlone(caller: Caller, leftMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const isRenewal = this.#last?.outcome === 'unclear' && this.#options.nowMs() >= this.#renewFrom;
     if (isRenewal) this.#last = undefined;
-    return this.#find(caller, isRenewal);
-  }
-
-  #find(caller: Caller, isRenewal: boolean): Promise<boolean> {
     const { known } = this;
     if (known !== undefined) return Promise.resolve(known);
-    const { patienceMs, nowMs } = this.#options;
+    return within(leftMs, this.#askOnce(caller, isRenewal).answer);
+  }
+
+  /** It has said that it speaks 2026-07-28 when nobody waited for that any more. */
+  heardModern(): void {
+    this.#last = { outcome: 'modern', atMs: this.#options.nowMs() };
+  }
+
+  #askOnce(caller: Caller, isRenewal: boolean): { answer: Promise<boolean>; sinceMs: number } {
     this.#asking ??= {
       answer: this.#ask(caller, isRenewal).finally(() => {
         this.#asking = undefined;
       }),
-      sinceMs: nowMs(),
+      sinceMs: this.#options.nowMs(),
     };
-    const { answer, sinceMs } = this.#asking;
-    // Who comes late does not wait as long again.
-    return patienceMs === undefined ? answer : within(patienceMs - (nowMs() - sinceMs), answer);
+    return this.#asking;
   }
 
   /** Something was answered that a server of 2026-07-28 does not answer: it is asked again, now and then. */
@@ -124,14 +135,16 @@ export class Eras {
     const { believedMs = defaultBelievedMs } = this.#options;
     if (outcome === 'modern') return Number.POSITIVE_INFINITY;
     if (outcome === 'unasked') return 0;
-    // Where it has answered `initialize`, its silence says enough.
-    return outcome === 'older' || this.speaksLegacy ? believedMs : doubtedMs;
+    if (outcome === 'older') return believedMs;
+    // Where it has answered `initialize`, its silence says enough for a while; what was slow once need not stay so.
+    return this.speaksLegacy ? Math.min(believedMs, defaultBelievedMs) : doubtedMs;
   }
 
   async #ask(caller: Caller, isRenewal: boolean): Promise<boolean> {
     const outcome = await this.#probe(caller);
     const atMs = this.#options.nowMs();
-    this.#last = { outcome, atMs };
+    // That it could not be asked says nothing new of it.
+    if (outcome !== 'unasked' || !this.#last) this.#last = { outcome, atMs };
     // From its end: a program may be asked for long in vain.
     if (isRenewal) this.#renewFrom = atMs + doubtEveryMs;
     return outcome === 'modern';
@@ -174,6 +187,7 @@ function isOfModern(answer: Answer): boolean {
 
 /** Waits for an answer, and takes none in time for a no. */
 function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
+  if (ms === Number.POSITIVE_INFINITY) return answer;
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
   answer.then(resolve, () => resolve(false));

@@ -29,6 +29,8 @@ export interface ModernProcessOptions {
   idleMs: number;
   places: Places;
   restarts: Restarts;
+  /** Gives a process that was started for the same callers, and has refused `initialize`, if there is one. */
+  takeOver(): StdioProcess | undefined;
   /** Starts a process; or says why this account gets none. */
   launch(): Promise<StdioProcess | { error: JsonRpcError }>;
   servesEverybody: boolean;
@@ -46,7 +48,7 @@ const patienceMs = 2_000;
 const graceMs = 500;
 
 /** Ids of what we ask ourselves; those on the link are numbers. */
-const discoverId = 'gatehouse-discover';
+export const discoverId = 'gatehouse-discover';
 const pingId = 'gatehouse-ping';
 
 /** Statuses of errors that are about the request, as over HTTP. */
@@ -76,6 +78,8 @@ export class ModernProcess implements Occupant {
   #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
   #start: ProcessStart | undefined;
+  /** Whether it was asked `initialize` before, so that what it does now says less than what a new one does. */
+  #isTakenOver = false;
   #idleTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #begunMs = 0;
@@ -155,13 +159,16 @@ export class ModernProcess implements Occupant {
 
   /** @returns why there will be no process */
   #checkReady(): JsonRpcError | undefined {
-    const { name, restarts, places } = this.#options;
+    const { name, restarts, places, takeOver } = this.#options;
     if (this.#state === 'closed') return backendError('backend_ended', name);
     if (this.#state !== 'asleep') return undefined;
     const waiting = restarts.waiting(this.account);
     if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
+    // First, as it has held the place that may be the only one.
+    const given = takeOver();
     const refusal = places.take(this);
-    if (!refusal) this.#wake();
+    if (refusal) void given?.end();
+    else this.#wake(given);
     return refusal;
   }
 
@@ -186,11 +193,13 @@ export class ModernProcess implements Occupant {
     this.#rest();
   }
 
-  #wake(): void {
+  /** @param given what is to be used in place of a new process */
+  #wake(given?: StdioProcess): void {
     const { launch, startMs, nowMs } = this.#options;
     this.#state = 'starting';
+    this.#isTakenOver = given !== undefined;
     this.#begunMs = nowMs();
-    this.#start = new ProcessStart(launch, {
+    this.#start = new ProcessStart(given ? async () => given : launch, {
       launched: (process) => this.#begin(process),
       refused: (error) => this.#end({ error, isBroken: false, isOther: false }),
       failed: () => this.#fail('backend_not_started'),
@@ -214,7 +223,7 @@ export class ModernProcess implements Occupant {
   #gone(): void {
     if (this.#state !== 'starting') this.#fail('backend_ended');
     // Some programs end at a first message that is not `initialize`.
-    else if (this.#options.isKnown()) this.#fail('backend_not_started');
+    else if (this.#options.isKnown() && !this.#isTakenOver) this.#fail('backend_not_started');
     else this.#isOther();
   }
 
@@ -228,6 +237,10 @@ export class ModernProcess implements Occupant {
 
   /** It does not speak 2026-07-28: what speaks the older revisions is started by others. */
   #isOther(): void {
+    if (this.#isTakenOver) {
+      this.startAnew();
+      return;
+    }
     const error = backendError('backend_not_started', this.#options.name);
     this.#end({ error, isBroken: false, isOther: true });
   }

@@ -6,10 +6,17 @@ import { createModernBackend } from './modern-backend.ts';
 import type { FailureDetail, ModernLink } from './modern-link.ts';
 import { StartBudget } from './start-budget.ts';
 
+/** What the start of a server of the older revisions has to do with what was asked before. */
+export interface LegacyStart {
+  /** Says how long it may take now, in milliseconds. */
+  startMs(): number;
+  /** The server has said only now, in answer to `server/discover`, that it speaks 2026-07-28. */
+  saidModern(): void;
+}
+
 /** Gives what speaks the revisions up to 2025-11-25 with a server. */
 export interface LegacySource extends Pick<ServerSource, 'sharing'> {
-  /** @param startMs says how long a start may take now, in milliseconds */
-  create(context: ServerContext, startMs: () => number): McpLike | Promise<McpLike>;
+  create(context: ServerContext, start: LegacyStart): McpLike | Promise<McpLike>;
 }
 
 /** What a source of servers of any era is made of. */
@@ -67,9 +74,19 @@ export function createModernSource(options: ModernSourceOptions): ServerSource {
     sharing: legacy.sharing,
     create(context) {
       const { authInfo } = context;
+      let waitsUntilMs = Number.POSITIVE_INFINITY;
+      const start: LegacyStart = {
+        startMs() {
+          const startMs = budget.takeMs(authInfo);
+          waitsUntilMs = nowMs() + startMs;
+          return startMs;
+        },
+        saidModern: () => eras.heardModern(),
+      };
       return new EraServer({
         eras,
-        makeLegacy: () => legacy.create(context, () => budget.takeMs(authInfo)),
+        makeLegacy: () => legacy.create(context, start),
+        leftMs: () => Math.max(0, waitsUntilMs - nowMs()),
         modern,
         authInfo,
         answered: () => authInfo && budget.answered(authInfo),

@@ -16,6 +16,8 @@ export interface StdioLinkOptions {
   startMs: number;
   places: Places;
   restarts: Restarts;
+  /** Gives a process that has refused `initialize`, and has its place no more, of those who share it with a caller. */
+  takeOver(caller: AuthInfo | undefined): StdioProcess | undefined;
   /** Starts a process for a caller, or for everybody; or says why this caller gets none. */
   launch(caller: AuthInfo | undefined): Promise<StdioProcess | { error: JsonRpcError }>;
   nowMs: () => number;
@@ -38,15 +40,12 @@ const idleMs = 300_000;
  * @see MCP 2026-07-28 transports "stdio" (B1-08)
  */
 export function createStdioLink(options: StdioLinkOptions): StdioLink {
-  const { name, sharing, launch } = options;
+  const { name, sharing, launch, takeOver } = options;
   const processes = new Map<string, ModernProcess>();
   let isKnown = false;
   let isClosed = false;
 
-  const keyOf = (caller: AuthInfo | undefined): string => {
-    if (sharing === 'shared' || !caller) return '';
-    return sharing === 'account' ? accountKeyPrefix(caller) : principalKey(caller);
-  };
+  const keyOf = (caller: AuthInfo | undefined): string => sharerKey(sharing, caller);
   const processFor = (caller: AuthInfo): ModernProcess => {
     const key = keyOf(caller);
     const launchedFor = sharing === 'shared' ? undefined : caller;
@@ -56,6 +55,7 @@ export function createStdioLink(options: StdioLinkOptions): StdioLink {
       ...options,
       idleMs,
       servesEverybody: sharing === 'shared',
+      takeOver: () => takeOver(launchedFor),
       launch: () => launch(launchedFor),
       isKnown: () => isKnown,
       ended: () => {
@@ -89,6 +89,12 @@ export function createStdioLink(options: StdioLinkOptions): StdioLink {
       await Promise.all([...processes.values()].map((process) => process.close()));
     },
   };
+}
+
+/** Names those who share the processes of a caller. @param caller absent where they are of everybody */
+export function sharerKey(sharing: StdioLinkOptions['sharing'], caller: AuthInfo | undefined): string {
+  if (sharing === 'shared' || !caller) return '';
+  return sharing === 'account' ? accountKeyPrefix(caller) : principalKey(caller);
 }
 
 /** Nothing is started any more for who asks again because it ended. Who asks hears nothing before it has asked. */

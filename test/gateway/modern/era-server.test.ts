@@ -34,6 +34,7 @@ it.each<[string, unknown, boolean | undefined, boolean | undefined]>([
         eras: eras as unknown as Eras,
         modern,
         makeLegacy: async () => new RawServer({ initialize: refusing }),
+        leftMs: () => Number.POSITIVE_INFINITY,
         authInfo: undefined,
         answered: () => undefined,
       });

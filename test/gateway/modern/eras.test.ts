@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { BackendFailure } from '../../../src/gateway/backends/backend-errors.ts';
 import { Discoveries } from '../../../src/gateway/modern/discoveries.ts';
@@ -112,6 +113,31 @@ describe('which eras a server speaks (B1-09, B5-15)', () => {
     older.passMs(599_999);
     expect(await older.eras.speaksModern(caller)).toBe(false);
     expect([asked.length, older.asked.length]).toEqual([2, 1]);
+  });
+
+  it('is asked again after ten minutes where it said nothing and answers initialize, while callers are served in older revisions', async () => {
+    const { eras, asked, passMs, becomes } = start(() => undefined);
+    expect(await eras.speaksModern(caller)).toBe(false);
+    eras.speaksLegacy = true;
+    passMs(600_000);
+    becomes((hearing) => hearing.failed(failure({}, 'backend_busy')));
+    expect(await eras.speaksModern(caller)).toBe(false);
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    becomes((hearing) => hearing.answered(modern));
+    await pause(5);
+    const sinceMs = performance.now();
+    expect(await eras.speaksModern(caller)).toBe(false);
+    expect(performance.now() - sinceMs).toBeLessThan(50);
+    await vi.waitFor(() => expect(eras.known).toBe(true));
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is known once it says late that it speaks 2026-07-28', async () => {
+    const { eras } = start(() => undefined);
+    expect(await eras.speaksModern(caller)).toBe(false);
+    eras.speaksLegacy = true;
+    eras.heardModern();
+    expect(await eras.speaksModern(caller)).toBe(true);
   });
 
   it('is asked again once where it says nothing and refuses initialize, and then seldom, whoever comes', async () => {

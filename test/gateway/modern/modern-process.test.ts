@@ -34,6 +34,7 @@ function start(
   const made = new ModernProcess('ada', {
     ...{ name: 'Program', startMs, idleMs, places, restarts, nowMs, ended },
     launch: launched,
+    takeOver: () => undefined,
     servesEverybody: false,
     isKnown: () => isKnown,
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayBackend } from '../../../src/gateway/backends/gateway-backend.ts';
-import { createStdioBackend } from '../../../src/gateway/backends/stdio.ts';
+import { createStdioBackend, type ProcessSharing } from '../../../src/gateway/backends/stdio.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { testFolder } from '../../client/support/folder.ts';
@@ -138,11 +138,18 @@ describe('a program that needs most of the time of a start', () => {
     it.each<[string, readonly string[], string, boolean, number]>([
       ['of an older revision, without a second start', ['test/support/backend/plain.ts'], '', false, 1],
       [
-        'that speaks 2026-07-28 alone, where only the first start takes so long',
+        'that speaks 2026-07-28 alone, without a second start',
         ['test/support/backend/asking-program.ts', 'modern'],
-        '[ -e "$0" ] || ',
+        '',
         true,
-        2,
+        1,
+      ],
+      [
+        'that speaks both, without a second start',
+        ['test/support/backend/asking-program.ts', 'both'],
+        '',
+        true,
+        1,
       ],
     ])(
       'serves who asks in 2026-07-28: one %s',
@@ -175,5 +182,50 @@ describe('a program that needs most of the time of a start', () => {
         expect([backend.status().processes, groups.filter(isRunning)]).toEqual([0, []]);
       },
     );
+  });
+});
+
+describe('a program that speaks 2026-07-28 alone, and needs most of the time of each start (B1-09)', () => {
+  /** @param script what a shell runs before the program, or in its place */
+  function slowProgram(script: string, process: ProcessSharing) {
+    const { command, args } = nodeProgram('test/support/backend/asking-program.ts', 'modern');
+    const log: string[] = [];
+    const backend = createStdioBackend(
+      'There',
+      {
+        command: 'sh',
+        args: ['-c', `${script}; exec "$@"`, 'sh', command, ...args],
+        startMs: 5_000,
+        process,
+      },
+      { logger: createLogger('info', (line) => log.push(line)) },
+    );
+    onTestFinished(() => backend.close());
+    return { backend, starts: () => log.filter((line) => line.includes('a backend was started')).length };
+  }
+
+  it.each(['session', 'account', 'shared'] as const)(
+    'serves its first client of an older revision, without a second start where processes are those of %s',
+    async (sharing) => {
+      const { backend, starts } = slowProgram('sleep 3', sharing);
+      const client = await open(backend);
+      expect((await client.ask('initialize', params)).error).toBeUndefined();
+      expect((await client.ask('tools/list')).result).toHaveProperty('tools');
+      expect(starts()).toBe(1);
+      expect(backend.status()).toMatchObject({ state: 'running', processes: 1, failures: { count: 0 } });
+    },
+  );
+
+  it('is started once more where it answers nothing after it refused initialize, for as long as its client waits', async () => {
+    const refuses = `read -r line
+      id=$(echo "$line" | sed 's/.*"id":\\([^,}]*\\).*/\\1/')
+      case $line in
+        *initialize*) echo '{"jsonrpc":"2.0","id":'$id',"error":{"code":-32022,"message":"no"}}'; read -r line; exit 1;;
+        *) echo '{"jsonrpc":"2.0","id":'$id',"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}';;
+      esac`;
+    const { backend, starts } = slowProgram(refuses, 'session');
+    const client = await open(backend);
+    expect((await client.ask('initialize', params)).error).toBeUndefined();
+    expect(starts()).toBe(2);
   });
 });

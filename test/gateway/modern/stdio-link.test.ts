@@ -15,6 +15,7 @@ it('the way to a program that is closed starts none for who asks again', async (
   const link = createStdioLink({
     ...{ name: 'Program', sharing: 'session' as const, startMs: 20_000, places, launch, nowMs },
     restarts: new Restarts(nowMs),
+    takeOver: () => undefined,
   });
   const failures: ModernFailure[] = [];
   const ask = (then: (failure: ModernFailure) => void) =>
