@@ -42,6 +42,11 @@ function isNames(given: readonly string[] | Readonly<Record<string, string>>): g
   return Array.isArray(given);
 }
 
+/** What has one line has no end of it; what has several is a key or the like, of which some need the last one, too. */
+function withoutLineEnd(value: string): string {
+  return value.replace(/^([^\r\n]*)[\r\n]+$/, '$1');
+}
+
 function byName(
   names: readonly string[],
   ours: Readonly<Record<string, string | undefined>>,
@@ -49,7 +54,7 @@ function byName(
   const env: Record<string, string> = {};
   for (const name of [...always, ...names]) {
     const value = Object.hasOwn(ours, name) ? ours[name] : undefined;
-    if (value !== undefined) env[name] = value;
+    if (value !== undefined) env[name] = withoutLineEnd(value);
   }
   const isGiven = (name: string): boolean => Object.hasOwn(env, name);
   const handedOver = Object.fromEntries(names.filter(isGiven).map((name) => [name, String(env[name])]));

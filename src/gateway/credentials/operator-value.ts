@@ -1,11 +1,13 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
+const lineEnds = /[\r\n]+$/;
+
 /** What an operator keeps for everybody; or why it cannot be read, without anything of it. */
 export type OperatorValue = { value: string } | { problem: string };
 
 /**
- * Reads a credential that is the same for everybody, from a variable of our environment or from a file. A line break at
- * the end of a file is not part of it.
+ * Reads a credential that is the same for everybody, from a variable of our environment or from a file. Line ends at
+ * the end are not part of it.
  * @param ours environment of this process
  * @returns the value; or the problem, where it is not set, or other users of the machine could read it (T-163)
  */
@@ -14,7 +16,7 @@ export function readOperatorValue(
   ours: Readonly<Record<string, string | undefined>>,
 ): OperatorValue {
   if ('file' in from) return readSecretFile(from.file);
-  const value = Object.hasOwn(ours, from.env) ? ours[from.env] : undefined;
+  const value = Object.hasOwn(ours, from.env) ? ours[from.env]?.replace(lineEnds, '') : undefined;
   return value ? { value } : { problem: `the environment has no ${from.env}: set it` };
 }
 
@@ -27,7 +29,7 @@ function readSecretFile(file: string): OperatorValue {
       return {
         problem: `${file} can be read by others (mode ${mode.toString(8)}): chmod 600 ${JSON.stringify(file)}`,
       };
-    const value = readFileSync(descriptor, 'utf8').replace(/\r?\n$/, '');
+    const value = readFileSync(descriptor, 'utf8').replace(lineEnds, '');
     return value === '' ? { problem: `${file} is empty` } : { value };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -12,6 +12,14 @@ describe('the environment of a backend', () => {
     });
   });
 
+  it('has one line without its end, and several as they are', () => {
+    const key = '-----BEGIN KEY-----\nabc\n-----END KEY-----\n';
+    const given = { TOKEN: 'a token \r\n', BARE: 'b\n\n', KEY: key };
+    const { env, secrets } = backendEnvironment(['TOKEN', 'BARE', 'KEY'], given);
+    expect(env).toEqual({ TOKEN: 'a token ', BARE: 'b', KEY: key });
+    expect(secrets).toContain('a token');
+  });
+
   it('says which names are not set, those of every object’s members among them (T-137)', () => {
     expect(backendEnvironment(['NOPE', 'toString'], ours).missing).toEqual(['NOPE', 'toString']);
   });

@@ -22,7 +22,14 @@ describe('a credential of the operator', () => {
       expect(readOperatorValue({ env }, ours)).toEqual({ problem: `the environment has no ${env}: set it` });
   });
 
-  it('comes from a file, without the line break at its end', () => {
+  it('comes without the line ends after it, and with the spaces in it', () => {
+    const ours = { KEY: 'a key \n', WINDOWS: 'a\nb\r\n', EMPTY: '\n' };
+    expect(readOperatorValue({ env: 'KEY' }, ours)).toEqual({ value: 'a key ' });
+    expect(readOperatorValue({ env: 'WINDOWS' }, ours)).toEqual({ value: 'a\nb' });
+    expect(readOperatorValue({ env: 'EMPTY' }, ours)).toEqual({
+      problem: 'the environment has no EMPTY: set it',
+    });
+    expect(readOperatorValue({ file: fileWith('a-key\n\n') }, {})).toEqual({ value: 'a-key' });
     expect(readOperatorValue({ file: fileWith('a-key\n') }, {})).toEqual({ value: 'a-key' });
     expect(readOperatorValue({ file: fileWith('a\nb\r\n', 0o440) }, {})).toEqual({ value: 'a\nb' });
   });
