@@ -11,6 +11,7 @@ import {
   type CodesPageOptions,
   renewRecoveryCodes,
   showCodes,
+  showFreshCodes,
   turnCodesOff,
   turnCodesOn,
 } from './codes-page.ts';
@@ -128,6 +129,9 @@ const pages: Readonly<Record<string, Page>> = {
     post: (request, { codes }) => turnCodesOn(request, codes),
   },
   'codes/off': { for: 'recent', post: (request, { codes }) => turnCodesOff(request, codes) },
+  'codes/recovery': { for: 'recent', post: (request, { codes }) => renewRecoveryCodes(request, codes) },
+  // Only the login that made them, minutes ago, can open it.
+  'codes/new': { for: 'person', get: (request, { codes }) => showFreshCodes(request, codes) },
   upstream: { for: 'anybody', post: (request, { login }) => submitUpstreamLogin(request, login) },
   upstreams: { for: 'person', get: (request, { upstreams }) => showUpstreams(request, upstreams) },
   'upstreams/:name/link': {
@@ -150,7 +154,6 @@ const pages: Readonly<Record<string, Page>> = {
     for: 'recent',
     post: (request, { credentials }) => removeCredential(request, credentials),
   },
-  'codes/recovery': { for: 'recent', post: (request, { codes }) => renewRecoveryCodes(request, codes) },
   reset: {
     for: 'anybody',
     get: (request, { reset }) => showReset(request, reset),

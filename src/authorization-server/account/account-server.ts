@@ -87,7 +87,7 @@ export function createAccountServer(
     password: { accounts, hasher, login, devices, sessions, audit },
     reset: { accounts, artifacts, hasher, wrongLinks: createLimiter(resets), audit, now },
     passkeys: { passkeys, store: storage.passkeys, linked, audit },
-    codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname },
+    codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname, now },
     upstreams: { upstreams, vault, links: storage.upstreams, linked, beginUpstream, audit },
     credentials: { credentials, audit },
     url: `${issuer}/account`,

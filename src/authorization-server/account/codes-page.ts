@@ -6,6 +6,7 @@ import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
 import { renderCodesOff, renderCodesOn, renderRecoveryCodes } from '../views/account/codes.ts';
 import { goToPage, type PersonalRequest } from './account-request.ts';
+import { findFreshCodes, freshCodesPage, keepFreshCodes } from './fresh-codes.ts';
 
 /** What the page of one-time codes works with. */
 export interface CodesPageOptions {
@@ -16,6 +17,8 @@ export interface CodesPageOptions {
   audit: AuditLog;
   /** Host of this server: what the authenticator app calls it. */
   host: string;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 /** What a secret that is not kept yet is sealed for: this person's login. */
@@ -52,11 +55,22 @@ export async function showCodes(
   showPage(ctx, renderCodesOff(texts, { url, csrf, problem, enrolment }));
 }
 
-function showRecoveryCodes({ ctx, texts, url, csrf }: PersonalRequest, codes: string[]): void {
+/** Goes on to the page of new recovery codes: loading that one again posts no form again, which would make others. */
+function goToFreshCodes(request: PersonalRequest, options: CodesPageOptions, codes: string[]): void {
+  keepFreshCodes(request, options, codes);
+  goToPage(request, freshCodesPage);
+}
+
+/** Shows the recovery codes that were just made; afterwards, and in another browser, whether codes are on. */
+export async function showFreshCodes(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const codes = findFreshCodes(request, options);
+  const isOn = (await options.secondFactor.recoveryCodesLeft(who.account.id)) !== undefined;
+  if (!codes || !isOn) return goToPage(request, 'codes');
   showPage(ctx, renderRecoveryCodes(texts, { url, csrf, codes }));
 }
 
-/** Turns codes on, and shows the recovery codes: in the answer itself, because they are nowhere else. */
+/** Turns codes on, and goes on to the recovery codes, also where a form that was sent twice has turned them on. */
 export async function turnCodesOn(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
   const { ctx, texts, form, who } = request;
   const { secondFactor, box, wrongCodes, audit } = options;
@@ -71,24 +85,24 @@ export async function turnCodesOn(request: PersonalRequest, options: CodesPageOp
   const code = form.get('code') ?? '';
   const codes = secret === undefined ? undefined : await secondFactor.turnOn(accountId, secret, code);
   if (!codes) {
+    if ((await secondFactor.recoveryCodesLeft(accountId)) !== undefined)
+      return goToPage(request, freshCodesPage);
     ctx.status = 400;
     return showCodes(request, options, texts.account.codes.refused);
   }
   await wrongCodes.reset(accountId);
   audit('account.codes_on', ctx, { accountId });
-  showRecoveryCodes(request, codes);
+  goToFreshCodes(request, options, codes);
 }
 
-/** Makes new recovery codes and shows them. */
-export async function renewRecoveryCodes(
-  request: PersonalRequest,
-  { secondFactor, audit }: CodesPageOptions,
-): Promise<void> {
+/** Makes new recovery codes and goes on to them. */
+export async function renewRecoveryCodes(request: PersonalRequest, options: CodesPageOptions): Promise<void> {
+  const { secondFactor, audit } = options;
   const accountId = request.who.account.id;
   const codes = await secondFactor.renewRecoveryCodes(accountId);
   if (!codes) return goToPage(request, 'codes');
   audit('account.recovery_codes_made', request.ctx, { accountId });
-  showRecoveryCodes(request, codes);
+  goToFreshCodes(request, options, codes);
 }
 
 /** Turns codes off. */

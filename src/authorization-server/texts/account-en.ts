@@ -144,10 +144,12 @@ export const accountEn = {
     turnOn: 'Turn on',
     on: (count: number) => `One-time codes are on. Recovery codes left: ${count}.`,
     turnOff: 'Turn off',
+    renewal:
+      'If you do not have your recovery codes any more, make new ones. The old ones then no longer work.',
     newRecoveryCodes: 'Make new recovery codes',
     recoveryHeading: 'Your recovery codes',
     recovery:
-      'Keep these where you find them without your device. Each works once in the place of a code. They are not shown again.',
+      'Keep these where you find them without your device. Each works once in the place of a code. They are shown here for a few minutes, and never again after that.',
     refused: 'That code is not right. Please compare the clocks and try again.',
   },
 

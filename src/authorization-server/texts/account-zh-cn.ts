@@ -138,9 +138,11 @@ export const accountZhCn: typeof accountEn = {
     turnOn: '启用',
     on: (count) => `一次性验证码已启用。剩余恢复码：${count} 个。`,
     turnOff: '停用',
+    renewal: '如果您已没有恢复码，请生成新的恢复码。旧的恢复码随即失效。',
     newRecoveryCodes: '生成新的恢复码',
     recoveryHeading: '您的恢复码',
-    recovery: '请将这些恢复码保存在没有设备时也能找到的地方。每个恢复码可代替验证码使用一次，之后不再显示。',
+    recovery:
+      '请将这些恢复码保存在没有设备时也能找到的地方。每个恢复码可代替验证码使用一次。它们只在此处显示几分钟，之后不再显示。',
     refused: '验证码不正确，请核对设备时间后重试。',
   },
 

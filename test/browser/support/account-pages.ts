@@ -25,7 +25,7 @@ async function openOverview(scene: Scene, page: Page): Promise<void> {
 let people = 0;
 
 /** Somebody new turns one-time codes on; the page then shows the recovery codes. */
-async function turnCodesOn(scene: Scene, page: Page): Promise<typeof ada> {
+export async function turnCodesOn(scene: Scene, page: Page): Promise<typeof ada> {
   const person = { email: `codes${process.pid}-${people++}@example.com`, password: 'a password for codes' };
   await scene.served.addAccount(person);
   await openAccount(scene, page, '/codes', person);
@@ -54,6 +54,13 @@ export const accountPages: readonly KnownPage[] = [
   { name: 'account-password', open: (scene, page) => openAccount(scene, page, '/password') },
   { name: 'account-passkeys', open: (scene, page) => openAccount(scene, page, '/passkeys') },
   { name: 'account-codes', open: (scene, page) => openAccount(scene, page, '/codes') },
+  {
+    name: 'account-codes-on',
+    async open(scene, page) {
+      await turnCodesOn(scene, page);
+      await openAccount(scene, page, '/codes');
+    },
+  },
   { name: 'account-recovery-codes', open: async (scene, page) => void (await turnCodesOn(scene, page)) },
   {
     name: 'account-code',

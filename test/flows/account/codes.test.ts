@@ -1,5 +1,6 @@
 // One-time codes, turned on by their person and asked for after the password:
 // src/authorization-server/account/codes-page.ts
+// src/authorization-server/account/fresh-codes.ts
 // src/authorization-server/authentication/authentication.ts
 // src/authorization-server/authentication/second-factor.ts
 // src/authorization-server/views/account/codes.ts
@@ -148,6 +149,51 @@ describe('one-time codes', () => {
     expect(isIn(await logIn(second))).toBe(false);
     expect(isIn(await logIn(fresh))).toBe(true);
     expect(isIn(await logIn(third))).toBe(false);
+  });
+
+  it('show their recovery codes once more to who loads the page again, and a form that is sent again makes no others', async () => {
+    const { page, visitor, secret, recovery } = await turnOn();
+    const recoveryIn = ({ html }: OpenPage) =>
+      [...html.matchAll(/<li>([a-z0-9-]{23})<\/li>/g)].map(([, code]) => code);
+    const shown = `${gatehouse.url}/account/codes/new`;
+    expect(recoveryIn(await visitor.open(shown))).toEqual(recovery);
+    const again = await visitor.submit(page, '/account/codes', [['code', codeOf(secret)]]);
+    expect([again.url, again.response.status, recoveryIn(again)]).toEqual([shown, 200, recovery]);
+
+    const on = await visitor.open(`${gatehouse.url}/account/codes`);
+    const renewed = await visitor.submit(on, '/account/codes/recovery', []);
+    expect(renewed.url).toBe(shown);
+    expect(renewed.response.headers.get('cache-control')).toBe('no-store');
+    expect(recoveryIn(await visitor.open(shown))).toEqual(recoveryIn(renewed));
+    expect(recoveryIn(renewed)).not.toEqual(recovery);
+    expect(isIn(await logIn(recoveryIn(renewed)[0] ?? ''))).toBe(true);
+  });
+
+  it('show their recovery codes to the login that made them alone, for five minutes, and not once they are off', async () => {
+    const { visitor, recovery } = await turnOn();
+    const [first = '', second = ''] = recovery;
+    const shown = `${gatehouse.url}/account/codes/new`;
+    const cookie = visitor.cookies.get('gatehouse-recovery-codes') ?? '';
+    expect(Buffer.from(cookie, 'base64url').toString('latin1')).not.toContain(first);
+    const forged = visitor.copy((name, value) =>
+      name === 'gatehouse-recovery-codes' ? `${value.slice(0, -4)}AAAA` : value,
+    );
+    expect((await forged.open(shown)).url).toBe(`${gatehouse.url}/account/codes`);
+
+    const elsewhere = createVisitor();
+    await logIn(second, elsewhere);
+    const on = await elsewhere.open(`${gatehouse.url}/account/codes`);
+    const renewed = await elsewhere.submit(on, '/account/codes/recovery', []);
+    expect(renewed.url).toBe(shown);
+    const thief = elsewhere.copy((name, value) => (name === 'gatehouse-recovery-codes' ? cookie : value));
+    expect((await thief.open(shown)).url).toBe(`${gatehouse.url}/account/codes`);
+
+    await elsewhere.submit(on, '/account/codes/off', []);
+    expect((await elsewhere.open(shown)).html).toContain('role="img"');
+    const again = await turnOn();
+    expect((await again.visitor.open(shown)).html).toContain(again.recovery[0]);
+    vi.setSystemTime(Date.now() + 301_000);
+    expect((await again.visitor.open(shown)).url).toBe(`${gatehouse.url}/account/login?next=codes`);
   });
 
   it('are throttled for each account, also in parallel; a browser that is known has tries of its own (T-117)', async () => {

@@ -52,6 +52,7 @@ export function renderCodesOn(texts: Texts, page: AccountPageFrame & { recoveryC
     page,
     words.heading,
     markup`<p>${words.on(page.recoveryCodesLeft)}</p>
+<p>${words.renewal}</p>
 <form method="post" action="${page.url}/codes/recovery">
 ${csrfField(page.csrf)}
 <button type="submit">${words.newRecoveryCodes}</button>
@@ -63,7 +64,7 @@ ${csrfField(page.csrf)}
   );
 }
 
-/** The page that shows recovery codes, the only time they are shown. @returns a complete HTML document */
+/** The page that shows recovery codes that were just made. @returns a complete HTML document */
 export function renderRecoveryCodes(texts: Texts, page: AccountPageFrame & { codes: string[] }): string {
   const words = texts.account.codes;
   return renderAccountPage(
