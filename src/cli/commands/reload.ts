@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ReloadOutcome } from '../../index.ts';
 import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { CliError } from '../cli-error.ts';
-import { askServer } from '../control/ask-server.ts';
+import { type Answers, askServers, failureOfSome } from '../control/ask-servers.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { findDataFolder, type InstallationOptions } from '../open-administration.ts';
 import { operatorCommand } from '../operator-command.ts';
@@ -13,22 +13,51 @@ interface ReloadCommandOptions extends InstallationOptions {
   json?: boolean;
 }
 
-/** Has the running server read its file again. A file that does not say where that is cannot be used by it either. */
-async function reload(options: InstallationOptions): Promise<{ outcome: ReloadOutcome; hint: string }> {
-  const hint = 'Mend the config file, and reload again; gatehouse check-config looks at it before.';
-  let folder: string;
+const hint = 'Mend the config file, and reload again; gatehouse check-config looks at it before.';
+
+type Refused = Extract<ReloadOutcome, { problems: unknown }>;
+
+function isRefused(outcome: ReloadOutcome): outcome is Refused {
+  return 'problems' in outcome;
+}
+
+function refusal({ problems }: Refused, where: string): string {
+  return `Nothing has changed${where}: the settings cannot be used.\n${problems.map((problem) => `- ${problem}`).join('\n')}`;
+}
+
+/** A file that does not say where the data is cannot be used by a server either: gives what is wrong with it. */
+function locate(options: InstallationOptions): { folder: string } | { refused: Refused; advice: string } {
   try {
-    folder = findDataFolder(options);
+    return { folder: findDataFolder(options) };
   } catch (error) {
     const refused = [error, (error as Error).cause].find((one) => one instanceof SettingsRefused);
     if (!refused) throw error;
-    return {
-      outcome: { problems: refused.problems },
-      hint: (error instanceof CliError && error.hint) || hint,
-    };
+    const advice = (error instanceof CliError && error.hint) || hint;
+    return { refused: { problems: refused.problems }, advice };
   }
-  const outcome = (await askServer(folder, { method: 'POST', path: '/reload' })) as ReloadOutcome;
-  return { outcome, hint };
+}
+
+/** Prints what became of it in each server. @throws CliError where one of them did not take the file */
+function report(answers: Answers, json: boolean | undefined, io: CommandIo): void {
+  const servers = answers.answered.map(({ pid, body }) => ({ pid, outcome: body as ReloadOutcome }));
+  const isAlone = servers.length + answers.failed.length === 1;
+  if (json) {
+    const each = servers.map(({ pid, outcome }) => ({ pid, ...outcome }));
+    const failures = answers.failed.map(({ pid, failure }) => ({ pid, failure: failure.message }));
+    io.stdout.write(formatJson(isAlone ? servers[0]?.outcome : { servers: [...each, ...failures] }));
+  }
+  const refusals: string[] = [];
+  for (const { pid, outcome } of servers)
+    if (isRefused(outcome)) refusals.push(refusal(outcome, isAlone ? '' : ` in process ${pid}`));
+    else if (!json) io.stdout.write(`${isAlone ? '' : `Process ${pid}:\n`}${describeReload(outcome)}\n`);
+  const failure = failureOfSome(answers);
+  if (refusals.length > 0)
+    throw new CliError(
+      [...refusals, ...(failure ? [failure.message] : [])].join('\n'),
+      exitCodes.usage,
+      hint,
+    );
+  if (failure) throw failure;
 }
 
 /** Registers `gatehouse reload`. @param io its surroundings; those of the process by default */
@@ -36,16 +65,12 @@ export function registerReload(program: Command, io: CommandIo = processIo()): v
   operatorCommand(
     program,
     'reload',
-    'have the running server read its config file again: routes change at once, the rest at its next start',
+    'have the running servers read their config file again: routes change at once, the rest at their next start',
   ).action(async (options: ReloadCommandOptions) => {
-    const { outcome, hint } = await reload(options);
-    if (options.json) io.stdout.write(formatJson(outcome));
-    if ('problems' in outcome)
-      throw new CliError(
-        `Nothing has changed: the settings cannot be used.\n${outcome.problems.map((problem) => `- ${problem}`).join('\n')}`,
-        exitCodes.usage,
-        hint,
-      );
-    if (!options.json) io.stdout.write(`${describeReload(outcome)}\n`);
+    const found = locate(options);
+    if ('folder' in found)
+      return report(await askServers(found.folder, { method: 'POST', path: '/reload' }), options.json, io);
+    if (options.json) io.stdout.write(formatJson(found.refused));
+    throw new CliError(refusal(found.refused, ''), exitCodes.usage, found.advice);
   });
 }

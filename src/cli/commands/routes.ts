@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Gatehouse } from '../../index.ts';
-import { askServer } from '../control/ask-server.ts';
+import { askServers, failureOfSome } from '../control/ask-servers.ts';
 import { findDataFolder, type InstallationOptions } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
@@ -58,15 +58,33 @@ function rows(status: Status): string[][] {
   return [row(status), ...ofBackends];
 }
 
+interface Asked {
+  pid: number;
+  routes: Status[];
+}
+
+/** The table of the routes; where several servers were asked, with the process of each in front. */
+function tableOf(servers: readonly Asked[]): string[][] {
+  const ofServer = ({ pid, routes }: Asked) => routes.flatMap(rows).map((cells) => [String(pid), ...cells]);
+  const all = [['SERVER', ...heading], ...servers.flatMap(ofServer)];
+  return servers.length > 1 ? all : all.map(([, ...cells]) => cells);
+}
+
 /** Registers `gatehouse routes`. @param io its surroundings; those of the process by default */
 export function registerRoutes(program: Command, io: CommandIo = processIo()): void {
   operatorCommand(
     program,
     'routes',
-    'show how the routes of the running server stand: processes, sessions, failures',
+    'show how the routes of the running servers stand: processes, sessions, failures',
   ).action(async (options: RoutesOptions) => {
-    const asked = await askServer(findDataFolder(options), { method: 'GET', path: '/routes' });
-    const routes = asked as Status[];
-    io.stdout.write(options.json ? formatJson(routes) : formatTable([heading, ...routes.flatMap(rows)]));
+    const asked = await askServers(findDataFolder(options), { method: 'GET', path: '/routes' });
+    const servers = asked.answered.map(({ pid, body }) => ({ pid, routes: body as Status[] }));
+    io.stdout.write(
+      options.json
+        ? formatJson(servers.flatMap(({ pid, routes }) => routes.map((route) => ({ ...route, pid }))))
+        : formatTable(tableOf(servers)),
+    );
+    const failure = failureOfSome(asked);
+    if (failure) throw failure;
   });
 }

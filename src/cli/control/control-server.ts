@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { formatJson } from '../output.ts';
-import { checkOwnFolder, controlSocketPath } from './socket-path.ts';
+import { checkOwnFolder, findControlSockets, newControlSocket } from './socket-path.ts';
 
 /** What the operator of a running server can ask it. Each gives what is answered as JSON. */
 export interface Controls {
@@ -30,14 +30,15 @@ export async function serveControls(
   const server = createServer((request, response) => void answer(controls, request, response));
   server.unref();
   try {
-    const { path, folder } = controlSocketPath(dataFolder);
+    const { path, folder } = newControlSocket(dataFolder);
     if (folder !== undefined) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       checkOwnFolder(folder);
     }
-    await removeStale(path);
+    await Promise.all(findControlSockets(dataFolder).map((found) => removeStale(found.path)));
     await listen(server, path);
     return () => {
+      rmSync(path, { force: true });
       server.close();
       server.closeAllConnections();
     };
@@ -61,7 +62,7 @@ async function answer(controls: Controls, request: IncomingMessage, response: Se
   }
 }
 
-/** Removes the socket of a server that was killed. @throws Error where one still listens */
+/** Removes the socket of a server that was killed. */
 async function removeStale(path: string): Promise<void> {
   const socket = connect(path);
   const code = await new Promise<string | undefined>((resolve) => {
@@ -69,17 +70,19 @@ async function removeStale(path: string): Promise<void> {
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
   });
   socket.destroy();
-  if (code === undefined) throw new Error('another server of this data folder listens there already');
   if (code === 'ECONNREFUSED') rmSync(path, { force: true });
 }
 
+/** @param path where the socket is found once it can be connected to: before, another server would take it for a stale one */
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     // Between listening and chmod, others are kept out by the umask.
     const before = process.umask(0o177);
-    server.listen(path, () => {
-      chmodSync(path, 0o600);
+    const draft = path.replace(/\.sock$/, '.new');
+    server.listen(draft, () => {
+      chmodSync(draft, 0o600);
+      renameSync(draft, path);
       resolve();
     });
     process.umask(before);

@@ -1,7 +1,7 @@
-// Flows through src/cli/control/take-controls.ts, src/cli/control/control-server.ts, src/cli/control/ask-server.ts,
+// Flows through src/cli/control/take-controls.ts, src/cli/control/control-server.ts, src/cli/control/ask-servers.ts,
 // src/cli/commands/routes.ts, src/cli/commands/reload.ts, src/cli/reload-text.ts, src/composition/route-status.ts,
 // src/composition/note-routes-change.ts and src/composition/served-routes.ts: a server whose config file changes.
-import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -94,7 +94,9 @@ describe('a running server', () => {
   });
 
   it('is reached by its own user alone (T-113)', async () => {
-    const { mode } = await stat(join(folder, 'control.sock'));
+    const sockets = (await readdir(folder)).filter((name) => name.startsWith('control'));
+    expect(sockets).toEqual([expect.stringMatching(/^control-\d+-[0-9a-f]+\.sock$/)]);
+    const { mode } = await stat(join(folder, sockets[0] ?? ''));
     expect(mode & 0o777).toBe(0o600);
   });
 
@@ -183,6 +185,52 @@ describe('a running server', () => {
     await write(good);
     expect((await command('reload')).code).toBe(0);
   });
+});
+
+describe('of several servers on one data folder', () => {
+  it('each is asked, whichever started first, and one that was killed is not waited for', async () => {
+    const start = async (file: string): Promise<Program> => {
+      const args = ['serve', '--port', '0', '--json', '--data', folder, '--config', file];
+      const server = runProgram(commandLine, args, { input: '' });
+      await server.waitFor('stdout', /\{[\s\S]*\n\}/);
+      return server;
+    };
+    const own = join(folder, 'own.json');
+    await writeFile(own, JSON.stringify({ routes: { own: route('own') } }));
+    const killed = await start(config);
+    killed.process.kill('SIGKILL');
+    await killed.ended;
+    const other = await start(own);
+    const pids = [program.process.pid, other.process.pid];
+    try {
+      const shown: { route: string; pid: number }[] = JSON.parse((await command('routes', '--json')).stdout);
+      const ofServer = (wanted?: number) =>
+        shown.filter(({ pid }) => pid === wanted).map(({ route }) => route);
+      expect(pids.map(ofServer)).toEqual([['notes', 'files'], ['own']]);
+      expect((await command('routes')).stdout).toMatch(new RegExp(`^SERVER +ROUTE[^]*\\n${pids[1]} +own `));
+      const done = await command('reload');
+      expect(done.code).toBe(0);
+      expect(done.stdout).toContain(`Process ${pids[1]}:\nkept: own\n`);
+      expect(done.stdout).toContain(`Process ${pids[0]}:\nkept: notes, files\n`);
+
+      await writeFile(own, '{ "routes": ');
+      const refused = await command('reload', '--json');
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain(
+        `Nothing has changed in process ${pids[1]}: the settings cannot be used.`,
+      );
+      expect(refused.stderr).not.toContain(`${pids[0]}`);
+      const { servers } = JSON.parse(refused.stdout) as { servers: { pid: number }[] };
+      expect(servers).toHaveLength(2);
+      expect(servers.find(({ pid }) => pid === pids[0])).toMatchObject({
+        routes: { kept: ['notes', 'files'] },
+      });
+      expect(servers.find(({ pid }) => pid === pids[1])).toHaveProperty('problems');
+    } finally {
+      await other.stop();
+    }
+    expect((await readdir(folder)).filter((name) => name.startsWith('control'))).toHaveLength(1);
+  }, 30_000);
 });
 
 describe('without a running server', () => {
