@@ -26,6 +26,18 @@ export type BackendFailure =
   | 'backend_call_timed_out'
   | 'backend_resting';
 
+/** What is full where a backend is `backend_busy`. */
+export type FullLimit = 'calls' | 'streams' | 'session_start';
+
+const fullSayings: Readonly<Record<FullLimit, string>> = {
+  calls:
+    'has too many calls of your account under way, and as many wait as may. Wait until some of them are answered.',
+  streams:
+    'has as many streams of sessions open as it may. End sessions that you do not need, or try again later.',
+  session_start:
+    'has not begun the session yet, and too many calls wait for that. Wait until some of them are answered.',
+};
+
 const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_not_started:
     'could not be started. Its operator finds the reason in the log of the server; try again when it is mended.',
@@ -67,9 +79,10 @@ const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy:
  * Gives the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its
  * operator may know, such as its command line, is not in it (T-196).
  * @param name what the backend is called
+ * @param full which limit is, where that is why
  */
-export function backendError(failure: BackendFailure, name: string): JsonRpcError {
-  const message = `The MCP server ${name} ${sayings[failure]}`;
+export function backendError(failure: BackendFailure, name: string, full?: FullLimit): JsonRpcError {
+  const message = `The MCP server ${name} ${full ? fullSayings[full] : sayings[failure]}`;
   return { code: codes[failure] ?? errorCodes.internalError, message, data: { reason: failure } };
 }
 

@@ -9,6 +9,7 @@ import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
 import { createBoundedWarnings } from './remote/bounded-warnings.ts';
 import { EventStreamLink } from './remote/event-stream-link.ts';
+import { describeFull } from './remote/full-limits.ts';
 import { Lanes } from './remote/lanes.ts';
 import type { Link, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
 import { ownHeaders, type RemoteHeaders } from './remote/own-headers.ts';
@@ -94,9 +95,10 @@ export function createRemoteBackend(
 
   const warn = createBoundedWarnings(name, logger);
   const { origin } = url;
-  const noteFailure = ({ reason, status, code, location, address }: FailureDetail): void => {
+  const noteFailure = ({ reason, status, code, location, address, full }: FailureDetail): void => {
     failures.note(reason);
-    warn({ reason, status, errorCode: code, origin, address, location }, 'a backend did not answer');
+    const limit = full && describeFull(full, { maxConnections, total, perAccount, maxHeld });
+    warn({ reason, limit, status, errorCode: code, origin, address, location }, 'a backend did not answer');
   };
   const makeLink = (kind: LinkKind, account: string, given: Credentials, listener: LinkListener): Link => {
     const parts: LinkParts = {

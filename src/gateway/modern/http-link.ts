@@ -127,7 +127,8 @@ class Exchange {
       if (this.#isOver) this.#giveLaneBack();
       else this.#send(credentials, parameters);
     };
-    if (!lanes.enter(account, go)) this.fail({ reason: 'backend_busy' });
+    if (!lanes.enter(account, go))
+      this.fail({ reason: 'backend_busy', full: isListening ? 'streams' : 'calls' });
   }
 
   /** Nobody waits for it any more: its connection is closed, which cancels it. */
@@ -142,12 +143,12 @@ class Exchange {
     if (this.#isOver) return;
     this.#finish();
     this.#drop?.();
-    const { reason, status, code, location, address, mayBeOther = false } = failure;
+    const { reason, status, code, location, address, full, mayBeOther = false } = failure;
     this.#hearing.failed({
-      error: backendError(reason, this.#options.name),
+      error: backendError(reason, this.#options.name, full),
       isBroken,
       isOther: mayBeOther,
-      detail: { reason, status, code, location, address },
+      detail: { reason, status, code, location, address, full },
     });
   }
 

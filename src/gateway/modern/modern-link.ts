@@ -1,7 +1,7 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
-import type { BackendFailure } from '../backends/backend-errors.ts';
+import type { BackendFailure, FullLimit } from '../backends/backend-errors.ts';
 
 /** What only the operator may know of a failure. */
 export interface FailureDetail {
@@ -14,6 +14,8 @@ export interface FailureDetail {
   location?: string | undefined;
   /** Addresses with ports at which there is nobody. */
   address?: string | undefined;
+  /** Which limit is full, where it is `backend_busy`. */
+  full?: FullLimit | undefined;
 }
 
 /** Why a request gets no answer. */

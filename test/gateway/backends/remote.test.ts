@@ -284,12 +284,21 @@ describe('a server by URL', () => {
         json(response, { id: request.body.id, result: {} });
     });
     // Ten for calls, of which an account has two; ten more may wait.
-    const backend = backendAt({ url, transport: 'http', maxConnections: 20 });
+    const log: string[] = [];
+    const backend = backendAt({ url, transport: 'http', maxConnections: 20 }, undefined, (line) =>
+      log.push(line),
+    );
     const [ada, grace] = [await begin(backend), await begin(backend, 'grace')];
     await pause(50);
     const waiting = Array.from({ length: 12 }, () => ada.ask('tools/call'));
     const { error } = await ada.ask('tools/call');
-    expect(error).toMatchObject({ code: -32000, data: { reason: 'backend_busy' } });
+    expect(error).toMatchObject({
+      code: -32000,
+      message: expect.stringMatching(/too many calls of your account under way/),
+      data: { reason: 'backend_busy' },
+    });
+    expect(JSON.stringify(error)).not.toMatch(/maxConnections|\b(?:2|10|20)\b/);
+    expect(log.join()).toContain('2 calls under way and 10 that wait: raise maxConnections of the backend');
     expect(backend.status().connections).toBe(2);
     expect((await grace.ask('ping')).result).toEqual({});
     // What is cancelled makes room.

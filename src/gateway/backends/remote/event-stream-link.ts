@@ -30,7 +30,7 @@ export class EventStreamLink extends PostingLink {
     this.#hasPlace = streams.tryEnter(account);
     if (!this.#hasPlace) {
       // As an answer comes: later.
-      queueMicrotask(() => this.#failed({ reason: 'backend_busy' }));
+      queueMicrotask(() => this.#failed({ reason: 'backend_busy', full: 'streams' }));
       return;
     }
     this.#stop = wire.send(

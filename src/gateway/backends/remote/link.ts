@@ -2,6 +2,7 @@ import type { RequestId } from '@modelcontextprotocol/server';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
+import type { FullLimit } from '../backend-errors.ts';
 import type { Lanes } from './lanes.ts';
 import type { Wire } from './wire.ts';
 import type { WireFailure } from './wire-answer.ts';
@@ -15,6 +16,8 @@ export interface LinkFailure extends WireFailure {
   status?: number;
   /** Whether the server may be one of another transport: it did not know what was asked of it. */
   mayBeOther?: boolean;
+  /** Which limit is full, where it is `backend_busy`. */
+  full?: FullLimit;
 }
 
 /** Takes what comes over a link. */

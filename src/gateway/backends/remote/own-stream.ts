@@ -40,7 +40,7 @@ export class OwnStream {
     this.#hasPlace = streams.tryEnter(account);
     if (this.#hasPlace) this.#open();
     else {
-      options.parts.noteFailure({ reason: 'backend_busy' });
+      options.parts.noteFailure({ reason: 'backend_busy', full: 'streams' });
       options.settled();
     }
   }

@@ -214,7 +214,7 @@ export abstract class PostingLink implements Link {
 
   #hold(post: Post): void {
     if (this.#held && this.#held.length < this.parts.maxHeld) this.#held.push(post);
-    else this.fail(post, { reason: 'backend_busy' });
+    else this.fail(post, { reason: 'backend_busy', full: 'session_start' });
   }
 
   #begin(post: Post): void {
@@ -231,7 +231,8 @@ export abstract class PostingLink implements Link {
           if (!post.isOver) this.post(post);
         });
     };
-    if (!this.parts.lanes.enter(this.parts.account, go)) this.fail(post, { reason: 'backend_busy' });
+    if (!this.parts.lanes.enter(this.parts.account, go))
+      this.fail(post, { reason: 'backend_busy', full: 'calls' });
   }
 
   #leave(post: Post): void {

@@ -276,7 +276,8 @@ export class RemoteServer implements McpLike {
   #failed(id: RequestId, failure: LinkFailure): void {
     if (this.#isClosed || !this.#waiting.has(id)) return;
     this.#options.noteFailure(failure);
-    this.#answer({ jsonrpc: '2.0', id, error: backendError(failure.reason, this.#options.name) } as Message);
+    const error = backendError(failure.reason, this.#options.name, failure.full);
+    this.#answer({ jsonrpc: '2.0', id, error } as Message);
   }
 
   #lost(link: Link, unsent: readonly Message[]): void {
@@ -311,7 +312,8 @@ export class RemoteServer implements McpLike {
 
   #hold(message: Message): void {
     if (this.#held && this.#held.length < this.#options.maxHeld) this.#held.push(message);
-    else if (message.id !== undefined) this.#failed(message.id, { reason: 'backend_busy' });
+    else if (message.id !== undefined)
+      this.#failed(message.id, { reason: 'backend_busy', full: 'session_start' });
   }
 
   /** Begins a new session like the one that was lost, and sends what waits for it. */
