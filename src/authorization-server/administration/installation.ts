@@ -8,8 +8,7 @@ export function administerInstallation(record: RecordAction) {
   return {
     /**
      * Notes that a backup was put in the place of the data, behind what the backup knows of.
-     * @param restored when the last event in the backup happened, epoch seconds, where it has any; whether what was issued
-     *   was kept
+     * @param restored how old the backup is, epoch seconds, where it tells; whether what was issued was kept
      */
     async noteRestored({
       asOf,

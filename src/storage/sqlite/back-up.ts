@@ -16,6 +16,7 @@ import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { StorageFault } from '../storage.ts';
+import { writeBackupTime } from './backup-time.ts';
 import { isFullDisk } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
 import { requireFittingKeys } from './installation.ts';
@@ -82,23 +83,27 @@ function copyDatabase(from: string, to: string): void {
 /** How often the copy is begun again because the keys changed meanwhile. */
 const maxAttempts = 3;
 
-/** Copies a database with the keys that open all of it: those of before and after the copy, which must be the same. */
-function copyTogether(data: string, draft: string, withKeys: boolean): void {
+/**
+ * Copies a database with the keys that open all of it: those of before and after the copy, which must be the same.
+ * @returns from when the copy is, epoch seconds
+ */
+function copyTogether(data: string, draft: string, withKeys: boolean): number {
   const copy = join(draft, dataFiles.database);
   const keyFile = withKeys ? join(draft, dataFiles.keys) : undefined;
   const readKeys = (): string => readFileSync(join(data, dataFiles.keys), 'utf8');
   for (let attempt = 1; ; attempt++) {
     const keys = readKeys();
+    const takenAt = Math.floor(Date.now() / 1000);
     copyDatabase(join(data, dataFiles.database), copy);
     if (readKeys() === keys) {
       if (keyFile !== undefined) writeFileSync(keyFile, keys, { mode: 0o600, flag: 'wx', flush: true });
-      break;
+      checkCopy(copy, keyFile);
+      flush(copy);
+      return takenAt;
     }
     if (attempt === maxAttempts)
       throw new StorageFault('The keys keep changing. Try again in a moment; there is no backup.');
   }
-  checkCopy(copy, keyFile);
-  flush(copy);
 }
 
 /**
@@ -124,7 +129,7 @@ export function backUpDataFolder(data: string, target: string, withKeys: boolean
     });
   }
   try {
-    copyTogether(data, draft, withKeys);
+    writeBackupTime(draft, copyTogether(data, draft, withKeys));
     flush(draft);
     renameSync(draft, folder);
     flush(dirname(folder));

@@ -5,6 +5,7 @@ import { readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { randomSecret } from '../../crypto/secret.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
+import { readBackupTime } from './backup-time.ts';
 import type { CarriedOver } from './carried-over.ts';
 import { carryOver } from './carry-over.ts';
 import { isFullDisk } from './causes.ts';
@@ -34,7 +35,10 @@ export interface RestoreOptions {
 export interface Restored {
   /** Where the database that was there is now; undefined where there was none. */
   putAside?: string;
-  /** When the last event in the backup happened, epoch seconds: how old it is; undefined where it has none. */
+  /**
+   * How old the backup is: when it was made, or, where it does not tell, when the last event in it happened; epoch seconds.
+   * Undefined where it has none either.
+   */
   asOf?: number;
   /** What of the database that was there holds on; undefined where there was none. */
   carriedOver?: CarriedOver | 'unreadable';
@@ -61,9 +65,11 @@ function putAside(file: string, stamp: string): string {
   return aside;
 }
 
-function describeAge(db: Database.Database): Pick<Restored, 'asOf'> {
-  const asOf = db.prepare<[], number | null>('SELECT max(at) FROM audit').pluck().get();
-  return typeof asOf === 'number' ? { asOf } : {};
+/** A note that is older than the last event is of another backup, whose database was replaced. */
+function describeAge(db: Database.Database, backup: string): Pick<Restored, 'asOf'> {
+  const lastEventAt = db.prepare<[], number | null>('SELECT max(at) FROM audit').pluck().get();
+  const times = [readBackupTime(backup), lastEventAt].filter((time) => typeof time === 'number');
+  return times.length > 0 ? { asOf: Math.max(...times) } : {};
 }
 
 /** Removes folders, the innermost first, up to one in which something stands. */
@@ -93,7 +99,7 @@ function putBack(options: RestoreOptions): Restored {
     const db = openDatabase(draft, (opened) => checkInstallation(opened, keys), beforeUpgrade);
     try {
       if (!keepLogins) revokeAll(db);
-      Object.assign(restored, describeAge(db));
+      Object.assign(restored, describeAge(db, backup));
       if (isThere) restored.carriedOver = carryOver(db, place.database) ?? 'unreadable';
       db.pragma('wal_checkpoint(TRUNCATE)');
     } finally {

@@ -42,7 +42,7 @@ describe('a backup', () => {
     const backup = backUpDataFolder(data, join(root, 'backup'), true);
     await storage.notes.add('ann', 'after the backup', 99);
     expect(countNotes(backup.folder)).toBe(50);
-    expect(readdirSync(backup.folder).sort()).toEqual(['gatehouse.db', 'gatehouse.keys.json']);
+    expect(readdirSync(backup.folder).sort()).toEqual(['backup.json', 'gatehouse.db', 'gatehouse.keys.json']);
     expect(readFileSync(join(backup.folder, 'gatehouse.keys.json'))).toEqual(
       readFileSync(join(data, 'gatehouse.keys.json')),
     );
@@ -67,7 +67,7 @@ describe('a backup', () => {
   it('leaves the keys out where that is asked for', async () => {
     const { root, data, storage } = await openWritten(1);
     const backup = backUpDataFolder(data, join(root, 'backup'), false);
-    expect(readdirSync(backup.folder)).toEqual(['gatehouse.db']);
+    expect(readdirSync(backup.folder).sort()).toEqual(['backup.json', 'gatehouse.db']);
     await storage.close();
   });
 
@@ -101,6 +101,6 @@ describe('a backup', () => {
   it('of a database of an earlier version is made with its keys', async () => {
     const data = await earlierDataFolder();
     const { folder } = backUpDataFolder(data, join(testFolder(), 'backup'), true);
-    expect(readdirSync(folder).sort()).toEqual(['gatehouse.db', 'gatehouse.keys.json']);
+    expect(readdirSync(folder).sort()).toEqual(['backup.json', 'gatehouse.db', 'gatehouse.keys.json']);
   });
 });

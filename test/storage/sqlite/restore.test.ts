@@ -2,6 +2,7 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFil
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KeyFileFault } from '../../../src/crypto/key-file.ts';
+import type { AuditEntry } from '../../../src/storage/audit.ts';
 import { backUpDataFolder } from '../../../src/storage/sqlite/back-up.ts';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { restoreDataFolder } from '../../../src/storage/sqlite/restore.ts';
@@ -18,12 +19,13 @@ const put = {
 const stamp = '2026-01-02';
 
 /** An installation with an account and a token, and its backup. */
-async function backedUp() {
+async function backedUp(events: AuditEntry[] = []) {
   const root = testFolder();
   const data = join(root, 'data');
   const { storage } = await openDataFolder(data);
   await storage.accounts.add({ id: 'ann', email: 'ann@example.com', passwordHash: 'x', createdAt: 1 });
   await storage.artifacts.commit([put]);
+  await storage.audit.append(events);
   const backup = backUpDataFolder(data, join(root, 'backup'), true).folder;
   return { root, data, storage, backup, options: { backup, data, replace: false, keepLogins: false, stamp } };
 }
@@ -44,8 +46,27 @@ describe('a backup that is put back', () => {
     const { root, storage, options } = await backedUp();
     await storage.close();
     const data = join(root, 'new');
-    expect(await restoreDataFolder({ ...options, data })).toEqual({});
+    expect(await restoreDataFolder({ ...options, data })).toEqual({ asOf: expect.any(Number) });
     expect(await look(data)).toEqual({ accounts: ['ann'], token: false });
+  });
+
+  it('is as old as it says, however long before the last event was, unless that came later (T-173)', async () => {
+    const { root, backup, storage, options } = await backedUp([
+      { at: 1000, event: 'login.succeeded', details: {} },
+    ]);
+    await storage.close();
+    let count = 0;
+    const asOf = async () =>
+      (await restoreDataFolder({ ...options, data: join(root, `new${++count}`) })).asOf;
+    const note = (takenAt: string) => writeFileSync(join(backup, 'backup.json'), JSON.stringify({ takenAt }));
+    const now = Date.now() / 1000;
+    expect(await asOf()).toBeGreaterThan(now - 60);
+    note('2020-01-01T00:00:00Z');
+    expect(await asOf()).toBe(1_577_836_800);
+    note('1970-01-01T00:00:01Z');
+    expect(await asOf()).toBe(1000);
+    rmSync(join(backup, 'backup.json'));
+    expect(await asOf()).toBe(1000);
   });
 
   it('keeps what was issued where the operator says that nothing happened since', async () => {
@@ -87,6 +108,7 @@ describe('a backup that is put back', () => {
     const restored = await restoreDataFolder({ ...options, replace: true });
     expect(restored).toEqual({
       putAside: join(data, `gatehouse.db.before-${stamp}`),
+      asOf: expect.any(Number),
       carriedOver: 'unreadable',
     });
     expect(readFileSync(join(data, `gatehouse.db.before-${stamp}`))).toEqual(damaged);
