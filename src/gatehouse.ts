@@ -63,7 +63,7 @@ import {
   type DpopPolicy,
 } from './resource-server/index.ts';
 import { makeAll, SettingsRefused } from './settings/settings-refused.ts';
-import { adviseOnSettings } from './settings-advice.ts';
+import { adviseOnOwnServer, adviseOnRoutes, adviseOnSettings } from './settings-advice.ts';
 import type { Storage } from './storage/storage.ts';
 import { createCallerTokens } from './upstream/tools/caller-tokens.ts';
 import { createVault } from './upstream/vault.ts';
@@ -178,6 +178,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   };
   const wanted = wantServers(settings, brought, backendParts);
   const placed = makeAll(wanted.map((each) => () => placeServer(each, issuer)));
+  const broughtServer = server && placed.find(({ backend: elsewhere }) => !elsewhere)?.server;
+  for (const advice of broughtServer ? adviseOnOwnServer(broughtServer) : []) logger.warn(advice);
   const routes = createServedRoutes();
   const resources = composeResources(settings, placed);
   const lifetimes = composeLifetimes(settings);
@@ -327,6 +329,9 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     const next = parseSettings({ ...input, routes: others });
     const change = routes.replace(wantServers(next, brought, backendParts), serving);
     noteRoutesChange(change, { auditTrail, logger });
+    const fresh = [...change.added, ...change.changed];
+    const routesToAdvise = Object.entries(next.routes).filter(([name]) => fresh.includes(name));
+    for (const advice of adviseOnRoutes(Object.fromEntries(routesToAdvise))) logger.warn(advice);
     return change;
   };
 

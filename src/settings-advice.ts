@@ -50,15 +50,44 @@ export function adviseOnSettings(
   return [
     ...advice.filter(({ isDue }) => isDue(settings)).map(({ says }) => says),
     ...doubledPublicUrl(settings),
-    ...placeholdersOf(settings.routes),
-    ...missingProgramsOf(settings.routes, environment),
-    ...withheldVariablesOf(settings.routes, environment),
-    ...doubledPathsOf(settings.routes),
-    ...idleScopesOf(settings.routes),
-    ...openRestsOf(settings.routes),
-    ...keylessRulesOf(settings.routes),
+    ...adviseOnRoutes(settings.routes, environment),
     ...openSecretsOf(settings),
     ...dangers.map(([name]) => `dangerously.${name} is on: this installation is for development alone`),
+  ];
+}
+
+/**
+ * What an operator should know about routes alone, such as those that are new.
+ * @param environment that programs are given variables of; ours by default
+ */
+export function adviseOnRoutes(
+  routes: AdvisedSettings['routes'],
+  environment: NodeJS.ProcessEnv = process.env,
+): string[] {
+  return [
+    ...placeholdersOf(routes),
+    ...missingProgramsOf(routes, environment),
+    ...withheldVariablesOf(routes, environment),
+    ...doubledPathsOf(routes),
+    ...idleScopesOf(routes),
+    ...openRestsOf(routes),
+    ...keylessRulesOf(routes),
+  ];
+}
+
+/** The scopes of a server that was brought, filled in. */
+interface OwnScopes {
+  scopes: Readonly<Record<string, string>>;
+  baselineScopes: readonly string[];
+  scopeRules: { readonly otherwise?: readonly string[] };
+}
+
+/** What those who brought a server should know about its scopes. */
+export function adviseOnOwnServer({ scopes, baselineScopes, scopeRules }: OwnScopes): string[] {
+  if (Object.keys(scopes).length === 0 || scopeRules.otherwise !== undefined) return [];
+  // Which tools have theirs in the code is known once a server is made.
+  return [
+    `server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] where that is meant.`,
   ];
 }
 

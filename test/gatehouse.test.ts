@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createGatehouse, type GatehouseOptions, SettingsRefused } from '../src/index.ts';
 import { createLogger } from '../src/observability/logger.ts';
@@ -65,6 +66,14 @@ describe('createGatehouse', () => {
       expect(log.includes('trustedProxies')).toBe(warns);
     },
   );
+
+  it('warns where a server of code has scopes and leaves what nothing names open to every login', async () => {
+    const make = () => new McpServer({ name: 'own', version: '1' });
+    const scopes = { 'a:see': 'See.' };
+    expect((await create({ server: { create: make, scopes } })).log).toContain('server.scopeRules.otherwise');
+    for (const server of [make, { create: make, scopes, scopeRules: { otherwise: ['a:see'] } }, undefined])
+      expect((await create({ ...(server && { server }) })).log).not.toContain('scopeRules');
+  });
 
   it('serves a Node server with time limits for proxies, and leaves the storage to its owner when it is closed', async () => {
     const { gatehouse, storage } = await create({ publicUrl: 'http://localhost:3000' });

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseSettings } from '../src/options.ts';
-import { adviseOnSettings } from '../src/settings-advice.ts';
+import { adviseOnOwnServer, adviseOnSettings } from '../src/settings-advice.ts';
 import { testFolderForFile } from './support/folder.ts';
 
 const folder = testFolderForFile();
@@ -150,6 +150,18 @@ it('what rules of scopes leave open to every login is named, and what would clos
       /^routes\.all\.scopeRules: tools, prompts and resources that no rule names are open .* such as \["a:see","a:up"\]/,
     ),
   ]);
+});
+
+it('what a server of code leaves open to every login is named, unless it says what that needs', () => {
+  const scopes = { 'a:see': 'See.', 'a:up': 'Count up.' };
+  const server = { scopes, baselineScopes: ['a:see'], scopeRules: {} };
+  expect(adviseOnOwnServer(server)).toEqual([
+    'server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ["a:see"], or to [] where that is meant.',
+  ]);
+  expect(adviseOnOwnServer({ ...server, scopeRules: { tools: { up: ['a:up'] } } })).toHaveLength(1);
+  for (const otherwise of [[], ['a:see']])
+    expect(adviseOnOwnServer({ ...server, scopeRules: { otherwise } })).toEqual([]);
+  expect(adviseOnOwnServer({ scopes: {}, baselineScopes: [], scopeRules: {} })).toEqual([]);
 });
 
 it('rules without the key of one of several backends are named, with the names that were probably meant', () => {

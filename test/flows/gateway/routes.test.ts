@@ -254,6 +254,19 @@ describe('routes that change while the server runs', () => {
     expect((await fetch(`${gate.url}/team/files/mcp`, { method: 'POST' })).status).toBe(401);
   });
 
+  it('are advised on where they are new or changed, as at the start, and not where they stay', async () => {
+    const scopes = { 'files:read': 'Read files.' };
+    const open = { ...files, scopes, scopeRules: { tools: { echo: ['files:read'] } } };
+    const closed = { otherwise: ['files:read'] };
+    gate = await startGatehouse({ routes: { old: { ...open, path: '/old' } } });
+    const advised = (): string[] => gate.log.flatMap((line) => line.match(/routes\.\w+\.scopeRules:/g) ?? []);
+    expect(advised()).toEqual(['routes.old.scopeRules:']);
+    gate.replaceRoutes({ old: { ...open, path: '/old' }, files: { ...open, scopeRules: closed } });
+    expect(advised()).toHaveLength(1);
+    gate.replaceRoutes({ old: { ...open, path: '/old' }, files: open });
+    expect(advised()).toEqual(['routes.old.scopeRules:', 'routes.files.scopeRules:']);
+  });
+
   it('stay as they are where the new ones cannot be', async () => {
     gate = await startGatehouse({ routes: { notes } });
     const wrong = { files: { ...files, backend: { ...files.backend, env: ['NOT_SET_ANYWHERE'] } } };
