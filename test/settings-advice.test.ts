@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ScopeRules } from '../src/mcp/scopes/scope-rules.ts';
 import { parseSettings } from '../src/options.ts';
 import { adviseOnOwnServer, adviseOnSettings } from '../src/settings-advice.ts';
 import { testFolderForFile } from './support/folder.ts';
@@ -158,7 +159,8 @@ it('what a server of code leaves open to every login is named, unless it says wh
   expect(adviseOnOwnServer(server)).toEqual([
     'server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ["a:see"], or to [] where that is meant.',
   ]);
-  expect(adviseOnOwnServer({ ...server, scopeRules: { tools: { up: ['a:up'] } } })).toHaveLength(1);
+  const ruled: ScopeRules = { tools: { up: ['a:up'] } };
+  expect(adviseOnOwnServer({ ...server, scopeRules: ruled })).toHaveLength(1);
   for (const otherwise of [[], ['a:see']])
     expect(adviseOnOwnServer({ ...server, scopeRules: { otherwise } })).toEqual([]);
   expect(adviseOnOwnServer({ scopes: {}, baselineScopes: [], scopeRules: {} })).toEqual([]);
