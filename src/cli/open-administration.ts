@@ -7,6 +7,7 @@ import { SettingsRefused } from '../settings/settings-refused.ts';
 import { dataFiles } from '../storage/sqlite/data-folder.ts';
 import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
+import { isMountedReadOnly, openReadOnly } from '../storage/sqlite/read-only.ts';
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type CommandIo, printableLine, processIo } from './output.ts';
@@ -167,7 +168,8 @@ export async function withAdministration<T>(
   const data = locateData(options);
   if (!mayCreate) requireDatabase(data);
   else if (options.data !== undefined) requireFolder(data);
-  const folder = await openInstallation(data);
+  const isReadOnly = hasDatabase(data) && isMountedReadOnly(data);
+  const folder = await (isReadOnly ? openReadOnly(data) : openInstallation(data));
   try {
     return await work(createAdministration(folder));
   } finally {

@@ -20,6 +20,7 @@ import { writeBackupTime } from './backup-time.ts';
 import { isFullDisk } from './causes.ts';
 import { dataFiles } from './data-folder.ts';
 import { requireFittingKeys } from './installation.ts';
+import { copyDatabase } from './snapshot.ts';
 
 /** What a backup holds. */
 export interface Backup {
@@ -69,17 +70,6 @@ function checkCopy(file: string, keyFile: string | undefined): void {
   }
 }
 
-function copyDatabase(from: string, to: string): void {
-  rmSync(to, { force: true });
-  closeSync(openSync(to, 'wx', 0o600));
-  const db = new Database(from, { readonly: true, timeout: 5_000 });
-  try {
-    db.prepare('VACUUM INTO ?').run(to);
-  } finally {
-    db.close();
-  }
-}
-
 /** How often the copy is begun again because the keys changed meanwhile. */
 const maxAttempts = 3;
 
@@ -107,14 +97,12 @@ function copyTogether(data: string, draft: string, withKeys: boolean): number {
 }
 
 /**
- * Copies the database as it is at one moment, while a server may be writing to it, and the key file. `VACUUM INTO`
- * reads one snapshot; SQLite's backup interface would begin again at each write of another process. The folder appears
+ * Copies the database as it is at one moment, while a server may be writing to it, and the key file. The folder appears
  * whole and durable, or not at all.
  * @param data a data folder
  * @param target folder of the backup; must not be there yet
  * @param withKeys whether the key file goes with it; without it the backup cannot be used
- * @throws StorageFault, KeyFileFault: a sentence each that says what to do
- * @see https://www.sqlite.org/lang_vacuum.html#vacuuminto (T-173)
+ * @throws StorageFault, KeyFileFault: a sentence each that says what to do (T-173)
  */
 export function backUpDataFolder(data: string, target: string, withKeys: boolean): Backup {
   const folder = resolve(target);

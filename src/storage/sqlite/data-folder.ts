@@ -23,7 +23,8 @@ export interface DataFolderOptions {
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
 }
 
-const machineClock = (): number => Math.floor(Date.now() / 1000);
+/** The clock of the machine, epoch seconds. */
+export const machineClock = (): number => Math.floor(Date.now() / 1000);
 
 /** The files of a data folder, and of a backup of it. */
 export const dataFiles = { database: 'gatehouse.db', keys: 'gatehouse.keys.json' } as const;

@@ -30,19 +30,21 @@ import { createWriter } from './writer.ts';
  * @param keys the keys it is to be used with; they are checked against it where they are given, and without them its
  *   audit log is bound by no secret
  * @param beforeUpgrade is told that a database of an earlier version is about to be brought up
+ * @param refuseWrites throws a StorageFault at each write, where none may be made once it is open
  * @throws StorageFault, KeyFileFault: a sentence each that says what to do
  */
 export function openSqliteStorage(
   file: string,
   keys?: KeySet,
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void,
+  refuseWrites?: () => never,
 ): Storage {
   const check = (opened: Database.Database): void => {
     if (keys) checkInstallation(opened, keys);
   };
   const db = openDatabase(file, check, beforeUpgrade);
   const checkStillThere = createStillThere(file);
-  const writer = createWriter(db, checkStillThere);
+  const writer = createWriter(db, refuseWrites ?? checkStillThere);
   const countProbe = db.prepare('UPDATE installation SET probes = probes + 1');
   const audit = createAuditStore(db, writer, keys ?? { audit: '' });
   const othersCommits = watchOthersCommits(db);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { StorageUnavailable } from '../storage.ts';
+import { StorageFault, StorageUnavailable } from '../storage.ts';
 
 /** Runs writes; those that arrive together share one commit. */
 export interface Writer {
@@ -61,7 +61,7 @@ function unavailable(cause: unknown): StorageUnavailable {
  * Creates the writer of a connection. A refresh under `synchronous=FULL` costs one wait for the disk; sixteen that
  * arrive together cost one as well.
  * @param db the only writing connection of this process
- * @param checkUsable throws StorageUnavailable where nothing may be written now
+ * @param checkUsable throws StorageUnavailable where nothing may be written now, StorageFault where nothing ever may
  */
 export function createWriter(db: Database.Database, checkUsable: () => void = () => undefined): Writer {
   const begin = db.prepare('BEGIN IMMEDIATE');
@@ -177,7 +177,7 @@ export function createWriter(db: Database.Database, checkUsable: () => void = ()
   }
 
   function failAll(jobs: Job[], cause: unknown): void {
-    const error = unavailable(cause);
+    const error = cause instanceof StorageFault ? cause : unavailable(cause);
     for (const job of jobs) job.settle({ error });
   }
 
