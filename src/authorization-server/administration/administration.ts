@@ -78,7 +78,7 @@ export function createAdministration(
       { list: undefined, revoke: 'grant.revoked' },
       record,
     ),
-    keys: administerKeys(keyRing, storage.sealedRows, record),
+    keys: administerKeys(keyRing, storage.sealedRows, record, now),
     sessions: recorded(
       administerSessions(storage, box, now),
       { list: undefined, end: 'session.ended' },

@@ -1,5 +1,6 @@
 import type { KeyRing } from '../../crypto/key-ring.ts';
 import type { KeyKind, KeyStanding } from '../../crypto/key-schedule.ts';
+import { isMisdated } from '../../crypto/next-key.ts';
 import type { SealedRows } from '../../storage/sealed-rows.ts';
 import { AdministrationRefused } from './administration-refused.ts';
 import type { RecordAction } from './recorded.ts';
@@ -21,12 +22,31 @@ export interface RotatedKey extends KeyStanding {
 /**
  * What an operator does to the keys.
  * @param record takes note of each rotation
+ * @param now epoch seconds
  */
-export function administerKeys(ring: KeyRing | undefined, rows: SealedRows, record: RecordAction) {
+export function administerKeys(
+  ring: KeyRing | undefined,
+  rows: SealedRows,
+  record: RecordAction,
+  now: () => number,
+) {
   const needed = (): KeyRing => {
     if (!ring) throw new AdministrationRefused('The keys of this installation are not in a key file.');
     return ring;
   };
+  const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+  /** Under a clock that is behind, good keys look as if they were dated ahead: which of both it is, only the operator knows. */
+  const requireDated = (kinds: readonly KeyKind[]): void => {
+    const ahead = needed()
+      .list()
+      .find((key) => kinds.includes(key.kind) && isMisdated(key, now()));
+    if (ahead)
+      throw new AdministrationRefused(
+        `The clock of this machine says ${isoTime(now())}, and a key of kind ${ahead.kind} was made at ${isoTime(ahead.createdAt)}, to be in use from ${isoTime(ahead.activeAt)}: the clock was ahead then, or is behind now. Where it is behind, set it right, and rotate then. Where it is right, rotate with --clock-is-right, which passes over that key. Nothing was changed.`,
+      );
+  };
+
   return {
     /** Gives all keys, newest first, without the keys. */
     async list(): Promise<ListedKey[]> {
@@ -35,8 +55,16 @@ export function administerKeys(ring: KeyRing | undefined, rows: SealedRows, reco
         .list()
         .map((key) => (key.kind === 'sealing' ? { ...key, sealedRows: counts.get(key.id) ?? 0 } : key));
     },
-    /** Makes the next key of each kind. One that waits already is the next: nothing is made then, unless a key is misdated. */
-    async rotate(kinds: readonly KeyKind[]): Promise<RotatedKey[]> {
+    /**
+     * Makes the next key of each kind. One that waits already is the next: nothing is made then.
+     * @param options.clockIsRight passes over keys that are misdated by the clock, which may be good ones where it is behind
+     * @throws AdministrationRefused where a key is misdated otherwise
+     */
+    async rotate(
+      kinds: readonly KeyKind[],
+      { clockIsRight = false }: { clockIsRight?: boolean } = {},
+    ): Promise<RotatedKey[]> {
+      if (!clockIsRight) requireDated(kinds);
       const rotated: RotatedKey[] = [];
       for (const kind of kinds) {
         const { key, isNew, misdated } = await needed().rotate(kind);

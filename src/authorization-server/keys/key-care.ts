@@ -71,7 +71,7 @@ export function startKeyCare(options: KeyCareOptions): KeyCare {
       if (!misdated.has(id))
         logger.warn(
           { kind, keyId: id, activeAt: new Date(activeAt * 1000).toISOString() },
-          'a key is dated further ahead than a key is made: the clock was ahead then, or is behind now; where it is right now, gatehouse keys rotate passes over that key',
+          'a key is dated further ahead than a key is made: the clock was ahead then, or is behind now; where it is right now, gatehouse keys rotate --clock-is-right passes over that key',
         );
       misdated.add(id);
     }

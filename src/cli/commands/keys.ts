@@ -23,7 +23,7 @@ function rotationSentences({ kind, id, activeAt, isNew, misdated }: Rotated): st
     `${kind}: ${id} is in use from ${isoTime(activeAt)}; the old key stays as long as anybody needs it.`,
     ...misdated.map(
       (key) =>
-        `${kind}: ${key.id} was dated ${isoTime(key.activeAt)}: the clock was ahead then, or is behind now. It is passed over, and stays as long as the old key.`,
+        `${kind}: ${key.id} was dated ${isoTime(key.activeAt)}, ahead of the clock. It is passed over, and stays as long as the old key.`,
     ),
   ];
 }
@@ -57,9 +57,12 @@ export function registerKeys(program: Command, io: CommandIo = processIo()): voi
     'make the next key, of one kind or of all; a running server takes it by itself',
   )
     .addArgument(new Argument('[kind]', 'which keys').choices([...kinds, 'all']).default('all'))
-    .action(async (kind: Kind | 'all', options: KeysOptions) => {
+    .option('--clock-is-right', 'pass over keys that are dated ahead of the clock of this machine')
+    .action(async (kind: Kind | 'all', options: KeysOptions & { clockIsRight?: boolean }) => {
       const rotated = await withAdministration(options, false, (administration) =>
-        administration.keys.rotate(kind === 'all' ? kinds : [kind]),
+        administration.keys.rotate(kind === 'all' ? kinds : [kind], {
+          clockIsRight: options.clockIsRight === true,
+        }),
       );
       const sentences = rotated.flatMap(rotationSentences);
       io.stdout.write(options.json ? formatJson(rotated) : `${sentences.join('\n')}\n`);

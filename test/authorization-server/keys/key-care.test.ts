@@ -88,7 +88,7 @@ describe('the care of keys', () => {
     await lookAt(5000);
     await lookAt(5100);
     expect([states('cookies'), events]).toEqual([['next', 'current'], []]);
-    expect(warnings).toEqual([expect.stringContaining('gatehouse keys rotate')]);
+    expect(warnings).toEqual([expect.stringContaining('gatehouse keys rotate --clock-is-right')]);
     await lookAt(6000);
     await lookAt(6010);
     expect(events).toEqual(['key.rotated cookies']);

@@ -43,20 +43,27 @@ describe('gatehouse keys', () => {
     });
   });
 
-  it('rotate does not leave it at a key that a clock dated years ahead, and says so', async () => {
+  it('rotate refuses to pass over a key that is dated ahead of the clock, unless the operator says that the clock is right', async () => {
     const data = await newInstallation();
-    const rotate = async () =>
-      (await runCommand(registerKeys, ['keys', 'rotate', 'signing', '--data', data])).stdout;
-    await rotate();
+    const rotate = async (...args: string[]) =>
+      runCommand(registerKeys, ['keys', 'rotate', ...args, '--data', data]);
+    await rotate('signing');
     const file = join(data, 'gatehouse.keys.json');
     const schedule = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
     const [ahead, current] = schedule.signing as [KeySchedule['signing'][number], unknown];
     ahead.activeAt += 3 * 365 * 86_400;
     writeFileSync(file, JSON.stringify({ ...schedule, version: 2 }));
-    const [made, passedOver] = (await rotate()).split('\n');
+    const before = readFileSync(file, 'utf8');
+    for (const args of [['signing'], []])
+      expect(String((await rotate(...args)).error)).toMatch(
+        /The clock of this machine says 20.* a key of kind signing was made at .* or is behind now\. .*--clock-is-right.* Nothing was changed\.$/,
+      );
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    expect((await rotate('cookies')).error).toBeUndefined();
+    const [made, passedOver] = (await rotate('signing', '--clock-is-right')).stdout.split('\n');
     expect(made).toMatch(/^signing: \S+ is in use from \S+; the old key stays/);
     expect(passedOver).toBe(
-      `signing: ${ahead.id} was dated ${isoTime(ahead.activeAt)}: the clock was ahead then, or is behind now. It is passed over, and stays as long as the old key.`,
+      `signing: ${ahead.id} was dated ${isoTime(ahead.activeAt)}, ahead of the clock. It is passed over, and stays as long as the old key.`,
     );
     const { signing } = JSON.parse(readFileSync(file, 'utf8')) as KeySchedule;
     expect(signing).toHaveLength(3);
