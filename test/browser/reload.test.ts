@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { openPage } from '../support/browser.ts';
-import { turnCodesOn } from './support/account-pages.ts';
+import { makeResetLink, turnCodesOn } from './support/account-pages.ts';
 import { setScene } from './support/login.ts';
 
 const scene = setScene();
@@ -24,5 +24,34 @@ describe('a page that is loaded once more', () => {
     await page.reload();
     await page.reload();
     expect(await recoveryCodes(page)).toEqual(renewed);
+  });
+});
+
+describe('a reset link that is opened out of a page of another site', () => {
+  it('stands in no address bar and no history; the form can be loaded again, and so can the page after it', async () => {
+    const person = { email: `reset${process.pid}@example.com`, password: 'the first password' };
+    await scene.served.addAccount(person);
+    const link = await makeResetLink(scene, person);
+    const clean = `${scene.served.url}/account/reset`;
+    const { page, context } = await openPage(scene.browser, { locale: 'en', javaScriptEnabled: true });
+    await page.goto(scene.callback.url);
+    await page.setContent(`<a href="${link}">Set a new password</a>`);
+    await page.getByRole('link').click();
+    await page.getByLabel('New password', { exact: true }).waitFor();
+    expect(page.url()).toBe(clean);
+    const devtools = await context.newCDPSession(page);
+    const { entries } = await devtools.send('Page.getNavigationHistory');
+    expect(entries.at(-1)?.url).toBe(clean);
+    expect(JSON.stringify(entries.map(({ url }) => url))).not.toContain('key=');
+    expect(await page.evaluate('document.referrer + document.cookie')).not.toContain('reset');
+
+    await page.reload();
+    await page.getByLabel('New password', { exact: true }).fill('a password made today');
+    await page.getByLabel('New password, once more').fill('a password made today');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('heading', { name: 'The password was set' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'The password was set' }).waitFor();
+    expect((await context.cookies(clean)).map(({ name }) => name)).not.toContain('gatehouse-reset');
   });
 });

@@ -6,9 +6,10 @@ import type { AuditLog } from '../audit.ts';
 import { tellPerson } from '../endpoint-limits/answers.ts';
 import { showPage } from '../interactions/page.ts';
 import type { Limiter } from '../limits.ts';
-import { renderPasswordReset, renderResetEnd } from '../views/account/password.ts';
-import type { AccountRequest } from './account-request.ts';
+import { type ResetEnd, renderPasswordReset, renderResetEnd } from '../views/account/password.ts';
+import { type AccountRequest, goToPage } from './account-request.ts';
 import { readNewPassword } from './new-password.ts';
+import { dropResetKey, findResetKey, keepResetKey } from './reset-key.ts';
 
 /** What a reset of a password works with. */
 export interface ResetPageOptions {
@@ -40,19 +41,28 @@ async function answerClosed(
   const row = await options.artifacts.find(passwordResetKind, id);
   const open = row !== undefined && row.expiresAt > options.now();
   if (open) await options.wrongLinks.giveBack(address);
-  else showEnd(request, false);
+  else showEnd(request, 'gone');
   return !open;
 }
 
-function showEnd({ ctx, texts, url }: AccountRequest, isDone: boolean): void {
-  if (!isDone) ctx.status = 400;
-  showPage(ctx, renderResetEnd(texts, url, isDone));
+function showEnd({ ctx, texts, url }: AccountRequest, end: ResetEnd): void {
+  if (end !== 'done') ctx.status = 400;
+  showPage(ctx, renderResetEnd(texts, url, end));
 }
 
-/** Shows the form behind a link that an operator made. */
+/**
+ * Shows the form behind a link that an operator made. The link itself leads on to a page without the key in its address,
+ * and uses nothing up: mail scanners open links as well.
+ */
 export async function showReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
   const { ctx, texts, url, csrf } = request;
-  const key = String(ctx.query.key ?? '');
+  if (ctx.query.key !== undefined) {
+    keepResetKey(request);
+    return goToPage(request, 'reset');
+  }
+  if (ctx.query.done !== undefined) return showEnd(request, 'done');
+  const key = findResetKey(request);
+  if (key === undefined) return showEnd(request, 'noLink');
   if (await answerClosed(request, hashSecret(passwordResetKind, key), options)) return;
   showPage(ctx, renderPasswordReset(texts, { url, csrf, key }));
 }
@@ -77,6 +87,8 @@ export async function submitReset(request: AccountRequest, options: ResetPageOpt
   });
   if (passwordHash === undefined) return refuse(503, texts.login.busy);
   const accountId = await accounts.resetPassword(id, passwordHash, now());
-  if (accountId !== undefined) audit('account.password_reset', ctx, { accountId });
-  showEnd(request, accountId !== undefined);
+  if (accountId === undefined) return showEnd(request, 'gone');
+  audit('account.password_reset', ctx, { accountId });
+  dropResetKey(request);
+  goToPage(request, 'reset?done=1');
 }

@@ -106,6 +106,8 @@ export const accountEn = {
     gone: 'This link was used already, or it has expired.',
     goneHint:
       'If you set a new password with it, log in with that one. If not, ask whoever runs this server for a new link.',
+    noLink: 'This page opens with a link of whoever runs this server, and there is none in this browser.',
+    noLinkHint: 'Please open the link once more, the whole of it, in a browser that takes cookies.',
   },
 
   passkeys: {

@@ -102,6 +102,8 @@ export const accountZhCn: typeof accountEn = {
     done: '您现在可以使用新密码登录。',
     gone: '此链接已被使用或已过期。',
     goneHint: '如果您已用它设置了新密码，请使用新密码登录；否则，请向服务器管理员索取新链接。',
+    noLink: '此页面需要通过服务器管理员提供的链接打开，而此浏览器中没有该链接。',
+    noLinkHint: '请在允许 Cookie 的浏览器中重新打开完整的链接。',
   },
 
   passkeys: {

@@ -37,11 +37,15 @@ export async function turnCodesOn(scene: Scene, page: Page): Promise<typeof ada>
   return person;
 }
 
-async function openReset(scene: Scene, page: Page): Promise<void> {
-  const args = ['account', 'reset', ada.email, '--data', scene.served.folder];
-  const { stdout } = await runGatehouse(args);
+/** Makes a reset link as an operator does, at the address of the scene's server. */
+export async function makeResetLink({ served }: Scene, { email } = ada): Promise<string> {
+  const { stdout } = await runGatehouse(['account', 'reset', email, '--data', served.folder]);
   const { pathname, search } = new URL(stdout.trim());
-  await page.goto(scene.served.url + pathname + search);
+  return served.url + pathname + search;
+}
+
+async function openReset(scene: Scene, page: Page): Promise<void> {
+  await page.goto(await makeResetLink(scene));
 }
 
 /** The pages of `/account`, and those of a login with a one-time code. */
@@ -71,6 +75,14 @@ export const accountPages: readonly KnownPage[] = [
     },
   },
   { name: 'account-reset', open: openReset },
+  {
+    name: 'account-reset-no-link',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/reset`)),
+  },
+  {
+    name: 'account-reset-done',
+    open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/reset?done=1`)),
+  },
   {
     name: 'account-reset-gone',
     open: async (scene, page) => void (await page.goto(`${scene.served.url}/account/reset?key=gone`)),

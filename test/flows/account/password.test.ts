@@ -1,6 +1,7 @@
 // Passwords, changed by their person and set anew by a link:
 // src/authorization-server/account/password-page.ts
 // src/authorization-server/account/reset-page.ts
+// src/authorization-server/account/reset-key.ts
 // src/authorization-server/administration/account-access.ts
 // src/authorization-server/administration/find-account.ts
 // src/authorization-server/views/account/password.ts
@@ -145,7 +146,8 @@ describe('a reset link', () => {
     const { visitor: before } = await openAccount(gatehouse, { person });
     const { tokens } = await obtainTokens(gatehouse, { person });
     const visitor = createVisitor();
-    const page = await visitor.open(await makeLink());
+    const link = await makeLink();
+    const page = await visitor.open(link);
     expect(page.response.headers.get('referrer-policy')).toBe('no-referrer');
     const short = await visitor.submit(page, '/account/reset', twice('short'));
     expect(short.response.status).toBe(400);
@@ -155,11 +157,59 @@ describe('a reset link', () => {
     expect(await canLogIn(person.password)).toBe(false);
     expect((await before.open(`${gatehouse.url}/account`)).url).toContain('/account/login');
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
-    const again = await visitor.open(page.url);
+    expect(done.url).toBe(`${gatehouse.url}/account/reset?done=1`);
+    const again = await visitor.open(link);
     expect(again.response.status).toBe(400);
     expect(again.html).toContain('ask whoever runs this server for a new link');
     expect(again.html).toContain(`<a href="${gatehouse.url}/account/login">Log in</a>`);
   });
+
+  it('leads on to an address without its key, which a cookie of that page alone holds; opening it uses nothing up', async () => {
+    const link = await makeLink();
+    const key = new URL(link).searchParams.get('key') ?? '';
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const scanned = await fetch(link, { method, redirect: 'manual' });
+      expect(scanned.status).toBe(303);
+      expect(scanned.headers.get('location')).toBe(`${gatehouse.url}/account/reset`);
+      expect(scanned.headers.get('cache-control')).toBe('no-store');
+      expect(await scanned.text()).not.toContain(key);
+      const cookie = scanned.headers.getSetCookie().find((line) => line.includes(key)) ?? '';
+      expect(cookie).toMatch(
+        /^gatehouse-reset=[\w-]{22}; path=\/account\/reset; expires=[^;]+; samesite=lax; httponly$/,
+      );
+    }
+    const visitor = createVisitor();
+    const page = await visitor.open(link);
+    expect([page.url, page.response.status]).toEqual([`${gatehouse.url}/account/reset`, 200]);
+    expect((await visitor.open(page.url)).response.status).toBe(200);
+    expect((await visitor.submit(page, '/account/reset', twice(fresh))).html).toContain(
+      'The password was set',
+    );
+    expect(visitor.cookies.get('gatehouse-reset')).toBeUndefined();
+    expect(gatehouse.log.join('')).not.toContain(key);
+  });
+
+  it('opened in two tabs sets the password of the account that each tab was opened for', async () => {
+    const other = { email: `other${people++}@example.com`, password: 'the first password' };
+    await gatehouse.administration.accounts.add(other.email, other.password);
+    const visitor = createVisitor();
+    const first = await visitor.open(await makeLink());
+    const { path } = await gatehouse.administration.accounts.startPasswordReset(other.email);
+    await visitor.open(gatehouse.url + path);
+    await visitor.submit(first, '/account/reset', twice(fresh));
+    expect(await canLogIn(fresh)).toBe(true);
+    expect((await openAccount(gatehouse, { person: other })).html).toContain('Your account</h1>');
+  });
+
+  it.each(['', '?key=', '?key=a%0d%0aSet-Cookie:x', '?key=a&key=b', `?key=${'k'.repeat(65)}`])(
+    'that is none (%s) is asked for, with a way on',
+    async (query) => {
+      const { response, html } = await createVisitor().open(`${gatehouse.url}/account/reset${query}`);
+      expect(response.status).toBe(400);
+      expect(html).toContain('Please open the link once more');
+      expect(html).toContain(`<a href="${gatehouse.url}/account/login">`);
+    },
+  );
 
   it('used twenty times at once works once (T-123)', async () => {
     const link = await makeLink();

@@ -61,20 +61,22 @@ ${newPasswordField(words.password.repeat, 'repeat')}
   );
 }
 
-/** The page after a reset, or instead of one. @param isDone whether the password was set @returns a complete HTML document */
-export function renderResetEnd(texts: Texts, url: string, isDone: boolean): string {
+/** How a reset ended: the password was set, its link works no more, or there was no link. */
+export type ResetEnd = 'done' | 'gone' | 'noLink';
+
+/** The page after a reset, or instead of one. @returns a complete HTML document that needs no script */
+export function renderResetEnd(texts: Texts, url: string, end: ResetEnd): string {
   const words = texts.account;
+  const { heading, message, hint } = {
+    done: { heading: words.reset.doneHeading, message: words.reset.done, hint: undefined },
+    gone: { heading: words.problemTitle, message: words.reset.gone, hint: words.reset.goneHint },
+    noLink: { heading: words.problemTitle, message: words.reset.noLink, hint: words.reset.noLinkHint },
+  }[end];
   return renderLayout(
     texts,
     texts.layout.title(words.reset.heading, words.title),
-    markup`${
-      isDone
-        ? markup`<h1>${words.reset.doneHeading}</h1>
-<p>${words.reset.done}</p>`
-        : markup`<h1>${words.problemTitle}</h1>
-<p>${words.reset.gone}</p>
-<p>${words.reset.goneHint}</p>`
-    }
-<p><a href="${url}/login">${words.login.heading}</a></p>`,
+    markup`<h1>${heading}</h1>
+<p>${message}</p>
+${hint !== undefined && markup`<p>${hint}</p>\n`}<p><a href="${url}/login">${words.login.heading}</a></p>`,
   );
 }
