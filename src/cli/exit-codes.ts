@@ -28,3 +28,17 @@ export const exitCodeMeanings: Readonly<Record<ExitCode, string>> = {
   8: 'the doctor or a test of an upstream found faults, or the audit log was changed',
   9: 'what was to be examined was not reached, or the examination was stopped',
 };
+
+/** What a failure is called with `--json` that has no name of its own. */
+export const exitCodeReasons: Readonly<Record<ExitCode, string>> = {
+  0: 'ok',
+  1: 'unexpected',
+  2: 'wrong_usage',
+  3: 'login_needed',
+  4: 'scope_missing',
+  5: 'tool_error',
+  6: 'unreachable',
+  7: 'cannot_serve',
+  8: 'faults_found',
+  9: 'not_examined',
+};

@@ -1,12 +1,9 @@
 import { Console } from 'node:console';
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { packageVersion } from '../package-version.ts';
-import { CliError } from './cli-error.ts';
 import { type ExitCode, exitCodeMeanings, exitCodes } from './exit-codes.ts';
-import { printable } from './output.ts';
-
-/** Adds one command to the command line. */
-type Register = (program: Command) => void;
+import { processIo } from './output.ts';
+import { type Register, runCommands } from './run-commands.ts';
 
 /**
  * The commands, in the order of the help. Each is loaded where it is asked for: the server and its database take most of
@@ -51,9 +48,9 @@ function wantedCommands(asked: string | undefined): readonly (() => Promise<Regi
   return load ? [load] : Object.values(commands);
 }
 
-/** Builds the command line, as far as it is asked for. */
-async function buildProgram(asked: string | undefined): Promise<Command> {
-  const program = new Command('gatehouse')
+/** The command line, without its commands. */
+function newProgram(): Command {
+  return new Command('gatehouse')
     .description('OAuth 2.1 in front of any MCP server, and the client to try it with.')
     .version(packageVersion())
     .exitOverride()
@@ -62,13 +59,6 @@ async function buildProgram(asked: string | undefined): Promise<Command> {
       const codes = Object.entries(exitCodeMeanings).map(([code, meaning]) => `  ${code}  ${meaning}`);
       return `\nExit codes:\n${codes.join('\n')}`;
     });
-  for (const register of await Promise.all(wantedCommands(asked).map((load) => load()))) register(program);
-  return program;
-}
-
-async function explainServerFailure(error: unknown): Promise<CliError | undefined> {
-  const { explainServerFailure: explain } = await import('./server-failure.ts');
-  return explain(error);
 }
 
 /**
@@ -77,17 +67,8 @@ async function explainServerFailure(error: unknown): Promise<CliError | undefine
  * @returns the exit code
  */
 export async function run(argv: readonly string[]): Promise<ExitCode> {
-  try {
-    await (await buildProgram(argv[2])).parseAsync([...argv]);
-    return exitCodes.ok;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    const known = error instanceof CliError ? error : await explainServerFailure(error);
-    const message = known?.message ?? `Unexpected failure: ${(error as Error).message}`;
-    process.stderr.write(`${printable(message)}\n`);
-    if (known?.hint) process.stderr.write(`${printable(known.hint)}\n`);
-    return known?.exitCode ?? exitCodes.unexpected;
-  }
+  const registers = await Promise.all(wantedCommands(argv[2]).map((load) => load()));
+  return runCommands(newProgram(), registers, argv, processIo());
 }
 
 // Standard output is for results and protocols alone: libraries write to the console when it suits them (B1-03).

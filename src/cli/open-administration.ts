@@ -29,6 +29,7 @@ export function hasDatabase(folder: string): boolean {
       'This user cannot enter the data folder.',
       exitCodes.cannotServe,
       'Run the command as the user the server runs as.',
+      'no_access',
     );
   }
 }
@@ -40,6 +41,7 @@ export function requireDatabase(folder: string): void {
     `There is no Gatehouse database in ${printableLine(folder)}.`,
     exitCodes.cannotServe,
     'Name the data folder with --data or the config file with --config, or start the server once to make it.',
+    'no_database',
   );
 }
 
@@ -50,6 +52,7 @@ function requireFolder(folder: string): void {
     `There is no folder ${printableLine(folder)}.`,
     exitCodes.cannotServe,
     'Look at the name after --data. For a new installation make the folder first, or start the server once.',
+    'no_folder',
   );
 }
 
@@ -82,6 +85,7 @@ export function namedDataFolder({ config, data }: InstallationOptions): string {
       error.message,
       exitCodes.usage,
       'While the config file does not say where the data is, name the folder with --data.',
+      'settings_refused',
     );
     failure.cause = error;
     throw failure;

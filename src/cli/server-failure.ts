@@ -1,5 +1,6 @@
 import { AdministrationRefused } from '../authorization-server/administration/administration-refused.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import { DatabaseHeld } from '../storage/sqlite/held-alone.ts';
 import { KeyFileFault } from '../storage/sqlite/index.ts';
 import { StorageFault, StorageUnavailable } from '../storage/storage.ts';
 import { CliError } from './cli-error.ts';
@@ -8,12 +9,27 @@ import { exitCodes } from './exit-codes.ts';
 /**
  * Says what a failure of the server or its data means at the command line.
  * @param error what a command threw
- * @returns the sentence with its exit code; undefined for a failure that nobody foresaw
+ * @returns the sentence with its exit code, whose cause it is; undefined for a failure that nobody foresaw
  */
 export function explainServerFailure(error: unknown): CliError | undefined {
-  if (error instanceof SettingsRefused || error instanceof AdministrationRefused)
-    return new CliError(error.message, exitCodes.usage);
-  if (error instanceof StorageFault || error instanceof KeyFileFault || error instanceof StorageUnavailable)
-    return new CliError(error.message, exitCodes.cannotServe);
+  const explained = explain(error);
+  if (explained) explained.cause = error;
+  return explained;
+}
+
+function explain(error: unknown): CliError | undefined {
+  const { usage, cannotServe } = exitCodes;
+  if (error instanceof SettingsRefused)
+    return new CliError(error.message, usage, undefined, 'settings_refused');
+  if (error instanceof AdministrationRefused)
+    return new CliError(error.message, usage, undefined, error.reason);
+  if (error instanceof DatabaseHeld)
+    return new CliError(error.message, cannotServe, undefined, 'database_held');
+  if (error instanceof StorageFault)
+    return new CliError(error.message, cannotServe, undefined, 'database_unusable');
+  if (error instanceof KeyFileFault)
+    return new CliError(error.message, cannotServe, undefined, 'key_file_unusable');
+  if (error instanceof StorageUnavailable)
+    return new CliError(error.message, cannotServe, undefined, 'storage_unavailable');
   return undefined;
 }

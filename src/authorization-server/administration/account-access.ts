@@ -39,14 +39,15 @@ export function administerAccountAccess({ storage, box, now }: AccountAccessOpti
     async startPasswordReset(email: string): Promise<PasswordReset> {
       const account = await byEmail(email);
       if (account.disabledAt !== undefined)
-        throw new AdministrationRefused('This account is disabled. Enable it first.');
+        throw new AdministrationRefused('not_possible', 'This account is disabled. Enable it first.');
       const key = randomSecret(16);
       const expiresAt = now() + resetSeconds;
       const id = hashSecret(passwordResetKind, key);
       const payload = new Uint8Array();
       const reset = { kind: passwordResetKind, id, payload, expiresAt, accountId: account.id };
       const result = await artifacts.commit([{ type: 'put', ...reset }]);
-      if (!result.committed) throw new AdministrationRefused('The account was removed meanwhile.');
+      if (!result.committed)
+        throw new AdministrationRefused('not_found', 'The account was removed meanwhile.');
       return { path: `/account/reset?key=${key}`, expiresAt };
     },
     /** Gives the logins of an account in browsers. @throws AdministrationRefused where there is none */

@@ -48,7 +48,7 @@ export function administerAccounts(
 
   async function hash(password: string): Promise<string> {
     const fault = checkPassword(password);
-    if (fault) throw new AdministrationRefused(fault);
+    if (fault) throw new AdministrationRefused('invalid', fault);
     return hasher.hash(password);
   }
 
@@ -61,10 +61,10 @@ export function administerAccounts(
     async add(email: string, password: string): Promise<AccountSummary> {
       const name = normalizeEmail(email);
       if (name.length > 254 || !emailShape.test(name))
-        throw new AdministrationRefused(`"${printableEmail(email)}" is not an e-mail address.`);
+        throw new AdministrationRefused('invalid', `"${printableEmail(email)}" is not an e-mail address.`);
       const account = { id: `acct_${randomUUID()}`, email: name, createdAt: now() };
       if (!(await accounts.add({ ...account, passwordHash: await hash(password) })))
-        throw new AdministrationRefused(`There is an account ${name} already.`);
+        throw new AdministrationRefused('already_exists', `There is an account ${name} already.`);
       return account;
     },
     /** Gives all accounts, by e-mail address. */

@@ -43,9 +43,9 @@ export async function addClient(
     ...(secret === undefined ? {} : { secretHash: hashClientSecret(secret) }),
   };
   const problems = checkOperatorClient(client);
-  if (problems.length > 0) throw new AdministrationRefused(problems.join('\n'));
+  if (problems.length > 0) throw new AdministrationRefused('invalid', problems.join('\n'));
   const payload = box.seal(JSON.stringify(toMetadata(client)), payloadContext('Client', clientId));
   if (!(await clients.add({ id: clientId, payload, createdAt: now(), origin: 'operator' })))
-    throw new AdministrationRefused('There is a client with this id already.');
+    throw new AdministrationRefused('already_exists', 'There is a client with this id already.');
   return { clientId, ...(secret === undefined ? {} : { clientSecret: secret }) };
 }

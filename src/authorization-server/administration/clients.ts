@@ -28,7 +28,8 @@ export function administerClients(
   }
 
   async function refuseSettings(clientId: string): Promise<void> {
-    if ((await clients.find(clientId))?.origin === 'settings') throw new AdministrationRefused(inSettings);
+    if ((await clients.find(clientId))?.origin === 'settings')
+      throw new AdministrationRefused('not_possible', inSettings);
   }
 
   async function decide(clientId: string, status: 'approved' | 'denied'): Promise<void> {
@@ -36,9 +37,13 @@ export function administerClients(
     if (await clients.decide(clientId, status, now())) return;
     if ((await clientDocuments.find(clientId)) !== undefined)
       throw new AdministrationRefused(
+        'not_possible',
         'This client is known by its document: name its host in clients.metadataDocuments.allowedHosts or deniedHosts.',
       );
-    throw new AdministrationRefused('There is no client with this id. The list of clients has their ids.');
+    throw new AdministrationRefused(
+      'not_found',
+      'There is no client with this id. The list of clients has their ids.',
+    );
   }
 
   return {
@@ -53,6 +58,7 @@ export function administerClients(
       const client = (await showAll()).find((one) => one.clientId === clientId);
       if (!client)
         throw new AdministrationRefused(
+          'not_found',
           'There is no client with this id. The list of clients has their ids.',
         );
       return client;
@@ -74,6 +80,7 @@ export function administerClients(
       const rememberAt = sealedIds.open(clientId) === undefined ? undefined : now();
       if (!(await clients.remove(clientId, rememberAt)))
         throw new AdministrationRefused(
+          'not_found',
           'There is no client with this id. The list of clients has their ids.',
         );
     },

@@ -51,6 +51,7 @@ export function administerCredentials(
       for (const one of wanted) if (await store.remove(one)) removed++;
       if (removed === 0)
         throw new AdministrationRefused(
+          'not_found',
           `Nobody has entered that for ${route}. See gatehouse credential list.`,
         );
       const [account] = email === undefined ? [] : wanted;

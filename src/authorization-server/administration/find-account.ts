@@ -10,5 +10,8 @@ export function printableEmail(email: string): string {
 export async function findAccount(accounts: AccountStore, email: string): Promise<Account> {
   const account = await accounts.findByEmail(email);
   if (account) return account;
-  throw new AdministrationRefused(`There is no account ${printableEmail(normalizeEmail(email))}.`);
+  throw new AdministrationRefused(
+    'not_found',
+    `There is no account ${printableEmail(normalizeEmail(email))}.`,
+  );
 }

@@ -73,7 +73,10 @@ export function administerGrants(
     async revoke(name: string): Promise<void> {
       const id = name.replace(prefix, '');
       if (!(await artifacts.findGrant(id)))
-        throw new AdministrationRefused('There is no grant with this id. The list of grants has their ids.');
+        throw new AdministrationRefused(
+          'not_found',
+          'There is no grant with this id. The list of grants has their ids.',
+        );
       await artifacts.revokeGrant(id);
     },
   };

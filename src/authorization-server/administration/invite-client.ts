@@ -27,9 +27,12 @@ export async function inviteClient(
   now: number,
 ): Promise<IssuedInvitation> {
   if (!Number.isInteger(uses) || uses < 1 || uses > limits.uses)
-    throw new AdministrationRefused(`An invitation is for 1 to ${limits.uses} clients.`);
+    throw new AdministrationRefused('invalid', `An invitation is for 1 to ${limits.uses} clients.`);
   if (!Number.isInteger(lifeSeconds) || lifeSeconds < 1 || lifeSeconds > limits.seconds)
-    throw new AdministrationRefused('An invitation is good for a second at least and a year at most.');
+    throw new AdministrationRefused(
+      'invalid',
+      'An invitation is good for a second at least and a year at most.',
+    );
   // No leading hyphen: tokens are passed to command lines.
   const token = `invite_${randomSecret(32)}`;
   const expiresAt = now + lifeSeconds;

@@ -31,7 +31,8 @@ export function administerKeys(
   now: () => number,
 ) {
   const needed = (): KeyRing => {
-    if (!ring) throw new AdministrationRefused('The keys of this installation are not in a key file.');
+    if (!ring)
+      throw new AdministrationRefused('not_possible', 'The keys of this installation are not in a key file.');
     return ring;
   };
   const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString();
@@ -43,6 +44,7 @@ export function administerKeys(
       .find((key) => kinds.includes(key.kind) && isMisdated(key, now()));
     if (ahead)
       throw new AdministrationRefused(
+        'not_possible',
         `The clock of this machine says ${isoTime(now())}, and a key of kind ${ahead.kind} was made at ${isoTime(ahead.createdAt)}, to be in use from ${isoTime(ahead.activeAt)}: the clock was ahead then, or is behind now. Where it is behind, set it right, and rotate then. Where it is right, rotate with --clock-is-right, which passes over that key. Nothing was changed.`,
       );
   };

@@ -94,6 +94,7 @@ export function administerSessions(
       if (removed.committed) return 'browser';
       if (await mcpSessions.end(id)) return 'mcp';
       throw new AdministrationRefused(
+        'not_found',
         'There is no session with this id. The list of sessions has their ids.',
       );
     },

@@ -28,6 +28,7 @@ export function administerToolPins(store: ToolPinStore, now: () => number, recor
       const unknown = hashes.filter((given) => !changed.some((change) => isMeant(change, given)));
       if (unknown.length > 0)
         throw new AdministrationRefused(
+          'not_found',
           `No change ${unknown.join(', ')} of the route ${route} is noted, or not any more: look at what gatehouse pins list shows, and accept the hashes of what you have seen (${minHashDigits} digits at least).`,
         );
       const accepted: string[] = [];
@@ -49,6 +50,7 @@ export function administerToolPins(store: ToolPinStore, now: () => number, recor
       const count = await store.forget(route, tool);
       if (count === 0)
         throw new AdministrationRefused(
+          'not_found',
           `Nothing is remembered of that for ${route}. See gatehouse pins list.`,
         );
       await record('tool.definition_forgotten', { route, ...(tool !== undefined && { tool }) });

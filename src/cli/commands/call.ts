@@ -9,7 +9,6 @@ import { type GivenArguments, readArguments, typeArguments } from './call-argume
 import { answerElicitation, canAsk } from './call-elicitation.ts';
 import { formatResult } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { clientAction } from './failure-json.ts';
 import { requestOptions, type WithServerOptions, withServer } from './with-server.ts';
 
 /** Options of `gatehouse call`, as commander gives them. */
@@ -99,7 +98,7 @@ export function registerCall(program: Command, io: CommandIo = processIo()): voi
       `\nExamples:\n  ${programName} call http://localhost:3000/mcp add_note text="Buy milk"\n  ${programName} call http://localhost:3000/mcp add_note '{"text":"Buy milk"}'`,
     );
   addConnectionOptions(command);
-  clientAction(command, io, (to, url: string, tool: string, args: string[], options: CallOptions) =>
-    runCall({ url, tool, args }, options, to),
+  command.action((url: string, tool: string, args: string[], options: CallOptions) =>
+    runCall({ url, tool, args }, options, io),
   );
 }

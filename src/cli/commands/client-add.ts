@@ -82,7 +82,7 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       const added = await withAdministration(options, false, ({ clients }) => clients.add(client)).catch(
         (error: unknown) => {
           if (!(error instanceof AdministrationRefused)) throw error;
-          throw new CliError(nameFlags(error.message), exitCodes.usage);
+          throw new CliError(nameFlags(error.message), exitCodes.usage, undefined, error.reason);
         },
       );
       const { clientId, clientSecret } = added;

@@ -22,7 +22,6 @@ import { doctorLogin } from './doctor-login.ts';
 import { addDoctorOptions, type DoctorCommandOptions } from './doctor-options.ts';
 import { formatReport, summarize } from './doctor-text.ts';
 import { verifyMeans } from './doctor-verify.ts';
-import { clientAction } from './failure-json.ts';
 import { hintAtScheme } from './scheme-hint.ts';
 
 /** A report without a terminal is not broken into lines narrower than this. */
@@ -191,7 +190,5 @@ export function registerDoctor(program: Command, io: CommandIo = processIo()): v
     .description('say why a client does not get in: examine an MCP server, its login and this machine')
     .argument('[url]', 'URL of the MCP server, as clients are given it');
   addDoctorOptions(command).addHelpText('after', help);
-  clientAction(command, io, (to, url: string | undefined, options: DoctorCommandOptions) =>
-    runDoctor(url, options, to),
-  );
+  command.action((url: string | undefined, options: DoctorCommandOptions) => runDoctor(url, options, io));
 }

@@ -7,7 +7,6 @@ import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
 import { withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
-import { clientAction } from './failure-json.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
 import { readInvitation } from './login-invitation.ts';
@@ -155,5 +154,5 @@ export function registerLogin(program: Command, io: CommandIo = processIo()): vo
     .description('log in to an MCP server, and keep the login')
     .argument('<url>', 'URL of the MCP server');
   addLoginOptions(command).addHelpText('after', examples);
-  clientAction(command, io, (to, url: string, options: LoginCommandOptions) => runLogin(url, options, to));
+  command.action((url: string, options: LoginCommandOptions) => runLogin(url, options, io));
 }

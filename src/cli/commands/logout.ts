@@ -8,7 +8,6 @@ import { withTrace } from '../trace.ts';
 import { explainFailure } from './client-failure.ts';
 import { traceOption } from './connection-options.ts';
 import { type Ending, endLogin, type ForgottenClient, forgetClients } from './end-login.ts';
-import { clientAction } from './failure-json.ts';
 import { findLogin, keptServer } from './kept-login.ts';
 
 /** Options of `gatehouse logout`, as commander gives them. */
@@ -101,7 +100,5 @@ export function registerLogout(program: Command, io: CommandIo = processIo()): v
       'after',
       `\nExamples:\n  ${programName} logout http://localhost:3000/mcp\n  ${programName} logout --all`,
     );
-  clientAction(command, io, (to, url: string | undefined, options: LogoutOptions) =>
-    runLogout(url, options, to),
-  );
+  command.action((url: string | undefined, options: LogoutOptions) => runLogout(url, options, io));
 }

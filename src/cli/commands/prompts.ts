@@ -10,7 +10,6 @@ import { formatFittedTable } from '../table.ts';
 import { readArguments, typeArguments } from './call-arguments.ts';
 import { formatBlock, type ShownBlock } from './call-result.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { clientAction } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -119,10 +118,7 @@ export function registerPrompts(program: Command, io: CommandIo = processIo()): 
       `\nExamples:\n  ${programName} prompts http://localhost:3000/mcp\n  ${programName} prompts http://localhost:3000/mcp summarize topic=notes`,
     );
   addConnectionOptions(command);
-  clientAction(
-    command,
-    io,
-    (to, url: string, name: string | undefined, args: string[], options: PromptsOptions) =>
-      runPrompts({ url, name, args }, options, to),
+  command.action((url: string, name: string | undefined, args: string[], options: PromptsOptions) =>
+    runPrompts({ url, name, args }, options, io),
   );
 }

@@ -6,7 +6,7 @@ import { SettingsRefused } from '../../settings/settings-refused.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { readHostFile } from '../host-file.ts';
-import { printableLine } from '../output.ts';
+import { type CommandIo, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { shellWord } from '../shell-word.ts';
 import { parseWhole } from '../whole-number.ts';
@@ -116,7 +116,7 @@ function retold(error: unknown): unknown {
     : error;
 }
 
-async function protect(words: readonly string[], options: ProtectOptions): Promise<void> {
+async function protect(words: readonly string[], options: ProtectOptions, io: CommandIo): Promise<void> {
   const load = () => {
     try {
       return loadSettings(options.config, { ...options, ...readTarget(words, options) });
@@ -140,7 +140,7 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
     createLogger(settings.log.level),
     (sentence) => retellProblems([sentence], routeName)[0] ?? sentence,
   );
-  await runServer(settings, { json: options.json, files, load, logger }).catch((error) => {
+  await runServer(settings, { io, json: options.json, files, load, logger }).catch((error) => {
     throw retold(error);
   });
 }
@@ -148,8 +148,9 @@ async function protect(words: readonly string[], options: ProtectOptions): Promi
 /**
  * Registers `gatehouse protect`.
  * @param program the command line
+ * @param io its surroundings; those of the process by default
  */
-export function registerProtect(program: Command): void {
+export function registerProtect(program: Command, io: CommandIo = processIo()): void {
   program
     .command('protect')
     .description('put an MCP server behind login, at /mcp: a program (stdio), or one by its URL')
@@ -187,5 +188,5 @@ export function registerProtect(program: Command): void {
     .showHelpAfterError(
       'Run with --help to see how it is used. A program that has options of its own stands behind --.',
     )
-    .action(protect);
+    .action((words: string[], options: ProtectOptions) => protect(words, options, io));
 }

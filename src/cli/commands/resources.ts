@@ -9,7 +9,6 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { clientAction } from './failure-json.ts';
 import { shortened } from './tools.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
@@ -138,7 +137,7 @@ export function registerResources(program: Command, io: CommandIo = processIo())
       `\nExamples:\n  ${programName} resources http://localhost:3000/mcp\n  ${programName} resources http://localhost:3000/mcp notes://today --output today.txt`,
     );
   addConnectionOptions(command);
-  clientAction(command, io, (to, url: string, uri: string | undefined, options: ResourcesOptions) =>
-    runResources({ url, uri }, options, to),
+  command.action((url: string, uri: string | undefined, options: ResourcesOptions) =>
+    runResources({ url, uri }, options, io),
   );
 }

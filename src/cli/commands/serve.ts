@@ -13,7 +13,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { growHeapAtOnce } from '../heap-growth.ts';
 import { openInstallation } from '../open-administration.ts';
-import { formatJson, printableLine, processIo } from '../output.ts';
+import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { formatWelcome } from '../welcome.ts';
 
 interface ServeOptions {
@@ -61,11 +61,12 @@ function listen(
       const portFault = error.code === undefined ? undefined : portFaults[error.code];
       reject(
         portFault
-          ? new CliError(`Port ${port} ${portFault}.`, exitCodes.cannotServe, advice.port)
+          ? new CliError(`Port ${port} ${portFault}.`, exitCodes.cannotServe, advice.port, 'port_unusable')
           : new CliError(
               `The server cannot listen on ${host}:${port} (${error.code}).`,
               exitCodes.cannotServe,
               advice.address,
+              'address_unusable',
             ),
       );
     });
@@ -104,11 +105,15 @@ function stopSignal(): Promise<void> {
 }
 
 /** @returns undefined where it was to stop before the data folder could be opened */
-async function openUnlessStopped(data: string, stopped: Promise<void>): Promise<DataFolder | undefined> {
+async function openUnlessStopped(
+  data: string,
+  stopped: Promise<void>,
+  io: CommandIo,
+): Promise<DataFolder | undefined> {
   const stop = new AbortController();
   void stopped.then(() => stop.abort());
   try {
-    return await openInstallation(data, processIo(), stop.signal);
+    return await openInstallation(data, io, stop.signal);
   } catch (error) {
     if ((error as Error).name === 'AbortError') return undefined;
     throw error;
@@ -128,6 +133,7 @@ async function drain(server: Server): Promise<void> {
 
 /** How a server is run. */
 export interface RunOptions {
+  io: CommandIo;
   /** Prints where the server is as JSON. */
   json?: boolean | undefined;
   /** Its config file and what else holds settings; they are read again when one changes. */
@@ -144,9 +150,8 @@ export interface RunOptions {
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
-  { json, files, load, logger }: RunOptions,
+  { io, json, files, load, logger }: RunOptions,
 ): Promise<void> {
-  const io = processIo();
   const stopped = stopSignal();
   growHeapAtOnce();
   const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
@@ -158,7 +163,7 @@ export async function runServer(
   const metricsServer = createServer();
   try {
     const metricsPort = await listenForMetrics(metricsServer, settings.metrics);
-    const folder = await openUnlessStopped(settings.data, stopped);
+    const folder = await openUnlessStopped(settings.data, stopped, io);
     if (!folder) return;
     for (const warning of adviseOnFolder(settings.data))
       io.stderr.write(`Warning: ${printableLine(warning)}\n`);
@@ -217,17 +222,18 @@ export async function runServer(
   }
 }
 
-async function serve(options: ServeOptions): Promise<void> {
+async function serve(options: ServeOptions, io: CommandIo): Promise<void> {
   const load = () => loadSettings(options.config, options);
   await runServer(load(), {
+    io,
     json: options.json,
     files: options.config === undefined ? [] : [options.config],
     load,
   });
 }
 
-/** Registers `gatehouse serve`. */
-export function registerServe(program: Command): void {
+/** Registers `gatehouse serve`. @param io its surroundings; those of the process by default */
+export function registerServe(program: Command, io: CommandIo = processIo()): void {
   program
     .command('serve')
     .description('start the server: authorization server and protected MCP endpoint in one')
@@ -236,5 +242,5 @@ export function registerServe(program: Command): void {
     .option('--config <file>', 'config file; config/options.md lists its settings')
     .option('--public-url <url>', 'where clients reach this server (default: http://localhost:<port>)')
     .option('--json', 'print where the server is as JSON')
-    .action(serve);
+    .action((options: ServeOptions) => serve(options, io));
 }

@@ -5,7 +5,6 @@ import { programName } from '../program-name.ts';
 import { startProgressLine } from '../progress-line.ts';
 import { formatFittedTable } from '../table.ts';
 import { addConnectionOptions, type ConnectionOptions } from './connection-options.ts';
-import { clientAction } from './failure-json.ts';
 import { requestOptions, withServer } from './with-server.ts';
 
 /** Longest description in a table, in characters. */
@@ -121,5 +120,5 @@ export function registerTools(program: Command, io: CommandIo = processIo()): vo
     .option('--json', 'print them as JSON: { "tools": [...] }')
     .addHelpText('after', `\nExample:\n  ${programName} tools http://localhost:3000/mcp`);
   addConnectionOptions(command);
-  clientAction(command, io, (to, url: string, options: ToolsOptions) => runTools(url, options, to));
+  command.action((url: string, options: ToolsOptions) => runTools(url, options, io));
 }

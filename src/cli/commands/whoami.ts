@@ -6,7 +6,6 @@ import { type CommandIo, formatJson, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { explainFailure } from './client-failure.ts';
 import { timeoutOption } from './connection-options.ts';
-import { clientAction } from './failure-json.ts';
 import { requireLogin } from './kept-login.ts';
 import { formatLogin, formatLogins, loginAsJson, type ShownLogin } from './login-listing.ts';
 import { withServer } from './with-server.ts';
@@ -83,7 +82,5 @@ export function registerWhoami(program: Command, io: CommandIo = processIo()): v
     .option('--trace', 'print each HTTP exchange of --check on standard error, without secrets')
     .option('--json', 'print one JSON object')
     .addHelpText('after', `\nExample:\n  ${programName} whoami --check`);
-  clientAction(command, io, (to, url: string | undefined, options: WhoamiOptions) =>
-    runWhoami(url, options, to),
-  );
+  command.action((url: string | undefined, options: WhoamiOptions) => runWhoami(url, options, io));
 }

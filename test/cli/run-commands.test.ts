@@ -1,47 +1,22 @@
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import type { CliError } from '../../../src/cli/cli-error.ts';
-import { registerCall } from '../../../src/cli/commands/call.ts';
-import { explainFailure } from '../../../src/cli/commands/client-failure.ts';
-import { registerDoctor } from '../../../src/cli/commands/doctor.ts';
-import { failureAsJson } from '../../../src/cli/commands/failure-json.ts';
-import { registerLogin } from '../../../src/cli/commands/login.ts';
-import { registerLogout } from '../../../src/cli/commands/logout.ts';
-import { registerPrompts } from '../../../src/cli/commands/prompts.ts';
-import { registerResources } from '../../../src/cli/commands/resources.ts';
-import { registerTools } from '../../../src/cli/commands/tools.ts';
-import { registerWhoami } from '../../../src/cli/commands/whoami.ts';
-import type { CommandIo } from '../../../src/cli/output.ts';
-import { ClientError } from '../../../src/client/index.ts';
-import { startLoggedIn, testIo } from '../support/client-commands.ts';
+import { registerAccount } from '../../src/cli/commands/account.ts';
+import { registerBackup } from '../../src/cli/commands/backup.ts';
+import { registerCall } from '../../src/cli/commands/call.ts';
+import { registerClient } from '../../src/cli/commands/client.ts';
+import { registerDoctor } from '../../src/cli/commands/doctor.ts';
+import { registerLogin } from '../../src/cli/commands/login.ts';
+import { registerLogout } from '../../src/cli/commands/logout.ts';
+import { registerPrompts } from '../../src/cli/commands/prompts.ts';
+import { registerResources } from '../../src/cli/commands/resources.ts';
+import { registerServe } from '../../src/cli/commands/serve.ts';
+import { registerTools } from '../../src/cli/commands/tools.ts';
+import { registerWhoami } from '../../src/cli/commands/whoami.ts';
+import type { CommandIo } from '../../src/cli/output.ts';
+import { runCommands } from '../../src/cli/run-commands.ts';
+import { startLoggedIn, testIo } from './support/client-commands.ts';
 
 const url = 'https://mcp.example/mcp';
-
-const asJson = (error: unknown) => failureAsJson(explainFailure(error, url) as CliError);
-
-describe('a failure as JSON', () => {
-  const data = { reason: 'credential_missing', url: 'https://gate.example/account/credentials' };
-  const answered = new ProtocolError(-32603, 'It cannot be used yet.\nOpen the page.', data);
-
-  it('is what the server answered, as it is, also where the SDK wrapped it', () => {
-    const expected = { code: -32603, message: 'It cannot be used yet.\nOpen the page.', data };
-    expect(asJson(answered)).toEqual(expected);
-    const outer = new SdkError(SdkErrorCode.EraNegotiationFailed, 'probe failed', {}, { cause: answered });
-    expect(asJson(outer)).toEqual(expected);
-    expect(asJson(new ProtocolError(-1, 'no'))).toEqual({ code: -1, message: 'no' });
-  });
-
-  it('is else a sentence with its reason and what to do, and nothing of what the SDK holds (T-191)', () => {
-    expect(asJson(new ClientError('no_registration', 'x'))).toEqual({
-      reason: 'no_registration',
-      message: 'x',
-      hint: 'To give a client id: --client-id <id>',
-    });
-    const held = new SdkError(SdkErrorCode.ConnectionClosed, 'closed', { authorization: 'canary' });
-    expect(asJson(held)).toEqual({ message: 'The server cannot be used: closed' });
-  });
-});
 
 const registers = [
   registerLogin,
@@ -52,13 +27,16 @@ const registers = [
   registerResources,
   registerPrompts,
   registerDoctor,
+  registerAccount,
+  registerBackup,
+  registerClient,
+  registerServe,
 ];
 
-async function run(io: CommandIo, ...words: string[]): Promise<void> {
+function run(io: CommandIo, ...words: string[]): Promise<number> {
   const program = new Command('gatehouse').exitOverride();
   program.configureOutput({ writeErr: (text) => io.stderr.write(text) });
-  for (const register of registers) register(program, io);
-  await program.parseAsync(['node', 'gatehouse', ...words]);
+  return runCommands(program, registers, ['node', 'gatehouse', ...words], io);
 }
 
 describe('with --json', () => {
@@ -70,7 +48,7 @@ describe('with --json', () => {
   ])('gatehouse %s prints that a login is needed, and no token (T-191)', async (command, words) => {
     const { as, mcp, io, written } = await startLoggedIn();
     as.accessTokens.clear();
-    await expect(run(io, command, mcp.url, ...words, '--json')).rejects.toMatchObject({ exitCode: 3 });
+    expect(await run(io, command, mcp.url, ...words, '--json')).toBe(3);
     expect(JSON.parse(written.stdout)).toEqual({
       error: {
         reason: 'login_required',
@@ -83,19 +61,15 @@ describe('with --json', () => {
 
   it('gatehouse call prints the error of the server, which stands on standard error as a sentence', async () => {
     const { mcp, io, written } = await startLoggedIn();
-    await expect(run(io, 'call', mcp.url, 'echo', '--json')).rejects.toMatchObject({
-      exitCode: 6,
-      message: 'The server answered with an error: Method not found',
-    });
+    expect(await run(io, 'call', mcp.url, 'echo', '--json')).toBe(6);
+    expect(written.stderr).toContain('The server answered with an error: Method not found');
     expect(JSON.parse(written.stdout)).toEqual({ error: { code: -32601, message: 'Method not found' } });
   });
 
   it('gatehouse login prints the reason of its failure, and what helps at that server', async () => {
     const { mcp, io, written } = await startLoggedIn();
     const elsewhere = new URL('/', mcp.url).href;
-    await expect(run(io, 'login', elsewhere, '--no-browser', '--json')).rejects.toMatchObject({
-      exitCode: 6,
-    });
+    expect(await run(io, 'login', elsewhere, '--no-browser', '--json')).toBe(6);
     expect(JSON.parse(written.stdout)).toEqual({
       error: {
         reason: 'not_protected',
@@ -116,7 +90,7 @@ describe('with --json', () => {
     ['nothing to examine', ['doctor'], 'Give the URL of an MCP server.'],
   ])('prints a fault in what was asked for: %s', async (_fault, words, message) => {
     const { io, written } = testIo();
-    await expect(run(io, ...words, '--json')).rejects.toThrow();
+    expect([2, 3]).toContain(await run(io, ...words, '--json'));
     expect(JSON.parse(written.stdout)).toEqual({ error: expect.objectContaining({ message }) });
   });
 
@@ -132,8 +106,8 @@ describe('with --json', () => {
       [words[0] ?? '', '--json', ...words.slice(1)],
     ]) {
       const { io, written } = testIo();
-      await expect(run(io, ...all)).rejects.toMatchObject({ code: expect.stringMatching(/^commander\./) });
-      expect(JSON.parse(written.stdout)).toEqual({ error: { message } });
+      expect(await run(io, ...all)).toBe(2);
+      expect(JSON.parse(written.stdout)).toEqual({ error: { reason: 'wrong_usage', message } });
       expect(written.stderr).toMatch(/^error: /);
     }
   });
@@ -141,11 +115,43 @@ describe('with --json', () => {
   it('prints one document: what a tool that failed answered, and the logins that are none', async () => {
     const failed = { isError: true, content: [{ type: 'text', text: 'no such city' }] };
     const { mcp, io, written } = await startLoggedIn({ call: () => failed });
-    await expect(run(io, 'call', mcp.url, 'echo', '--json')).rejects.toMatchObject({ exitCode: 5 });
+    expect(await run(io, 'call', mcp.url, 'echo', '--json')).toBe(5);
     expect(JSON.parse(written.stdout)).toMatchObject(failed);
     const none = testIo();
-    await expect(run(none.io, 'whoami', '--json')).rejects.toMatchObject({ exitCode: 3 });
+    expect(await run(none.io, 'whoami', '--json')).toBe(3);
     expect(JSON.parse(none.written.stdout)).toEqual({ logins: [] });
+  });
+});
+
+describe('a command of an operator with --json', () => {
+  const nowhere = '/nonexistent/gatehouse';
+
+  it.each([
+    ['account', ['list', '--data', nowhere], 7, 'no_database'],
+    ['backup', ['/nonexistent/backup', '--data', nowhere], 7, 'no_database'],
+    ['serve', ['--config', `${nowhere}.json`], 2, 'settings_refused'],
+    ['client', ['add'], 2, 'wrong_usage'],
+    ['client', [], 2, 'wrong_usage'],
+  ] as const)('prints why it fails: %s %j', async (command, words, exitCode, reason) => {
+    const { io, written } = testIo();
+    expect(await run(io, command, ...words, '--json')).toBe(exitCode);
+    const { error } = JSON.parse(written.stdout);
+    expect(error).toMatchObject({ reason, message: expect.stringMatching(/./) });
+    expect(written.stderr).not.toBe('');
+  });
+
+  it('names what is not there, is there already, or will not do', async () => {
+    const data = testIo().home;
+    const account = async (input: string, ...words: string[]) => {
+      const { io, written } = testIo({ input });
+      const exitCode = await run(io, 'account', ...words, '--data', data, '--json');
+      return [exitCode, JSON.parse(written.stdout).error?.reason];
+    };
+    const add = ['add', 'ada@example.com', '--password-stdin'];
+    expect(await account('a long enough password\n', ...add)).toEqual([0, undefined]);
+    expect(await account('a long enough password\n', ...add)).toEqual([2, 'already_exists']);
+    expect(await account('short\n', 'add', 'eve@example.com', '--password-stdin')).toEqual([2, 'invalid']);
+    expect(await account('', 'disable', 'bob@example.com')).toEqual([2, 'not_found']);
   });
 });
 
@@ -155,7 +161,7 @@ it('a failure is not on standard output where JSON is not asked for', async () =
     ['call', url],
   ]) {
     const { io, written } = testIo();
-    await expect(run(io, ...words)).rejects.toThrow();
+    expect(await run(io, ...words)).toBe(2);
     expect(written.stdout).toBe('');
   }
 });
