@@ -59,13 +59,12 @@ interface StoredToken {
 
 /** A token that was unsealed, and when its row was last seen. */
 interface OpenedToken {
-  id: string;
   mark: number;
   revision: number;
   token: IssuedAccessToken;
 }
 
-/** How many opened tokens of each kind are kept, about 1 KB each. */
+/** How many opened tokens are kept, about 1 KB each. By their hashes: no token stands in memory for longer than its request. */
 const maxOpened = 10_000;
 
 /**
@@ -80,8 +79,7 @@ export function createAccessTokenSource(
   box: SealedBox,
   jwt: OwnJwtOptions,
 ): IssuedAccessTokens {
-  /** By what its client sends; a JWT by the name under which it is stored, in a map of its own: that name is no token. */
-  const [opened, openedJwts] = [new Map<string, OpenedToken>(), new Map<string, OpenedToken>()];
+  const opened = new Map<string, OpenedToken>();
 
   async function open(row: ArtifactRow): Promise<IssuedAccessToken> {
     const payload = openPayload<StoredToken>(box, kind, row);
@@ -103,23 +101,21 @@ export function createAccessTokenSource(
 
   return {
     async find(token) {
-      const jwtId = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : undefined;
-      if (jwtId === undefined && looksLikeJwt(token)) return undefined;
-      const [memory, name] = jwtId === undefined ? [opened, token] : [openedJwts, jwtId];
-      const known = memory.get(name);
+      const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
+      if (id === undefined) return undefined;
+      const known = opened.get(id);
       // The mark is read before the row: what is removed in between changes the next one.
       const mark = await artifacts.removalMark(kind);
       if (known?.mark === mark) return known.token;
-      const id = known?.id ?? jwtId ?? hashSecret(kind, token);
       if (known && (await artifacts.findRevision(kind, id)) === known.revision) {
         known.mark = mark;
         return known.token;
       }
-      memory.delete(name);
+      opened.delete(id);
       const row = await artifacts.find(kind, id);
       if (!row) return undefined;
       const found = await open(row);
-      keepNewest(memory, name, { id, mark, revision: row.revision, token: found }, maxOpened);
+      keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
       return found;
     },
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),

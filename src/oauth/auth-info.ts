@@ -76,4 +76,5 @@ export function routeOfPrincipal(key: string): string {
 
 /** Keys of callers that cannot change any more: a token's caller is the same object on each request. */
 const principalKeys = new WeakMap<object, string>();
+/** The same of {@link accountKeyPrefix}. */
 const accountPrefixes = new WeakMap<object, string>();

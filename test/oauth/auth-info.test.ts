@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { principalKey } from '../../src/oauth/auth-info.ts';
+import { accountKeyPrefix, principalKey } from '../../src/oauth/auth-info.ts';
 
 const caller = { issuer: 'https://as.example.com', subject: 'ann', clientId: 'app' };
 
@@ -39,5 +39,22 @@ describe('the key of a principal', () => {
       pieces.flatMap((subject) => pieces.map((clientId) => principalKey({ issuer, subject, clientId }))),
     );
     expect(new Set(keys).size).toBe(pieces.length ** 3);
+  });
+});
+
+describe('the beginning of the keys of an account', () => {
+  it('is that of each of its clients, and of no other account (T-104)', () => {
+    for (const clientId of ['app', '', '"'])
+      expect(principalKey({ ...caller, clientId }).startsWith(accountKeyPrefix(caller))).toBe(true);
+    expect(principalKey({ ...caller, subject: 'ann2' }).startsWith(accountKeyPrefix(caller))).toBe(false);
+  });
+
+  it('is kept for a caller that cannot change alone', () => {
+    const changing = { ...caller };
+    const before = accountKeyPrefix(changing);
+    changing.subject = 'bob';
+    expect(accountKeyPrefix(changing)).not.toBe(before);
+    const frozen = Object.freeze({ ...caller });
+    expect([accountKeyPrefix(frozen), accountKeyPrefix(frozen)]).toEqual([before, before]);
   });
 });

@@ -10,7 +10,7 @@ export const maxValues = 50_000;
 /**
  * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
  * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
- * recurses or is built (T-135).
+ * recurses or is built (T-135); but a body too small to nest too deeply is read as it is.
  * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */

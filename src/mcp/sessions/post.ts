@@ -7,8 +7,8 @@ import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { SessionStreams } from './session-streams.ts';
 
-/** The name of a request on a stream, in which the ids 1 and "1" differ. */
-function nameOf(id: RequestId): string {
+/** The key of a request on a stream, in which the ids 1 and "1" differ. */
+function keyOf(id: RequestId): string {
   return JSON.stringify(id);
 }
 
@@ -82,7 +82,7 @@ export class Post implements Sender {
   /** Sends an answer; with the last one the POST is answered. */
   answer(id: RequestId, message: Message): void {
     this.#waiting.delete(id);
-    if (this.#stream) this.#stream.write(message, nameOf(id));
+    if (this.#stream) this.#stream.write(message, keyOf(id));
     else this.#answers.push(message);
     this.#endWhenNothingWaits();
   }
@@ -90,7 +90,7 @@ export class Post implements Sender {
   /** Gives up on a request its sender cancelled; nothing is sent for it (T-141). */
   forget(id: RequestId): void {
     this.#waiting.delete(id);
-    this.#stream?.owe([...this.#waiting.keys()].map(nameOf));
+    this.#stream?.owe([...this.#waiting.keys()].map(keyOf));
     this.#endWhenNothingWaits();
   }
 
@@ -118,13 +118,13 @@ export class Post implements Sender {
   #openStream(): SessionStream {
     if (this.#stream) return this.#stream;
     this.#forgetLate?.();
-    const answered = this.#answers.map((message) => ({ message, name: nameOf(message.id as RequestId) }));
+    const answered = this.#answers.map((message) => ({ message, key: keyOf(message.id as RequestId) }));
     this.#answers = [];
     this.#stream = this.#streams.begin(this.#exchange, [
-      ...answered.map(({ name }) => name),
-      ...[...this.#waiting.keys()].map(nameOf),
+      ...answered.map(({ key }) => key),
+      ...[...this.#waiting.keys()].map(keyOf),
     ]);
-    for (const { message, name } of answered) this.#stream.write(message, name);
+    for (const { message, key } of answered) this.#stream.write(message, key);
     return this.#stream;
   }
 }

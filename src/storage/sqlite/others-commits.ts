@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** Gives a number that grows as soon as some other connection has committed. */
+/** Gives a number that grows, in the next turn of the event loop at the latest, when some other connection has committed. */
 export type OthersCommits = () => number;
 
 /**

@@ -20,6 +20,6 @@ export function watchRemovals(db: Database.Database, othersCommits: OthersCommit
      CREATE TEMP TRIGGER note_changed_artifacts AFTER UPDATE OF payload ON main.artifacts
      BEGIN SELECT note_artifact(old.kind); END`,
   );
-  // Both only grow.
+  // Both only grow, so that their sum is the same only where both are.
   return (kind) => othersCommits() + (changes.get(kind) ?? 0);
 }

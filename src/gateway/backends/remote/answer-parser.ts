@@ -306,9 +306,14 @@ const [maxKnownNames, maxKnownLength] = [200, 40];
 /** @returns the name in lower case */
 function checkName(name: string): string {
   if (!headerNameForm.test(name)) throw malformed();
-  const lower = name.toLowerCase();
-  if (knownNames.size < maxKnownNames && name.length <= maxKnownLength) knownNames.set(name, lower);
+  const lower = ownText(name.toLowerCase());
+  if (knownNames.size < maxKnownNames && name.length <= maxKnownLength) knownNames.set(ownText(name), lower);
   return lower;
+}
+
+/** A copy of an ASCII text; what it was cut from, here a whole head, would else be kept with it. */
+function ownText(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** Cuts a value out of its line. Not `trim`, which takes more for blank than HTTP does (RFC 9110 section 5.6.3). */
