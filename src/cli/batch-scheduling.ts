@@ -5,13 +5,22 @@ import { promisify } from 'node:util';
 /** How long the tool of the system may take, in milliseconds: the server starts without it. */
 const toolMs = 2_000;
 
-/** The policy every process begins with, SCHED_OTHER, as `/proc` numbers it. */
-const usualPolicy = 0;
+/** The policies of Linux at the numbers that `/proc` gives them. @see sched(7) */
+const policies = ['other', 'fifo', 'rr', 'batch', undefined, 'idle', 'deadline'] as const;
 
-/** Reads the scheduling policy of this process. @see proc_pid_stat(5), field 41 */
-function currentPolicy(): number {
-  const behindName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1) ?? '';
-  return Number(behindName.split(' ')[38]);
+/**
+ * Tells by which policy the system runs this process.
+ * @returns undefined on other systems than Linux, and where `/proc` cannot be read
+ * @see proc_pid_stat(5), field 41
+ */
+export function schedulingPolicy(): (typeof policies)[number] {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    const behindName = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1) ?? '';
+    return policies[Number(behindName.split(' ')[38])];
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -25,9 +34,8 @@ function currentPolicy(): number {
  * @see sched(7), "SCHED_BATCH"
  */
 export async function useBatchScheduling(): Promise<void> {
-  if (process.platform !== 'linux') return;
+  if (schedulingPolicy() !== 'other') return;
   try {
-    if (currentPolicy() !== usualPolicy) return;
     const { PATH } = process.env;
     const args = ['--batch', '--all-tasks', '--pid', '0', String(process.pid)];
     await promisify(execFile)('chrt', args, { timeout: toolMs, killSignal: 'SIGKILL', env: { PATH } });

@@ -22,7 +22,7 @@ function policiesOf(pid: number): Set<number> {
 async function serve(
   settings: object,
   { before = [], env = {} }: { before?: readonly string[]; env?: Record<string, string> } = {},
-): Promise<{ server: number; program: number }> {
+): Promise<{ server: number; program: number; served: Program }> {
   const folder = testFolder();
   const config = join(folder, 'gatehouse.json');
   const backend = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], spare: 1 };
@@ -38,14 +38,15 @@ async function serve(
       readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('stdin.resume'),
     );
   await expect.poll(started, { timeout: 10_000 }).toBeDefined();
-  return { server, program: started()?.pid as number };
+  return { server, program: started()?.pid as number, served };
 }
 
 describe.runIf(process.platform === 'linux')('batch scheduling', () => {
   it('is the policy of gatehouse serve, of all its threads and of the programs it starts', async () => {
-    const { server, program } = await serve({});
+    const { server, program, served } = await serve({});
     expect(policiesOf(server)).toEqual(new Set([batch]));
     expect(policiesOf(program)).toEqual(new Set([batch]));
+    await served.waitFor('stderr', /"scheduling":"batch","msg":"the server has started"/);
   });
 
   it('is not asked for where the settings want the usual policy', async () => {

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
-import { createGatehouse, type GatehouseOptions } from '../../index.ts';
+import { createGatehouse } from '../../index.ts';
+import { createLogger, type Logger } from '../../observability/logger.ts';
 import { packageVersion } from '../../package-version.ts';
 import { adviseOnFolder, type DataFolder } from '../../storage/sqlite/index.ts';
-import { useBatchScheduling } from '../batch-scheduling.ts';
+import { schedulingPolicy, useBatchScheduling } from '../batch-scheduling.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -141,7 +142,7 @@ export interface RunOptions {
   /** Reads the settings again. */
   load: () => ReturnType<typeof loadSettings>;
   /** Takes the log; JSON lines on standard error by default. */
-  logger?: GatehouseOptions['logger'];
+  logger?: Logger;
 }
 
 /**
@@ -150,7 +151,7 @@ export interface RunOptions {
  */
 export async function runServer(
   settings: ReturnType<typeof loadSettings>,
-  { io, json, files, load, logger }: RunOptions,
+  { io, json, files, load, logger = createLogger(settings.log.level) }: RunOptions,
 ): Promise<void> {
   const stopped = stopSignal();
   growHeapAtOnce();
@@ -175,7 +176,7 @@ export async function runServer(
         ...settings,
         publicUrl,
         ...folder,
-        ...(logger && { logger }),
+        logger,
       });
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
@@ -189,14 +190,19 @@ export async function runServer(
         port,
         ...(metricsPort === undefined ? undefined : { metricsPort }),
         dataFolder: settings.data,
-        firstAccount,
       };
+      const version = packageVersion();
+      logger.info(
+        { version, node: process.version, ...facts, scheduling: schedulingPolicy() },
+        'the server has started',
+      );
       io.stdout.write(
         json
-          ? formatJson(facts)
+          ? formatJson({ ...facts, firstAccount })
           : formatWelcome({
-              version: packageVersion(),
+              version,
               ...facts,
+              firstAccount,
               hasNotes: Object.keys(settings.routes).length === 0,
             }),
       );

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { schedulingPolicy } from '../../../src/cli/batch-scheduling.ts';
+import { packageVersion } from '../../../src/package-version.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
@@ -147,6 +149,26 @@ describe('gatehouse serve', () => {
       2,
       /^The settings cannot be used:\n- tokens\.codeSeconds: .*\n- publicURL: .*did you mean publicUrl\?\n- listn: .*did you mean listen\?\n$/,
     );
+  });
+
+  it('says in the log what was started and where, without the password it made (T-194)', async () => {
+    const data = join(testFolder(), 'data');
+    const { program, facts } = await started(['--data', data]);
+    await program.waitFor('stderr', /the server has started/);
+    const lines = program.written.stderr.trimEnd().split('\n');
+    const line = lines.find((each) => each.includes('the server has started')) ?? '';
+    const { firstAccount, ...where } = facts;
+    expect(JSON.parse(line)).toMatchObject({
+      level: 'info',
+      version: packageVersion(),
+      node: process.version,
+      ...where,
+      dataFolder: data,
+      ...(schedulingPolicy() && { scheduling: expect.stringMatching(/^[a-z]+$/) }),
+    });
+    const { generatedPassword = '' } = firstAccount ?? {};
+    expect(generatedPassword).not.toBe('');
+    expect(program.written.stderr).not.toContain(generatedPassword);
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
