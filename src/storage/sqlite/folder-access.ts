@@ -14,11 +14,14 @@ export function requireWritable(folder: string): void {
       accessSync(path, constants.W_OK);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new StorageFault(
-        `${path} cannot be written (${code}). Run this as the user the server runs as, or give that user write access to it.`,
-        { cause },
-      );
+      throw new StorageFault(`${path} cannot be written (${code}). ${adviceFor(code)}`, { cause });
     }
+}
+
+function adviceFor(code: string | undefined): string {
+  return code === 'EROFS'
+    ? 'Its file system is mounted read-only, and a server needs one that is not: mount it for writing, or name another data folder.'
+    : 'Run this as the user the server runs as, or give that user write access to it.';
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readAnswer, startGate } from '../support/gate.ts';
-import { inSession, ping } from '../support/talking-server.ts';
+import { inSession, openStream, ping, post } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';
 
 describe('a session that ends while a call runs', () => {
@@ -17,5 +17,38 @@ describe('a session that ends while a call runs', () => {
     await gate.send(token, { method: 'DELETE', headers: inSession(session) });
     expect(await readAnswer(await running)).toMatchObject({ id: 3, error: { code: -32000 } });
     expect(seen.aborted).toEqual(['a']);
+  });
+});
+
+describe('a batch with the ids 1 and "1"', () => {
+  /** Posts it to a server that takes longer for "1", and reads its stream until the answer to 1. */
+  async function answerFirst() {
+    const { source } = createSlowServer();
+    const gate = await startGate({ source, streamAfterMs: 20 });
+    const token = gate.issue('ann');
+    const session = await gate.initialize(token, '2025-03-26');
+    const stream = await post(gate, token, session, [
+      { ...ping(1), method: 'tools/call', params: wait(100, 'number') },
+      { ...ping('1'), method: 'tools/call', params: wait(600, 'text') },
+    ]);
+    const first = await stream.until(({ result }) => result !== undefined);
+    expect(first.message).toMatchObject({ id: 1, result: { content: [{ text: 'number for ann' }] } });
+    stream.leave();
+    return { gate, resume: async () => (await openStream(gate, token, session, first.id)).rest() };
+  }
+
+  it('gets both answers where its stream is opened again between them (B3-09, B3-13)', async () => {
+    const { resume } = await answerFirst();
+    const events = await resume();
+    expect(events).toHaveLength(1);
+    expect(events[0]?.message).toMatchObject({ id: '1', result: { content: [{ text: 'text for ann' }] } });
+  });
+
+  it('is told that "1" broke off where the process ends between them (B3-09, T-142)', async () => {
+    const { gate, resume } = await answerFirst();
+    await gate.restart();
+    const events = await resume();
+    expect(events).toHaveLength(1);
+    expect(events[0]?.message).toMatchObject({ id: '1', error: { code: -32603 } });
   });
 });

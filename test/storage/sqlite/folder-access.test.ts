@@ -24,7 +24,7 @@ describe('the access to a data folder', () => {
       const folder = testFolder();
       const refused = {
         state: 'faulty',
-        fault: `${folder} cannot be written (EROFS). Run this as the user the server runs as, or give that user write access to it.`,
+        fault: `${folder} cannot be written (EROFS). Its file system is mounted read-only, and a server needs one that is not: mount it for writing, or name another data folder.`,
       };
       expect(inspectReadOnly(folder)).toEqual(refused);
       await (await openDataFolder(folder)).storage.close();
