@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 const toolMs = 2_000;
 
 /** The policies of Linux at the numbers that `/proc` gives them. @see sched(7) */
-const policies = ['other', 'fifo', 'rr', 'batch', undefined, 'idle', 'deadline'] as const;
+const policies = ['other', 'fifo', 'rr', 'batch', undefined, 'idle', 'deadline', 'ext'] as const;
 
 /**
  * Tells by which policy the system runs this process.
- * @returns undefined on other systems than Linux, and where `/proc` cannot be read
+ * @returns undefined on other systems than Linux, where `/proc` cannot be read, and for a policy that has no name here
  * @see proc_pid_stat(5), field 41
  */
 export function schedulingPolicy(): (typeof policies)[number] {

@@ -178,6 +178,7 @@ export async function runServer(
         ...folder,
         logger,
       });
+      const version = packageVersion();
       // Last of what can fail: a generated password is kept nowhere, so whoever makes one must get to print it.
       const firstAccount = await createFirstAccount(createAdministration(folder), io.env);
       server.off('request', answerStarting);
@@ -191,11 +192,6 @@ export async function runServer(
         ...(metricsPort === undefined ? undefined : { metricsPort }),
         dataFolder: settings.data,
       };
-      const version = packageVersion();
-      logger.info(
-        { version, node: process.version, ...facts, scheduling: schedulingPolicy() },
-        'the server has started',
-      );
       io.stdout.write(
         json
           ? formatJson({ ...facts, firstAccount })
@@ -205,6 +201,10 @@ export async function runServer(
               firstAccount,
               hasNotes: Object.keys(settings.routes).length === 0,
             }),
+      );
+      logger.info(
+        { version, node: process.version, ...facts, scheduling: schedulingPolicy() },
+        'the server has started',
       );
       const stopControls = await takeControls({
         dataFolder: settings.data,

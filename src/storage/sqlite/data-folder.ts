@@ -34,9 +34,8 @@ const folderFaults = new Set(['EACCES', 'EROFS', 'EPERM', 'ENOTDIR', 'EEXIST', '
 
 /** Says of a folder that cannot be made or written what to do; any other error stays as it is. */
 function explainFolder(error: unknown, folder: string): unknown {
-  return folderFaults.has((error as NodeJS.ErrnoException).code ?? '')
-    ? new StorageFault(notWritable(folder), { cause: error })
-    : error;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return folderFaults.has(code) ? new StorageFault(notWritable(folder, code), { cause: error }) : error;
 }
 
 /**

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageFault } from '../storage.ts';
 import { dataFiles } from './data-folder.ts';
+import { adviseOnWriting } from './writing-advice.ts';
 
 /**
  * Requires that this user can write a data folder and its database, changing nothing; what is not there yet is passed over.
@@ -14,14 +15,12 @@ export function requireWritable(folder: string): void {
       accessSync(path, constants.W_OK);
     } catch (cause) {
       const { code } = cause as NodeJS.ErrnoException;
-      throw new StorageFault(`${path} cannot be written (${code}). ${adviceFor(code)}`, { cause });
+      const advice = adviseOnWriting(
+        code,
+        'Run this as the user the server runs as, or give that user write access to it.',
+      );
+      throw new StorageFault(`${path} cannot be written (${code}). ${advice}`, { cause });
     }
-}
-
-function adviceFor(code: string | undefined): string {
-  return code === 'EROFS'
-    ? 'Its file system is mounted read-only, and a server needs one that is not: mount it for writing, or name another data folder.'
-    : 'Run this as the user the server runs as, or give that user write access to it.';
 }
 
 /**

@@ -7,6 +7,7 @@ import { isDamage, isFullDisk } from './causes.ts';
 import { DatabaseHeld, isBusy } from './held-alone.ts';
 import { findUpgrade, migrate } from './migrate.ts';
 import { upgradeAlone } from './upgrade-alone.ts';
+import { adviseOnWriting } from './writing-advice.ts';
 
 /**
  * Pages of 4 KB the log holds before they are carried into the database. A refresh alone writes several, many of them again and
@@ -55,9 +56,10 @@ function checkNotLost(file: string): void {
     );
 }
 
-/** Says that nothing can be written to a data folder, and what to do. */
-export function notWritable(folder: string): string {
-  return `The data folder ${folder} cannot be written. Give this user write access to it, or choose another with --data.`;
+/** Says that nothing can be written to a data folder, and what to do. @param code of the system's error, where it gave one */
+export function notWritable(folder: string, code?: string): string {
+  const advice = adviseOnWriting(code, 'Give this user write access to it, or choose another with --data.');
+  return `The data folder ${folder} cannot be written. ${advice}`;
 }
 
 /** Says why a database cannot be opened, and what to do; what says so itself stays. @param file path of the database */
@@ -66,7 +68,7 @@ export function explain(error: unknown, file: string): StorageFault | KeyFileFau
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const advice =
     code === 'EACCES' || code === 'EROFS' || code.startsWith('SQLITE_READONLY') || code === 'SQLITE_CANTOPEN'
-      ? notWritable(dirname(file))
+      ? notWritable(dirname(file), code)
       : isDamage(error)
         ? 'The database is damaged. Put a backup in its place; nothing was changed.'
         : code.startsWith('SQLITE_BUSY')

@@ -41,9 +41,16 @@ async function expectReadable(data: string): Promise<void> {
       code: 7,
       stderr: expect.stringContaining('mounted read-only: only what changes nothing can be done there'),
     });
+  await expectNoStart(data);
+}
+
+/** Requires that a server does not start there, and says what to do. */
+async function expectNoStart(data: string): Promise<void> {
   expect(await runReadOnly(data, 'serve', '--port', '0')).toMatchObject({
     code: 7,
-    stderr: expect.stringContaining('cannot be written'),
+    stderr: expect.stringContaining(
+      'cannot be written. Its file system is mounted read-only, and a server needs one that is not: mount it for writing',
+    ),
   });
 }
 
@@ -62,4 +69,6 @@ describe.skipIf(!mayMount)('a data folder that is mounted read-only', () => {
     await expectReadable(data);
     await expectReadable(crashed);
   }, 120_000);
+
+  it('is no place for a server where it is empty, either', () => expectNoStart(testFolder()));
 });

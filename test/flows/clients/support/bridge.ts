@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
@@ -32,18 +34,24 @@ export function startBridge(mcpUrl: string, folder: string, browser: BrowserStub
   return { client, connect: () => client.connect(transport), said: () => said };
 }
 
+/** Follows a link as a browser does, to any port: mcp-remote takes it from the URL of the server, also one that `fetch` refuses. */
+async function follow(link: URL): Promise<{ status: number | undefined }> {
+  const [answer] = (await once(get(link), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  return { status: answer.statusCode };
+}
+
 /**
  * Brings mcp-remote the answer of the authorization server, as the browser does. Where it had tokens that are refused, it
  * opens the browser before it listens for the answer; a person takes longer than that.
  * @param callback where the browser is sent
  */
-export async function bringAnswer(callback: URL): Promise<Response> {
+export async function bringAnswer(callback: URL): Promise<{ status: number | undefined }> {
   for (let tries = 50; ; tries--) {
     try {
-      return await fetch(callback);
+      return await follow(callback);
     } catch (error) {
-      const { code } = (error as { cause?: { code?: string } }).cause ?? {};
-      if (code !== 'ECONNREFUSED' || tries === 0) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED' || tries === 0) throw error;
       await sleep(100);
     }
   }
