@@ -9,7 +9,7 @@ import { parseJson } from './checks/json.ts';
 import { readMessages } from './checks/messages.ts';
 import { checkMethod } from './checks/method.ts';
 import type { Exchange } from './exchange.ts';
-import { readBody } from './read-body.ts';
+import { readBody, takeWholeBody } from './read-body.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { Posted, Serve } from './transports/transport.ts';
 
@@ -41,11 +41,6 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     preflight.checkAccept(exchange);
 
   const turns = createBodyTurns(maxLargeBodies);
-  const read = ({ body, headers, authInfo }: Exchange): Promise<Buffer | Refusal> => {
-    const length = headerOf(headers, 'content-length');
-    const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
-    return isSmall ? readBody(body, length, maxBodyBytes) : readInTurn(body, length, authInfo);
-  };
   const readInTurn = async (
     body: Exchange['body'],
     length: string | undefined,
@@ -55,26 +50,34 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     return readBody(body, length, maxBodyBytes).finally(giveBack);
   };
 
-  const readPosted = async (exchange: Exchange): Promise<Posted | Refusal> => {
-    const bytes = await read(exchange);
-    if (isRefusal(bytes)) return bytes;
-    const json = parseJson(bytes);
-    if (isRefusal(json)) return json;
-    const messages = readMessages(json.value);
-    if (isRefusal(messages)) return messages;
-    const [first] = messages.requests;
-    if (first?.method === 'initialize' && bytes.length > maxInitializeBytes)
-      return { reason: 'initialize_too_large', id: first.id };
-    return { value: json.value, messages };
+  const read = ({ body, headers, authInfo }: Exchange): Buffer | Promise<Buffer | Refusal> => {
+    const length = headerOf(headers, 'content-length');
+    const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
+    if (!isSmall) return readInTurn(body, length, authInfo);
+    return takeWholeBody(body, length, maxBodyBytes) ?? readBody(body, length, maxBodyBytes);
   };
 
   return async (exchange) => {
     const refusal = checkHeaders(exchange);
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
-    const posted = await readPosted(exchange);
+    const bytes = read(exchange);
+    const posted = readPosted(bytes instanceof Promise ? await bytes : bytes);
     return isRefusal(posted) ? posted : await serve(exchange, posted);
   };
+}
+
+/** Reads a body as messages. */
+function readPosted(bytes: Buffer | Refusal): Posted | Refusal {
+  if (isRefusal(bytes)) return bytes;
+  const json = parseJson(bytes);
+  if (isRefusal(json)) return json;
+  const messages = readMessages(json.value);
+  if (isRefusal(messages)) return messages;
+  const [first] = messages.requests;
+  if (first?.method === 'initialize' && bytes.length > maxInitializeBytes)
+    return { reason: 'initialize_too_large', id: first.id };
+  return { value: json.value, messages };
 }
 
 /** The transports that share the MCP endpoint's path. */

@@ -2,6 +2,27 @@ import type { Readable } from 'node:stream';
 import { bodyTooLarge } from './checks/body-headers.ts';
 import type { Refusal } from './refusal.ts';
 
+/**
+ * Takes a body that has come as a whole already, as small ones come with the head of their request: to wait for it as for
+ * others costs a call more than its JSON.
+ * @param contentLength what was announced
+ * @param maxBytes largest body
+ * @returns undefined where it has not, which is for {@link readBody}
+ */
+export function takeWholeBody(
+  body: Readable,
+  contentLength: string | undefined,
+  maxBytes: number,
+): Buffer | undefined {
+  const { readable, readableLength, readableFlowing } = body;
+  const isWhole = readable && readableLength > 0 && readableLength === Number(contentLength);
+  if (!isWhole || readableFlowing === true || readableLength > maxBytes) return undefined;
+  const bytes = body.read() as Buffer;
+  // Its end is still to come, and has to be read as well.
+  body.resume();
+  return bytes;
+}
+
 const cutOff: Refusal = { reason: 'body_cut_off', headers: { Connection: 'close' } };
 
 /**

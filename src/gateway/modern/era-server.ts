@@ -169,6 +169,9 @@ interface LineTaker {
   closed(): void;
 }
 
+/** What is sent within the process is there at once. */
+const sent = Promise.resolve();
+
 /** The line to the server that serves at present. */
 class InnerLine implements Transport {
   onmessage?: Transport['onmessage'];
@@ -192,8 +195,9 @@ class InnerLine implements Transport {
 
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+  send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!this.#isAbandoned) this.#taker.said(message, options);
+    return sent;
   }
 
   async close(): Promise<void> {

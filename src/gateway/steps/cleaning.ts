@@ -1,10 +1,11 @@
+import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { cleanDefinition } from './clean-definition.ts';
 import { isUnclean } from './clean-text.ts';
 import { type Entry, lists, withEntries } from './listed.ts';
 import { notFound } from './not-found.ts';
-import type { Step } from './step.ts';
+import type { Answer, Next, Step } from './step.ts';
 
 /** What a server says of itself and of how it is to be used. */
 const introductions = new Set(['initialize', 'server/discover']);
@@ -31,17 +32,21 @@ export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step
     return unclean === undefined;
   };
 
+  const cleaned = async (request: RequestMessage, next: Next): Promise<Answer> => {
+    const answer = await next(request);
+    if (introductions.has(request.method))
+      return answer.result ? { result: cleanDefinition(answer.result) } : answer;
+    return withEntries(request.method, answer, (entries, { kind, name: member }) =>
+      entries.filter((entry) => hasCleanNames(entry, kind, member)).map(cleanDefinition),
+    );
+  };
+
   return {
     cares: (method) => lists.has(method) || usingMethods.has(method) || introductions.has(method),
-    async answer(request, passing, next) {
+    answer(request, passing, next) {
       const asked = askedFor(request);
-      if (asked && isUnclean(asked.name)) return notFound(asked.kind, asked.name, passing);
-      const answer = await next(request);
-      if (introductions.has(request.method))
-        return answer.result ? { result: cleanDefinition(answer.result) } : answer;
-      return withEntries(request.method, answer, (entries, { kind, name: member }) =>
-        entries.filter((entry) => hasCleanNames(entry, kind, member)).map(cleanDefinition),
-      );
+      if (asked && isUnclean(asked.name)) return Promise.resolve(notFound(asked.kind, asked.name, passing));
+      return usingMethods.has(request.method) ? next(request) : cleaned(request, next);
     },
   };
 }

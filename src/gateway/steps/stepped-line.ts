@@ -23,6 +23,9 @@ const late: Answer = {
 /** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
 const patienceMs = 10_000;
 
+/** What is sent within the process is there at once. */
+const sent = Promise.resolve();
+
 /** What the server is asked and has not answered. */
 interface Asked {
   take(answer: Answer): void;
@@ -75,17 +78,17 @@ export class SteppedLine implements Transport {
   }
 
   /** Takes a message of the server. */
-  async send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
+  send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
     const said = message as Message & Answer;
     const asked = said.method === undefined && said.id !== undefined ? this.#asked.get(said.id) : undefined;
     if (asked) {
       this.#asked.delete(said.id as RequestId);
       asked.take(said.error ? { error: said.error } : { result: said.result ?? {} });
-      return;
+      return sent;
     }
     if (said.method !== undefined) this.#noteSign(said);
-    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return;
-    await this.#front.send(message, options);
+    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return sent;
+    return this.#front.send(message, options);
   }
 
   /** The server closes the line: the front answers what still runs. */
@@ -141,7 +144,7 @@ export class SteppedLine implements Transport {
     if (this.#passing.get(id) !== stepped) return;
     this.#passing.delete(id);
     this.#cancelAtServer(id, extra);
-    await this.#front.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
+    void this.#front.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage);
   }
 
   #handOver(

@@ -53,12 +53,6 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     return { reason: 'protocol_version_unknown', data: { supported: legacyRevisions } };
   };
 
-  const findSession = async ({ headers, authInfo }: Exchange): Promise<Session | Refusal> => {
-    const id = headerOf(headers, 'mcp-session-id');
-    if (id === undefined) return { reason: 'session_missing' };
-    return (await sessions.use(String(id), authInfo)) ?? { reason: 'session_unknown' };
-  };
-
   const openStream = async (session: Session, exchange: Exchange): Promise<Refusal | undefined> => {
     const last = headerOf(exchange.headers, 'last-event-id');
     if (last === undefined) {
@@ -87,8 +81,17 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
   };
 
   const serveSession: Serve = async (exchange, posted) => {
-    const session = await findSession(exchange);
-    if ('reason' in session) return session;
+    const id = headerOf(exchange.headers, 'mcp-session-id');
+    if (id === undefined) return { reason: 'session_missing' };
+    let session: Session | undefined;
+    try {
+      session = await sessions.use(String(id), exchange.authInfo);
+    } catch (error) {
+      if (!(error instanceof NotRestored)) throw error;
+      await answerNotRestored(error, exchange, posted);
+      return undefined;
+    }
+    if (!session) return { reason: 'session_unknown' };
     if (posted) {
       if (posted.messages.isBatch && !mayBatch(session, exchange))
         return { reason: 'batch_not_in_this_revision' };
@@ -101,17 +104,10 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     return undefined;
   };
 
-  return async (exchange, posted) => {
+  return (exchange, posted) => {
     if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
     const refusal = checkVersion(exchange);
-    if (refusal) return refusal;
-    try {
-      return await serveSession(exchange, posted);
-    } catch (error) {
-      if (!(error instanceof NotRestored)) throw error;
-      await answerNotRestored(error, exchange, posted);
-      return undefined;
-    }
+    return refusal ? Promise.resolve(refusal) : serveSession(exchange, posted);
   };
 }
 
