@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../collections/go-on.ts';
 import { keepNewest } from '../collections/keep-newest.ts';
 import type { SealedBox } from '../crypto/sealed-box.ts';
 import { hashSecret } from '../crypto/secret.ts';
@@ -35,11 +36,11 @@ export interface IssuedAccessToken {
 /** Access tokens, for the resource server of the same process. */
 export interface IssuedAccessTokens {
   /** Gives what was issued as this token, opaque or a JWT, expired or not; undefined where there is no such token. */
-  find(token: string): Promise<IssuedAccessToken | undefined>;
+  find(token: string): Awaitable<IssuedAccessToken | undefined>;
   /** Gives those of these tokens that were not revoked, expired or not, by the names under which they are stored. */
   standing(tokenIds: readonly string[]): Promise<readonly string[]>;
   /** Gives a mark: as long as it stays the same, no token was revoked, by whichever process. */
-  revocationMark(): Promise<number>;
+  revocationMark(): Awaitable<number>;
 }
 
 const kind = 'AccessToken';
@@ -99,25 +100,34 @@ export function createAccessTokenSource(
     };
   }
 
+  async function read(
+    id: string,
+    known: OpenedToken | undefined,
+    mark: number,
+  ): Promise<IssuedAccessToken | undefined> {
+    if (known && (await artifacts.findRevision(kind, id)) === known.revision) {
+      known.mark = mark;
+      return known.token;
+    }
+    opened.delete(id);
+    const row = await artifacts.find(kind, id);
+    if (!row) return undefined;
+    const found = await open(row);
+    keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
+    return found;
+  }
+
+  function find(id: string | undefined): Awaitable<IssuedAccessToken | undefined> {
+    if (id === undefined) return undefined;
+    const known = opened.get(id);
+    // The mark is read before the row: what is removed in between changes the next one.
+    return goOn(artifacts.removalMark(kind), (mark) =>
+      known?.mark === mark ? known.token : read(id, known, mark),
+    );
+  }
+
   return {
-    async find(token) {
-      const id = looksLikeJwt(token) ? await readOwnJwt(token, jwt) : hashSecret(kind, token);
-      if (id === undefined) return undefined;
-      const known = opened.get(id);
-      // The mark is read before the row: what is removed in between changes the next one.
-      const mark = await artifacts.removalMark(kind);
-      if (known?.mark === mark) return known.token;
-      if (known && (await artifacts.findRevision(kind, id)) === known.revision) {
-        known.mark = mark;
-        return known.token;
-      }
-      opened.delete(id);
-      const row = await artifacts.find(kind, id);
-      if (!row) return undefined;
-      const found = await open(row);
-      keepNewest(opened, id, { mark, revision: row.revision, token: found }, maxOpened);
-      return found;
-    },
+    find: (token) => goOn(looksLikeJwt(token) ? readOwnJwt(token, jwt) : hashSecret(kind, token), find),
     standing: (tokenIds) => artifacts.filterPresent(kind, tokenIds),
     revocationMark: () => artifacts.removalMark(kind),
   };

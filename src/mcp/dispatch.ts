@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../collections/go-on.ts';
 import { type AuthInfo, principalKey } from '../oauth/auth-info.ts';
 import { createBodyTurns } from './body-turns.ts';
 import { checkAccept } from './checks/accept.ts';
@@ -50,20 +51,21 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     return readBody(body, length, maxBodyBytes).finally(giveBack);
   };
 
-  const read = ({ body, headers, authInfo }: Exchange): Buffer | Promise<Buffer | Refusal> => {
+  const read = ({ body, headers, authInfo }: Exchange): Awaitable<Buffer | Refusal> => {
     const length = headerOf(headers, 'content-length');
     const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
     if (!isSmall) return readInTurn(body, length, authInfo);
     return takeWholeBody(body, length, maxBodyBytes) ?? readBody(body, length, maxBodyBytes);
   };
 
-  return async (exchange) => {
+  return (exchange) => {
     const refusal = checkHeaders(exchange);
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
-    const bytes = read(exchange);
-    const posted = readPosted(bytes instanceof Promise ? await bytes : bytes);
-    return isRefusal(posted) ? posted : await serve(exchange, posted);
+    return goOn(read(exchange), (bytes) => {
+      const posted = readPosted(bytes);
+      return isRefusal(posted) ? posted : serve(exchange, posted);
+    });
   };
 }
 

@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../collections/go-on.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 
 /** Turns a token into who is calling. */
@@ -6,7 +7,7 @@ export interface TokenVerifier {
    * Gives the caller, or undefined for every token that is not good now, whatever the reason: a client can do
    * nothing with the difference. Whether the token is meant for a resource is compared by who asks.
    */
-  verify(token: string): Promise<AuthInfo | undefined>;
+  verify(token: string): Awaitable<AuthInfo | undefined>;
 }
 
 /** What the issuer of this installation knows of an access token. */
@@ -35,7 +36,7 @@ export interface AccessTokenSource {
    * same object twice may take it for the same record: it is never changed.
    * @throws StandingUnknown where nobody can tell whether it is good
    */
-  find(token: string): Promise<AccessTokenRecord | undefined>;
+  find(token: string): Awaitable<AccessTokenRecord | undefined>;
 }
 
 /** Why a known token is not good now. */
@@ -99,18 +100,16 @@ export function createLocalVerifier({
   now: () => number;
 }): TokenVerifier {
   const callers = new WeakMap<AccessTokenRecord, AuthInfo>();
-  return {
-    async verify(token) {
-      const record = await source.find(token);
-      if (!record || checkTokenRecord(record, now())) return undefined;
-      let caller = callers.get(record);
-      if (caller === undefined) {
-        caller = describeCaller(record, issuer);
-        callers.set(record, caller);
-      }
-      return caller;
-    },
+  const callerOf = (record: AccessTokenRecord | undefined): AuthInfo | undefined => {
+    if (!record || checkTokenRecord(record, now())) return undefined;
+    let caller = callers.get(record);
+    if (caller === undefined) {
+      caller = describeCaller(record, issuer);
+      callers.set(record, caller);
+    }
+    return caller;
   };
+  return { verify: (token) => goOn(source.find(token), callerOf) };
 }
 
 /** Frozen, because all requests with the token are handed the same object. */

@@ -131,7 +131,7 @@ export interface ArtifactStore {
    * what another one did shows in the next turn of the event loop. It may change for other reasons. For who would ask
    * {@link findRevision} or {@link filterPresent} for the same ids again and again.
    */
-  removalMark(kind: string): Promise<number>;
+  removalMark(kind: string): number | Promise<number>;
   /** Gives the artifact of a kind with this uid; undefined where there is none. */
   findByUid(kind: string, uid: string): Promise<ArtifactRow | undefined>;
   /** Gives the artifacts of a kind that die with an account, expired or not. */

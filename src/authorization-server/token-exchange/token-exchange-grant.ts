@@ -43,11 +43,14 @@ export function createTokenExchangeGrant(options: TokenExchangeOptions): OwnGran
 
   /** Anything but a token of ours, of a person and in force, is one answer: nobody learns what it is (RFC 8693 section 2.2.2). */
   async function readSubject({ ctx, parameter }: GrantRequest): Promise<PersonalToken> {
-    const found = await accessTokens.find(parameter('subject_token') ?? '').catch((error: unknown) => {
+    let found: IssuedAccessToken | undefined;
+    try {
+      found = await accessTokens.find(parameter('subject_token') ?? '');
+    } catch (error) {
       if (!(error instanceof StandingUnknown)) throw error;
       ctx.set('Retry-After', String(error.retryAfterSeconds));
       throw new SubjectUndecided(error);
-    });
+    }
     if (!found || found.expiresAt <= now() || found.grantId === undefined)
       throw new errors.InvalidRequest(
         'subject_token is no access token of a person that was issued here and stands',

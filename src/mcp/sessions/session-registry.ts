@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../../collections/go-on.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -65,7 +66,7 @@ export interface SessionRegistry {
    * Gives a session to the principal it belongs to; to all others it is unknown (T-125). One that this process does
    * not hold is brought back from the storage. Using it keeps it alive.
    */
-  use(id: string, authInfo: AuthInfo): Promise<Session | undefined>;
+  use(id: string, authInfo: AuthInfo): Awaitable<Session | undefined>;
   /** Ends a session for good. */
   end(session: Session): Promise<void>;
   /** Ends a session by its key in the storage, whether this process holds it or not. */
@@ -163,7 +164,7 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
     return session;
   };
 
-  const find = (id: string, authInfo: AuthInfo): Session | undefined | Promise<Session | undefined> => {
+  const find = (id: string, authInfo: AuthInfo): Awaitable<Session | undefined> => {
     const session = held.get(id);
     if (session) return session.principal === principalKey(authInfo) ? session : undefined;
     // Two requests at once bring a session back once. The principal is a part of the name, so that nobody waits for
@@ -288,19 +289,14 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
       for (const [message, relatedTo] of early) session.hear(message, relatedTo);
       return { session, result };
     },
-    async use(id, authInfo) {
-      const found = find(id, authInfo);
-      const session = found instanceof Promise ? await found : found;
-      if (!session) return undefined;
-      if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds) {
-        await end(session);
-        return undefined;
-      }
-      session.usedAt = now();
-      const kept = session.useBy(grantHashOf(authInfo));
-      if (kept) await kept;
-      return session;
-    },
+    use: (id, authInfo) =>
+      goOn(find(id, authInfo), (session) => {
+        if (!session) return undefined;
+        if (!session.isInUse && now() - session.usedAt >= limits.idleSeconds)
+          return end(session).then(() => undefined);
+        session.usedAt = now();
+        return goOn(session.useBy(grantHashOf(authInfo)), () => session);
+      }),
     end,
     endByKey,
     sweep,

@@ -1,3 +1,4 @@
+import { goOn } from '../../collections/go-on.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { CallLimit } from '../call-limit.ts';
 import { legacyRevisions, revisionWithBatches } from '../checks/era.ts';
@@ -68,7 +69,7 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     { key, error }: NotRestored,
     { method, reply }: Exchange,
     posted: Posted | undefined,
-  ): Promise<void> => {
+  ): Promise<undefined> => {
     if (method === 'DELETE') {
       await sessions.endByKey(key);
       reply.empty(200);
@@ -80,34 +81,37 @@ export function createStreamableHttp({ sessions, url, calls, gate }: StreamableH
     else reply.json(503, { jsonrpc: '2.0', id: null, error });
   };
 
-  const serveSession: Serve = async (exchange, posted) => {
-    const id = headerOf(exchange.headers, 'mcp-session-id');
-    if (id === undefined) return { reason: 'session_missing' };
-    let session: Session | undefined;
-    try {
-      session = await sessions.use(String(id), exchange.authInfo);
-    } catch (error) {
-      if (!(error instanceof NotRestored)) throw error;
-      await answerNotRestored(error, exchange, posted);
-      return undefined;
-    }
+  const serveIn = (
+    session: Session | undefined,
+    exchange: Exchange,
+    posted: Posted | undefined,
+  ): ReturnType<Serve> => {
     if (!session) return { reason: 'session_unknown' };
     if (posted) {
       if (posted.messages.isBatch && !mayBatch(session, exchange))
         return { reason: 'batch_not_in_this_revision' };
       const lacked = gate.check(posted.messages, exchange.authInfo, session.server);
-      return (lacked instanceof Promise ? await lacked : lacked) ?? session.post(exchange, posted);
+      return goOn(lacked, (refusal) => refusal ?? session.post(exchange, posted));
     }
     if (exchange.method === 'GET') return openStream(session, exchange);
-    await sessions.end(session);
-    exchange.reply.empty(200);
-    return undefined;
+    return sessions.end(session).then(() => void exchange.reply.empty(200));
+  };
+
+  const serveSession: Serve = (exchange, posted) => {
+    const id = headerOf(exchange.headers, 'mcp-session-id');
+    if (id === undefined) return { reason: 'session_missing' };
+    const found = sessions.use(String(id), exchange.authInfo);
+    const serve = (session: Session | undefined) => serveIn(session, exchange, posted);
+    if (!(found instanceof Promise)) return serve(found);
+    return found.then(serve, (error: unknown) => {
+      if (error instanceof NotRestored) return answerNotRestored(error, exchange, posted);
+      throw error;
+    });
   };
 
   return (exchange, posted) => {
     if (posted?.messages.list[0]?.method === 'initialize') return initialize(exchange, posted);
-    const refusal = checkVersion(exchange);
-    return refusal ? Promise.resolve(refusal) : serveSession(exchange, posted);
+    return checkVersion(exchange) ?? serveSession(exchange, posted);
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../collections/go-on.ts';
 import type { Messages } from '../checks/messages.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../refusal.ts';
@@ -12,4 +13,4 @@ export interface Posted {
  * Answers a request on `exchange.reply`, at once or later, or says why not before anything was answered.
  * All transports over HTTP have this shape.
  */
-export type Serve = (exchange: Exchange, posted?: Posted) => Promise<Refusal | undefined>;
+export type Serve = (exchange: Exchange, posted?: Posted) => Awaitable<Refusal | undefined>;

@@ -246,7 +246,7 @@ export function createArtifactStore(
     find: async (kind, id) => newArtifacts.find(kind, id) ?? toArtifact(find.get(kind, id)),
     findRevision: async (kind, id) => findRevision.get(kind, id),
     filterPresent: async (kind, ids) => filterPresent.all(kind, JSON.stringify(ids)),
-    removalMark: async (kind) => removalMark(kind),
+    removalMark,
     findByUid: async (kind, uid) => toArtifact(findByUid.get(kind, uid)),
     listOf: async (kind, accountId) => listOf.all(accountId, kind).flatMap((row) => toArtifact(row) ?? []),
     listGrants: async (accountId) =>

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { goOn } from '../../src/collections/go-on.ts';
+
+it('goes on at once with what is there, and later with what is to come', async () => {
+  expect(goOn(1, (value) => value + 1)).toBe(2);
+  const later = goOn(Promise.resolve(1), (value) => value + 1);
+  expect(later).toBeInstanceOf(Promise);
+  expect(await later).toBe(2);
+});
+
+it('fails as what it goes on with', async () => {
+  const fault = new Error('no value');
+  const fail = (): never => {
+    throw fault;
+  };
+  expect(() => goOn(1, fail)).toThrow(fault);
+  await expect(goOn(Promise.resolve(1), fail)).rejects.toBe(fault);
+  await expect(goOn(Promise.reject(fault), () => 1)).rejects.toBe(fault);
+});
