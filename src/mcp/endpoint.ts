@@ -101,7 +101,8 @@ function koaFace({ serve, methods, pulse, sendTogether, logger }: KoaFaceOptions
     const reply = new NodeReply(res, pulse, sendTogether);
     const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
     try {
-      const refusal = await serve(exchange);
+      const served = serve(exchange);
+      const refusal = served instanceof Promise ? await served : served;
       if (isRefusal(refusal)) {
         logRefusal(refusal, authInfo);
         sendRefusal(refusal, reply);

@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../collections/go-on.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { type MalformedReason, parseBearer, type TokenScheme } from '../oauth/bearer.ts';
 import { missingScopes } from '../oauth/scope.ts';
@@ -43,10 +44,10 @@ export type RequestVerdict = ({ authInfo: AuthInfo } | { refusal: BearerRefusal 
  * @throws what the verifier throws when it cannot tell (a database that is down is not a bad token)
  * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
  */
-export async function verifyRequest(
+export function verifyRequest(
   request: CredentialsOfRequest,
   policy: ResourcePolicy,
-): Promise<RequestVerdict> {
+): Awaitable<RequestVerdict> {
   const credentials = parseBearer(request.authorization);
   if (credentials.kind === 'none') return refuse(policy, 'no_credentials');
   const { scheme } = credentials;
@@ -55,24 +56,32 @@ export async function verifyRequest(
   if (request.query !== '' && new URLSearchParams(request.query).has('access_token'))
     return refuse(policy, 'token_also_in_query', scheme);
 
-  const authInfo = await policy.verifier.verify(credentials.token);
-  if (!authInfo) return refuse(policy, 'unusable_token', scheme);
-  if (authInfo.audience !== policy.resource) return refuse(policy, 'wrong_audience', scheme);
-  const bindingFault = checkBinding(scheme, authInfo, policy);
-  if (bindingFault) return refuse(policy, bindingFault, scheme);
-  let next: { nextNonce?: string } | undefined;
-  const { keyThumbprint, scopes } = authInfo;
-  if (policy.dpop && keyThumbprint !== undefined) {
-    const token = { accessToken: credentials.token, keyThumbprint };
-    const { fault, ...nonce } = await verifyProof(request.proven(), token, policy.dpop);
-    if (fault) return { ...refuse(policy, proofReasons[fault] ?? 'unusable_proof', scheme), ...nonce };
-    next = nonce;
-  }
-  const { requiredScopes } = policy;
-  if (requiredScopes.length > 0 && missingScopes(scopes, requiredScopes).length > 0)
-    return { ...refuse(policy, 'insufficient_scope', scheme), ...next };
-  return { authInfo, ...next };
+  const { token } = credentials;
+  return goOn(policy.verifier.verify(token), (authInfo) => {
+    if (!authInfo) return refuse(policy, 'unusable_token', scheme);
+    if (authInfo.audience !== policy.resource) return refuse(policy, 'wrong_audience', scheme);
+    const bindingFault = checkBinding(scheme, authInfo, policy);
+    if (bindingFault) return refuse(policy, bindingFault, scheme);
+    const { keyThumbprint } = authInfo;
+    if (!policy.dpop || keyThumbprint === undefined) return checkScopes(scheme, authInfo, policy);
+    return verifyProof(request.proven(), { accessToken: token, keyThumbprint }, policy.dpop).then(
+      ({ fault, ...nonce }) => ({
+        ...(fault
+          ? refuse(policy, proofReasons[fault] ?? 'unusable_proof', scheme)
+          : checkScopes(scheme, authInfo, policy)),
+        ...nonce,
+      }),
+    );
+  });
 }
+
+function checkScopes(scheme: TokenScheme, authInfo: AuthInfo, policy: ResourcePolicy): RequestVerdict {
+  const { requiredScopes } = policy;
+  if (requiredScopes.length > 0 && missingScopes(authInfo.scopes, requiredScopes).length > 0)
+    return refuse(policy, 'insufficient_scope', scheme);
+  return { authInfo };
+}
+
 function refuse(policy: ResourcePolicy, reason: RefusalReason, scheme?: TokenScheme): RequestVerdict {
   return { refusal: describeRefusal(reason, policy, scheme) };
 }
