@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readBody } from '../../src/mcp/read-body.ts';
+import { readBody, takeWholeBody } from '../../src/mcp/read-body.ts';
 
 describe('a body', () => {
   it('is read whole up to the limit', async () => {
@@ -34,5 +35,36 @@ describe('a body', () => {
     expect(await readBody(Readable.from([Buffer.from('ab')]), '4', 10)).toMatchObject({
       reason: 'body_cut_off',
     });
+  });
+});
+
+/** A body of which these pieces have come, and more may. */
+function arrived(...pieces: string[]): Readable {
+  const body = new Readable({ read: () => undefined });
+  for (const piece of pieces) body.push(Buffer.from(piece));
+  return body;
+}
+
+describe('a body that has come whole', () => {
+  it.each([[['abcd']], [['ab', 'cd']]])('is taken as it stands, and its end is read (%o)', async (pieces) => {
+    const body = arrived(...pieces);
+    expect(takeWholeBody(body, '4', 4)).toEqual(Buffer.from('abcd'));
+    body.push(null);
+    await once(body, 'end');
+  });
+
+  it.each([
+    ['has not all come', arrived('abc'), '4', 10],
+    ['does not say how long it is', arrived('abcd'), undefined, 10],
+    ['says something else', arrived('abcd'), '4x', 10],
+    ['is longer than it says', arrived('abcde'), '4', 10],
+    ['is too large (T-134)', arrived('abcd'), '4', 3],
+    ['is empty', arrived(), '0', 10],
+    ['is being read', arrived('abcd').resume(), '4', 10],
+    ['has lost its sender', arrived('abcd').destroy(), '4', 10],
+  ])('is another one where it %s', (_why, body, length, maxBytes) => {
+    const held = body.readableLength;
+    expect(takeWholeBody(body, length, maxBytes)).toBeUndefined();
+    expect(body.readableLength).toBe(held);
   });
 });
