@@ -5,8 +5,11 @@ import type { Message } from '../checks/messages.ts';
 const firstMs = 1000;
 const againMs = 5000;
 
-/** So small that what the server itself tells next is more: progress may only grow. */
-const step = 1e-6;
+/**
+ * Progress of a millisecond: so little that what the server itself tells next is more. It is told by the time, as progress
+ * may only grow, and one request may wait for several starts in turn.
+ */
+const perMs = 1e-13;
 
 /**
  * Tells those who wait for a server to start that it starts, where they gave a progress token: after a second, and
@@ -16,14 +19,18 @@ const step = 1e-6;
 export class StartProgress {
   readonly #message: string;
   readonly #send: (notification: Message) => void;
+  readonly #firstMs: number;
   readonly #tokens = new Map<RequestId, RequestId>();
   #timer: NodeJS.Timeout | undefined;
-  #told = 0;
 
-  /** @param message says what they wait for */
-  constructor(message: string, send: (notification: Message) => void) {
+  /**
+   * @param message says what they wait for
+   * @param afterMs how long they have waited before they are added, in milliseconds
+   */
+  constructor(message: string, send: (notification: Message) => void, afterMs = 0) {
     this.#message = message;
     this.#send = send;
+    this.#firstMs = Math.max(0, firstMs - afterMs);
   }
 
   /** Somebody waits from now on. */
@@ -31,7 +38,7 @@ export class StartProgress {
     const { progressToken } = (params?._meta ?? {}) as { progressToken?: RequestId };
     if (id === undefined || progressToken === undefined) return;
     this.#tokens.set(id, progressToken);
-    this.#timer ??= setTimeout(() => this.#tell(), firstMs).unref();
+    this.#timer ??= setTimeout(() => this.#tell(), this.#firstMs).unref();
   }
 
   /** Who sent this request waits no more. */
@@ -44,11 +51,10 @@ export class StartProgress {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#tokens.clear();
-    this.#told = 0;
   }
 
   #tell(): void {
-    const progress = ++this.#told * step;
+    const progress = performance.now() * perMs;
     for (const progressToken of this.#tokens.values())
       this.#send({
         jsonrpc: '2.0',

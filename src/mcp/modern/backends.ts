@@ -1,6 +1,8 @@
 import { McpServer, Server } from '@modelcontextprotocol/server';
+import { Deadlines } from '../deadlines.ts';
 import { isElsewhere } from '../server-source.ts';
 import type { Backend, Caller } from './backend.ts';
+import { type BackendToComeOptions, createBackendToCome, soonMs } from './backend-to-come.ts';
 import { connectOneServer } from './one-server.ts';
 import { createServerEach, type ServerEachOptions } from './server-each.ts';
 
@@ -11,15 +13,20 @@ export interface Backends {
    * @throws what the making of a server throws
    */
   current(caller: Caller): Promise<Backend>;
+  /** The same for a request, whose client does not wait unheard: where it takes long, something stands for it meanwhile. */
+  currentSoon(caller: Caller): Promise<Backend>;
   close(): Promise<void>;
 }
+
+/** What serves requests of 2026-07-28, one way or another, is made of. */
+export type BackendsOptions = ServerEachOptions & Pick<BackendToComeOptions, 'check'>;
 
 /**
  * Chooses what answers requests: what the source brings for that; else one server for all where the source has one
  * and it is of 2026-07-28, a server each where it is not, and what serves older ones where it is older. A server that
  * ended is made again.
  */
-export function createBackends(options: ServerEachOptions): Backends {
+export function createBackends(options: BackendsOptions): Backends {
   const { source, publish, older, logger } = options;
   const each = createServerEach(options);
   let current: Promise<Backend> | undefined;
@@ -46,15 +53,27 @@ export function createBackends(options: ServerEachOptions): Backends {
     return connect();
   };
 
+  const find = async (caller: Caller): Promise<Backend> => {
+    const brought = source.modern && (await source.modern(caller));
+    if (brought) return brought;
+    current ??= choose().catch((error: unknown) => {
+      current = undefined;
+      throw error;
+    });
+    return await current;
+  };
+  const slow = new Deadlines(soonMs);
+
   return {
-    async current(caller) {
-      const brought = source.modern && (await source.modern(caller));
-      if (brought) return brought;
-      current ??= choose().catch((error: unknown) => {
-        current = undefined;
-        throw error;
+    current: find,
+    currentSoon(caller) {
+      const found = find(caller);
+      // Servers of this process are there at once.
+      if (!source.modern) return found;
+      return new Promise((resolve, reject) => {
+        const forget = slow.set(() => resolve(createBackendToCome(found, options)));
+        found.then(resolve, reject).finally(forget);
       });
-      return await current;
     },
     async close() {
       const last = await current?.catch(() => undefined);

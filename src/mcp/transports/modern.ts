@@ -12,7 +12,13 @@ import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
 import { createBridge } from '../modern/bridge.ts';
 import { checkEnvelope, hasRequiredMeta, namesModernRevision } from '../modern/envelope.ts';
-import { headerMismatch, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
+import {
+  headerMismatch,
+  messagesOf,
+  refusalAnswer,
+  sendAnswer,
+  stateNotValid,
+} from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
@@ -72,7 +78,6 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   const listeners = createListeners({ streams, accessWatch });
   const states = createRequestStates({ seal: options.seal, url, now });
   const older = createBridge({ ...options, publish: listeners.publish });
-  const backends = createBackends({ ...options, publish: listeners.publish, older });
 
   const callOptions: HttpCallOptions = {
     late: new Deadlines(streamAfterMs),
@@ -105,6 +110,18 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       ? mismatch.then((found) => found && headerMismatch(found))
       : mismatch && headerMismatch(mismatch);
   };
+
+  const backends = createBackends({
+    ...options,
+    publish: listeners.publish,
+    older,
+    async check(backend, { request, caller }) {
+      const wrong = await checkRequest(backend, request, caller);
+      if (wrong || backend.checksScopes) return wrong;
+      const refusal = await gate.check(messagesOf(request), caller.authInfo, backend.server);
+      return refusal && refusalAnswer(refusal);
+    },
+  });
 
   const listen = async (
     backend: Backend,
@@ -140,14 +157,11 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const [message] = list;
       const [request] = requests;
       const caller: Caller = { authInfo, headers, request: () => toWebRequest(exchange, url) };
-      const backend = await backends.current(caller);
+      const isCall = request !== undefined && request.method !== listenMethod;
+      const backend = await (isCall ? backends.currentSoon(caller) : backends.current(caller));
 
       const isPlain =
-        request !== undefined &&
-        !isBatch &&
-        request.method !== listenMethod &&
-        namesModernRevision(headers, request) &&
-        isLeftTo(backend, request);
+        isCall && !isBatch && namesModernRevision(headers, request) && isLeftTo(backend, request);
       const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (request && checkRequest(backend, request, caller));

@@ -26,6 +26,27 @@ type Started = Awaited<ReturnType<typeof start>>;
 const modernClient = 'SDK v2, 2026-07-28';
 const pidOf = (said: unknown): unknown => (said as { pid: unknown }).pid;
 
+/** Asks for the tools by hand, in 2026-07-28. @param more what `_meta` has beside the revision */
+async function listTools({ url, mcpUrl }: RunningGatehouse, more: object): Promise<Response> {
+  const { tokens } = await obtainTokens({ url, mcpUrl }, { scope: 'mcp', scopes });
+  return fetch(mcpUrl, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tokens.access_token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/list',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 'mine',
+      method: 'tools/list',
+      params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more } },
+    }),
+  });
+}
+
 describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {
   let gate: RunningGatehouse;
   let processes: Started['processes'];
@@ -62,23 +83,7 @@ describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {
     ['lacks what every request has', {}, 400, -32602],
     ['is whole', { 'io.modelcontextprotocol/clientCapabilities': {} }, 200, undefined],
   ])('is asked where _meta %s: with status %3$i (C3-01)', async (_what, more, status, code) => {
-    const { tokens } = await obtainTokens({ url: gate.url, mcpUrl: gate.mcpUrl }, { scope: 'mcp', scopes });
-    const response = await fetch(gate.mcpUrl, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${tokens.access_token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/list',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 'mine',
-        method: 'tools/list',
-        params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more } },
-      }),
-    });
+    const response = await listTools(gate, more);
     const answer = (await response.json()) as { id: unknown; error?: { code: number } };
     expect([response.status, answer.id, answer.error?.code]).toEqual([status, 'mine', code]);
   });
@@ -208,3 +213,14 @@ describe.each(['mute', 'hasty', 'confused'])(
     });
   },
 );
+
+it('a client of 2026-07-28 hears that a program starts while it does not say what it speaks (C6-03)', async () => {
+  const { gate, processes } = await start(program('older-program', 'mute'));
+  const waiting = { 'io.modelcontextprotocol/clientCapabilities': {}, progressToken: 'mine' };
+  const response = await listTools(gate, waiting);
+  const [first, ...others] = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'));
+  expect(first).toMatch(/"progressToken":"mine".*is starting/);
+  expect(others.at(-1)).toContain('"echo"');
+  await gate.stop();
+  await vi.waitFor(() => expect(processes()).toEqual([]));
+});

@@ -31,6 +31,7 @@ function start(
     source: { sharing, create, ...more },
     url: new URL('https://mcp.example/mcp'),
     gate: { check: () => undefined },
+    check: async () => undefined,
     publish: () => {},
     older,
     logger: createLogger('warn', (line) => lines.push(line)),
@@ -123,5 +124,22 @@ describe('what answers requests of 2026-07-28', () => {
     expect(asked).toEqual(['bob', 'ann', 'bob']);
     expect(create).not.toHaveBeenCalled();
     await backends.close();
+  });
+
+  it('is stood for where it takes long to know, and handed the request then; who listens waits', async () => {
+    const { promise, resolve } = Promise.withResolvers<Backend>();
+    const { backends } = start('principal', listed, { modern: () => promise });
+    const found = backends.current(createCaller());
+    const standing = await backends.currentSoon(createCaller());
+    expect(standing).not.toBe(older);
+    const answering = callBackend(standing, 'tools/list');
+    resolve(older);
+    expect((await answering).answer.result).toEqual({ isOlder: true });
+    expect([await found, await backends.currentSoon(createCaller())]).toEqual([older, older]);
+  });
+
+  it('is not stood for where it fails soon', async () => {
+    const failing = start('principal', listed, { modern: () => Promise.reject(new Error('no database')) });
+    await expect(failing.backends.currentSoon(createCaller())).rejects.toThrow('no database');
   });
 });

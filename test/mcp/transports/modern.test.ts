@@ -363,4 +363,34 @@ describe('2026-07-28 with what a source brings for it', () => {
     await endpoint.call('bob', 'tools/call', { ...other, requestState });
     expect(reached).toEqual(['tools/call', 'inner']);
   });
+
+  it('tells who waits until it is known that a server starts, with what is asked of everybody checked before (A8-04, B5-10)', async () => {
+    const { promise, resolve } = Promise.withResolvers<Backend>();
+    const gate = createScopeGate({ tools: { look: ['notes:look'] } }, 'http://127.0.0.1/prm');
+    const create = () => Promise.reject(new Error('not needed'));
+    const endpoint = await startModern({ sharing: 'principal', create, modern: () => promise }, { gate });
+    expect(await errorOf(await endpoint.call('ann', 'tools/call', { name: 'look' }))).toEqual([
+      403, 1, -32000,
+    ]);
+    const request = withMeta(modernRequest('tools/call', wait(0)), { progressToken: 'mine' });
+    const response = await endpoint.send('ann', request);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    resolve({
+      checksEnvelope: 'all',
+      begin(call) {
+        call.answer({ status: 200, result: { resultType: 'complete', content: [] } });
+        return () => {};
+      },
+      notify() {},
+      inputSchemaOf: () => ({}),
+      discover: async () => ({ capabilities: {}, serverInfo: undefined }),
+      close: async () => {},
+    });
+    const [progress, answer] = await readAnswers(response);
+    expect(progress).toMatchObject({
+      method: 'notifications/progress',
+      params: { progressToken: 'mine', message: 'The MCP server is starting.' },
+    });
+    expect(answer).toMatchObject({ id: 1, result: { content: [] } });
+  });
 });
