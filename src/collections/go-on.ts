@@ -12,5 +12,14 @@ export function goOn<Value, Result>(
   value: Awaitable<Value>,
   next: (value: Value) => Awaitable<Result>,
 ): Awaitable<Result> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isToCome(value) ? Promise.resolve(value).then(next) : next(value);
 }
+
+/** Whether a value is to come, also where the promise of it is not of our making. */
+function isToCome<Value>(value: Awaitable<Value>): value is Promise<Value> {
+  if (value instanceof Promise) return true;
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+/** For who waits for a promise of what has happened already. */
+export const done: Promise<void> = Promise.resolve();

@@ -8,10 +8,10 @@ const fewestGone = 4;
  * deleted entry gives up its value, and after some of them the entries that are left move into a new `Map`, which
  * nothing old points to.
  *
- * Most of these maps have one entry at a time, or none: while it is alone it stands beside the table, of which there is
+ * Most of these maps have one entry at a time, or none: one that comes alone stands beside the table, of which there is
  * none then. To look into a table for it would cost a call more, as nobody has touched that since the one before.
  *
- * It gives its entries in the order in which their keys came first; a key that was deleted and comes again may take its
+ * Keys are told apart by `===`. It gives its entries in the order in which their keys came first; a key that was deleted and comes again may take its
  * old place.
  */
 export class InFlightMap<Key, Value extends object | string | number | true> {

@@ -212,7 +212,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   };
   /** A body that was on its way while the server stopped wakes no session up. */
   const untilStopped = (serve: Serve): Serve => {
-    return (...asked) => (stopping.signal.aborted ? Promise.resolve(closing) : serve(...asked));
+    return (...asked) => (stopping.signal.aborted ? closing : serve(...asked));
   };
   const enterRest = enter(serveRest);
   return {

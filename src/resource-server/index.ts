@@ -17,5 +17,6 @@ export {
   type AccessTokenSource,
   createLocalVerifier,
   type TokenVerifier,
+  type WaitingVerifier,
 } from './token-verifier.ts';
 export { verifyRequest } from './verify-request.ts';

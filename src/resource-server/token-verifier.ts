@@ -10,6 +10,11 @@ export interface TokenVerifier {
   verify(token: string): Awaitable<AuthInfo | undefined>;
 }
 
+/** A verifier that always has to wait for something. */
+export interface WaitingVerifier extends TokenVerifier {
+  verify(token: string): Promise<AuthInfo | undefined>;
+}
+
 /** What the issuer of this installation knows of an access token. */
 export interface AccessTokenRecord {
   clientId: string;

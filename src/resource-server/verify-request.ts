@@ -38,13 +38,24 @@ export type RequestVerdict = ({ authInfo: AuthInfo } | { refusal: BearerRefusal 
 };
 
 /**
- * Decides whether a request may pass. The token is read from the `Authorization` header only; one in the query
+ * Decides whether a request may pass; see {@link judgeRequest}.
+ * @throws what the verifier throws when it cannot tell, as a promise that is rejected
+ */
+export async function verifyRequest(
+  request: CredentialsOfRequest,
+  policy: ResourcePolicy,
+): Promise<RequestVerdict> {
+  return await judgeRequest(request, policy);
+}
+
+/**
+ * Decides whether a request may pass, at once where the verifier does. The token is read from the `Authorization` header only; one in the query
  * alone counts as none, one in both places is refused. A token that is bound to a key passes with a proof of that key
  * alone; for a bearer token nothing more is looked at.
  * @throws what the verifier throws when it cannot tell (a database that is down is not a bad token)
  * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
  */
-export function verifyRequest(
+export function judgeRequest(
   request: CredentialsOfRequest,
   policy: ResourcePolicy,
 ): Awaitable<RequestVerdict> {

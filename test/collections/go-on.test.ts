@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { goOn } from '../../src/collections/go-on.ts';
 
@@ -6,6 +7,12 @@ it('goes on at once with what is there, and later with what is to come', async (
   const later = goOn(Promise.resolve(1), (value) => value + 1);
   expect(later).toBeInstanceOf(Promise);
   expect(await later).toBe(2);
+});
+
+it('waits for what promises of other code give', async () => {
+  const foreign: Promise<number> = runInNewContext('Promise.resolve(1)');
+  expect(foreign).not.toBeInstanceOf(Promise);
+  expect(await goOn(foreign, (value) => value + 1)).toBe(2);
 });
 
 it('fails as what it goes on with', async () => {

@@ -52,4 +52,33 @@ describe('the map of what is in flight', () => {
       [...plain.values()],
     ]);
   });
+
+  it('is as a plain map while entries come and go, through none, one and two of them', () => {
+    const keys = [1, '1', 0, '', undefined, null, true, 'a'];
+    const map = new InFlightMap<unknown, number>();
+    const plain = new Map<unknown, number>();
+    let random = 1;
+    const draw = (below: number): number => {
+      random = (random * 48271) % 2147483647;
+      return random % below;
+    };
+    const sizes = new Set<number>();
+    for (let turn = 1; turn <= 20_000; turn++) {
+      const key = keys[draw(keys.length)];
+      if (draw(400) === 0) {
+        map.clear();
+        plain.clear();
+      } else if (draw(100) < 35) {
+        map.set(key, turn);
+        plain.set(key, turn);
+      } else expect(map.delete(key)).toBe(plain.delete(key));
+      sizes.add(map.size);
+      expect([map.size, ...keys.map((each) => map.get(each))]).toEqual([
+        plain.size,
+        ...keys.map((each) => plain.get(each)),
+      ]);
+      expect(map.values().sort()).toEqual([...plain.values()].sort());
+    }
+    expect([0, 1, 2, 3].every((size) => sizes.has(size))).toBe(true);
+  });
 });

@@ -53,6 +53,7 @@ export const publicSurface: Readonly<Record<string, readonly string[]>> = {
     'TokenVerifier',
     'TrustedIssuer',
     'UsedProofs',
+    'WaitingVerifier',
     'buildProtectedResource',
     'createAccessWatch',
     'createDpopNonces',

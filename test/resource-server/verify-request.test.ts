@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AuthInfo } from '../../src/oauth/auth-info.ts';
 import { maxBearerLength } from '../../src/oauth/bearer.ts';
-import { type CredentialsOfRequest, verifyRequest } from '../../src/resource-server/verify-request.ts';
+import {
+  type CredentialsOfRequest,
+  judgeRequest,
+  verifyRequest,
+} from '../../src/resource-server/verify-request.ts';
 
 const resource = 'https://mcp.example.com/mcp';
 
@@ -12,6 +16,13 @@ const caller: AuthInfo = {
   scopes: ['notes:read'],
   audience: resource,
   expiresAt: 1_800_000_000,
+};
+
+const policy = {
+  resource,
+  resourceMetadataUrl: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
+  baselineScopes: ['notes:read'],
+  requiredScopes: [],
 };
 
 async function reasonFor(
@@ -28,12 +39,8 @@ async function reasonFor(
       ...request,
     },
     {
-      verifier: {
-        verify: async (token) => (token === 'good' ? (chosen.caller ?? caller) : undefined),
-      },
-      resource,
-      resourceMetadataUrl: 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp',
-      baselineScopes: ['notes:read'],
+      ...policy,
+      verifier: { verify: async (token) => (token === 'good' ? (chosen.caller ?? caller) : undefined) },
       requiredScopes: chosen.requiredScopes ?? [],
     },
   );
@@ -99,5 +106,29 @@ describe('a request', () => {
   it('with too little scope for another resource hears of the resource first', async () => {
     const chosen = { caller: { ...caller, audience: 'https://other.example.com' }, requiredScopes: ['x'] };
     expect(await reasonFor({ authorization: ['Bearer good'] }, chosen)).toBe('wrong_audience');
+  });
+});
+
+describe('what is decided', () => {
+  const request: CredentialsOfRequest = {
+    authorization: ['Bearer good'],
+    query: '',
+    proven: () => expect.unreachable(),
+  };
+  const known = { ...policy, verifier: { verify: () => caller } };
+
+  it('is there at once where the verifier knows at once, for who can take it so', () => {
+    expect(judgeRequest(request, known)).toEqual({ authInfo: caller });
+  });
+
+  it('is a promise for all others, also where there is nothing to wait for or the verifier throws', async () => {
+    expect(await verifyRequest(request, known).then((verdict) => verdict)).toEqual({ authInfo: caller });
+    const nobody = await verifyRequest({ ...request, authorization: [] }, known).catch(() => undefined);
+    expect(nobody).toMatchObject({ refusal: { status: 401 } });
+    const fault = new Error('no database');
+    const verify = (): never => {
+      throw fault;
+    };
+    await expect(verifyRequest(request, { ...policy, verifier: { verify } })).rejects.toBe(fault);
   });
 });

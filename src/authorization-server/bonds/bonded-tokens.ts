@@ -11,7 +11,7 @@ import { type LinkStanding, mayHonour } from './link-standing.ts';
 export function honourBonds(tokens: IssuedAccessTokens, standing: LinkStanding): IssuedAccessTokens {
   const honoured = (issued: IssuedAccessToken | undefined): Awaitable<IssuedAccessToken | undefined> => {
     if (issued?.bond === undefined) return issued;
-    return goOn(mayHonour(standing, issued.bond.linkId), (may) => (may ? issued : undefined));
+    return mayHonour(standing, issued.bond.linkId).then((may) => (may ? issued : undefined));
   };
   return {
     ...tokens,

@@ -4,6 +4,7 @@ import type {
   Transport,
   TransportSendOptions,
 } from '@modelcontextprotocol/server';
+import { done } from '../../collections/go-on.ts';
 import { callerOf } from '../../mcp/caller.ts';
 import type { Message } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
@@ -169,9 +170,6 @@ interface LineTaker {
   closed(): void;
 }
 
-/** What is sent within the process is there at once. */
-const sent = Promise.resolve();
-
 /** The line to the server that serves at present. */
 class InnerLine implements Transport {
   onmessage?: Transport['onmessage'];
@@ -197,7 +195,7 @@ class InnerLine implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!this.#isAbandoned) this.#taker.said(message, options);
-    return sent;
+    return done;
   }
 
   async close(): Promise<void> {

@@ -24,7 +24,10 @@ export interface Passing {
   onProgress(tell: () => void): void;
 }
 
-/** Hands a request on to the steps behind, and in the end to the server; not again before it was answered. */
+/**
+ * Hands a request on to the steps behind, and in the end to the server; not again before it was answered. What goes wrong on
+ * the way rejects the promise: nothing is thrown at once.
+ */
 export type Next = (request: RequestMessage) => Promise<Answer>;
 
 /** Something between the front and a server, equal for all backends and eras. */
@@ -33,7 +36,7 @@ export interface Step {
   cares(method: string): boolean;
   /**
    * Answers a request, by handing it on or itself. An answer that is given while the server still works on the request
-   * cancels it there.
+   * cancels it there. What it throws rejects the promise, as of {@link Next}.
    */
   answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
   /** Whether clients may hear what the server says of a change; they may where it does not decide it. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, MessageExtraInfo, RequestId, Transport } from '@modelcontextprotocol/server';
+import { done } from '../../collections/go-on.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
@@ -22,9 +23,6 @@ const late: Answer = {
 
 /** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
 const patienceMs = 10_000;
-
-/** What is sent within the process is there at once. */
-const sent = Promise.resolve();
 
 /** What the server is asked and has not answered. */
 interface Asked {
@@ -77,17 +75,17 @@ export class SteppedLine implements Transport {
     return this.#front.start();
   }
 
-  /** Takes a message of the server. */
+  /** Takes a message of the server, which is there at once. */
   send(message: JSONRPCMessage, options?: Parameters<Transport['send']>[1]): Promise<void> {
     const said = message as Message & Answer;
     const asked = said.method === undefined && said.id !== undefined ? this.#asked.get(said.id) : undefined;
     if (asked) {
       this.#asked.delete(said.id as RequestId);
       asked.take(said.error ? { error: said.error } : { result: said.result ?? {} });
-      return sent;
+      return done;
     }
     if (said.method !== undefined) this.#noteSign(said);
-    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return sent;
+    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return done;
     return this.#front.send(message, options);
   }
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import { done } from '../../collections/go-on.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -54,8 +55,6 @@ const notOfRevision: JsonRpcError = {
     'Invalid params: requestState and inputResponses are of 2026-07-28. Send the request without them.',
 };
 const gone: JsonRpcError = { code: errorCodes.internalError, message: 'The client ended the conversation.' };
-
-const sent = Promise.resolve();
 
 /**
  * The line to one server: a transport of the SDK that carries any number of conversations. The server sees ids and
@@ -213,7 +212,7 @@ export class ServerLine implements Transport {
       } else if (error) this.#refuse(said.id, error);
       else this.#ask(said as RequestMessage, related);
     }
-    return sent;
+    return done;
   }
 
   /** The server closes the line: what still runs is answered with an error. */

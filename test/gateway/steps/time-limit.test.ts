@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Answer, Passing } from '../../../src/gateway/steps/step.ts';
 import { createTimeLimit } from '../../../src/gateway/steps/time-limit.ts';
 import { stepped } from './support/stepped.ts';
 
@@ -53,4 +54,30 @@ describe('the time limit of a call', () => {
     expect(['initialize', 'server/discover'].map(cares)).toEqual([false, false]);
     expect(['tools/call', 'ping'].map(cares)).toEqual([true, true]);
   });
+
+  it.each<[string, () => Promise<Answer>, number]>([
+    ['answered', async () => ({ result: {} }), 0],
+    ['broken off', () => Promise.reject(new Error('broken')), 0],
+    ['out of time', () => new Promise(() => undefined), 50],
+  ])(
+    'runs until its call is %s and no longer, whatever the server still tells',
+    async (_end, next, afterMs) => {
+      vi.useFakeTimers();
+      onTestFinished(() => void vi.useRealTimers());
+      let tell = (): void => undefined;
+      const passing = {
+        onProgress(told: () => void) {
+          tell = told;
+        },
+      } as unknown as Passing;
+      const { answer } = createTimeLimit('Notes', { quietMs: 50, longestMs: 1000 });
+      const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call } as const;
+      const ended = answer(request, passing, next).catch((error: Error) => error.message);
+      expect(vi.getTimerCount()).toBe(1);
+      await vi.advanceTimersByTimeAsync(afterMs);
+      await ended;
+      tell();
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
 });

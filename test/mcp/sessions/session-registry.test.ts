@@ -2,6 +2,7 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { ServerSource } from '../../../src/mcp/index.ts';
+import { hashGrant } from '../../../src/mcp/sessions/session-grant.ts';
 import { defaultSessionLimits, initializeRequest, startGate } from '../support/gate.ts';
 import { createTalkingServer, inSession, ping } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';
@@ -170,4 +171,21 @@ describe('a session that its client ends', () => {
     }
     expect([200, 404]).toEqual(expect.arrayContaining([...outcomes]));
   });
+});
+
+it('a session belongs to the login of its client that used it last', async () => {
+  const kept: unknown[] = [];
+  const gate = await startGate({
+    wrapStore: (store) => ({
+      ...store,
+      change(key, change) {
+        kept.push(change.grantHash);
+        return store.change(key, change);
+      },
+    }),
+  });
+  const [first, second] = ['first', 'second'].map((grantId) => gate.issue('ann', { grantId }));
+  const headers = inSession(await gate.initialize(String(first)));
+  for (const token of [first, second, second, first]) await gate.send(token, { json: ping(), headers });
+  expect(kept.filter((hash) => hash !== undefined)).toEqual([hashGrant('second'), hashGrant('first')]);
 });

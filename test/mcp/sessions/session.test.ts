@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { initializeRequest, readAnswer, readAnswers, startGate } from '../support/gate.ts';
-import { initialized, inSession, ping } from '../support/talking-server.ts';
+import { createTalkingServer, initialized, inSession, ping, work } from '../support/talking-server.ts';
 import { createSlowServer, wait } from '../support/tools.ts';
 
 describe('messages of a session', () => {
@@ -78,6 +78,32 @@ describe('messages of a session', () => {
     expect(seen).toMatchObject({ aborted: ['a'], finished: [] });
     await sleep(250);
     expect((await readAnswer(await gate.send(token, { json: ping(9), headers }))).result).toEqual({});
+  });
+
+  it('that were cancelled while what they changed was being kept are not answered for those that have their id then (T-141, T-142)', async () => {
+    const { promise: kept, resolve: keep } = Promise.withResolvers<void>();
+    const { source } = createTalkingServer();
+    const gate = await startGate({
+      source,
+      wrapStore: (store) => ({
+        ...store,
+        change: (key, change) =>
+          store.change(key, change).then(() => (change.logLevel === undefined ? undefined : kept)),
+      }),
+    });
+    const token = gate.issue('ann');
+    const headers = inSession(await gate.initialize(token));
+    const set = { ...ping(7), method: 'logging/setLevel', params: { level: 'error' } };
+    const cancelled = await gate.send(token, { json: set, headers });
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    await gate.send(token, { json: cancel, headers });
+    expect(await readAnswers(cancelled)).toEqual([]);
+    const next = await gate.send(token, { json: work(100), headers });
+    keep();
+    expect((await readAnswers(next)).at(-1)).toMatchObject({
+      id: 7,
+      result: { content: [{ text: 'done' }] },
+    });
   });
 
   it('of one session are not cancelled from another (T-141)', async () => {

@@ -91,9 +91,7 @@ describe('a token only its issuer can read', () => {
         ),
     });
     const begun = performance.now();
-    const all = Array.from({ length: 101 }, (_, at) =>
-      Promise.resolve(never.verify(`token ${at}`)).catch((error) => error),
-    );
+    const all = Array.from({ length: 101 }, (_, at) => never.verify(`token ${at}`).catch((error) => error));
     expect(await Promise.race([all.at(-1), wait(1000)])).toBeInstanceOf(IntrospectionUnavailable);
     expect(await all[0]).toBeInstanceOf(IntrospectionUnavailable);
     expect(performance.now() - begun).toBeLessThan(4000);
