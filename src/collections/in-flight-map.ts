@@ -11,8 +11,8 @@ const fewestGone = 4;
  * Most of these maps have one entry at a time, or none: one that comes alone stands beside the table, of which there is
  * none then. To look into a table for it would cost a call more, as nobody has touched that since the one before.
  *
- * Keys are told apart by `===`. It gives its entries in the order in which their keys came first; a key that was deleted and comes again may take its
- * old place.
+ * Keys are told apart by `===`. It gives its entries in the order in which their keys came first; a key that was
+ * deleted and comes again may take its old place.
  */
 export class InFlightMap<Key, Value extends object | string | number | true> {
   /** The entry that is alone; its value is undefined where there is a table, or nothing at all. */

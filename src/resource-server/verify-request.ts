@@ -49,9 +49,9 @@ export async function verifyRequest(
 }
 
 /**
- * Decides whether a request may pass, at once where the verifier does. The token is read from the `Authorization` header only; one in the query
- * alone counts as none, one in both places is refused. A token that is bound to a key passes with a proof of that key
- * alone; for a bearer token nothing more is looked at.
+ * Decides whether a request may pass, at once where the verifier does. The token is read from the `Authorization`
+ * header only; one in the query alone counts as none, one in both places is refused. A token that is bound to a key
+ * passes with a proof of that key alone; for a bearer token nothing more is looked at.
  * @throws what the verifier throws when it cannot tell (a database that is down is not a bad token)
  * @see RFC 6750 sections 2 and 3; RFC 9449 section 7; MCP authorization "Access Token Usage" (A8-02, A7-03, A13-09)
  */

@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../../collections/go-on.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { checkMirroredParameters, type HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { Backend, Caller } from './backend.ts';
@@ -8,7 +9,7 @@ export type ParameterCheck = (
   backend: Backend,
   request: RequestMessage,
   caller: Caller,
-) => HeaderMismatch | undefined | Promise<HeaderMismatch | undefined>;
+) => Awaitable<HeaderMismatch | undefined>;
 
 /**
  * Creates the check. What a schema declares is read once; most tools declare nothing, and then nothing is waited for.
@@ -27,6 +28,6 @@ export function createParameterCheck(): ParameterCheck {
     const schema = backend.inputSchemaOf?.(params.name, caller);
     const check = (found: unknown): HeaderMismatch | undefined =>
       checkMirroredParameters(caller.headers, parametersOf(found), params.arguments);
-    return schema instanceof Promise ? schema.then(check) : check(schema);
+    return goOn(schema, check);
   };
 }

@@ -1,4 +1,5 @@
 import type { AuthInfo, ScopeChallenge, ScopeChallengeHandler } from '@modelcontextprotocol/server';
+import { type Awaitable, goOn } from '../../collections/go-on.ts';
 import { isScopeToken } from '../../oauth/scope.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import type { McpLike } from '../server-source.ts';
@@ -14,10 +15,10 @@ export function findScopeChallenge(
   server: McpLike,
   request: RequestMessage,
   authInfo: AuthInfo,
-): ScopeChallenge | undefined | Promise<ScopeChallenge | undefined> {
+): Awaitable<ScopeChallenge | undefined> {
   if (!hasScopeRules(server)) return undefined;
   const challenge = server.resolveScopeChallenge({ request, authInfo });
-  return challenge instanceof Promise ? challenge.then(checkChallenge) : checkChallenge(challenge);
+  return goOn(challenge, checkChallenge);
 }
 
 /** Says whether a server has rules of its own that can be asked. */

@@ -1,3 +1,4 @@
+import { type Awaitable, goOn } from '../../collections/go-on.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
@@ -103,12 +104,10 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
     backend: Backend,
     request: RequestMessage,
     caller: Caller,
-  ): Answer | undefined | Promise<Answer | undefined> => {
+  ): Awaitable<Answer | undefined> => {
     const mismatch =
       checkMirroredHeaders(caller.headers, request) ?? checkParameters(backend, request, caller);
-    return mismatch instanceof Promise
-      ? mismatch.then((found) => found && headerMismatch(found))
-      : mismatch && headerMismatch(mismatch);
+    return goOn(mismatch, (found) => found && headerMismatch(found));
   };
 
   const backends = createBackends({

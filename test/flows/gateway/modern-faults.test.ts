@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { type CapableClient, connectCapable } from './support/capable-clients.ts';
 import { type ModernElsewhere, type Received, serveModern } from './support/modern-elsewhere.ts';
+import { postModern } from './support/post-modern.ts';
 
 const scopes = ['mcp'];
 const modernClient = 'SDK v2, 2026-07-28';
@@ -164,28 +165,10 @@ describe('a server of 2026-07-28 that fails', () => {
 
 /** Sends a request of 2026-07-28 by hand, as the client that is logged in. */
 async function post(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
-  const response = await fetch(gate.mcpUrl, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${client.accessToken}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': method,
-      'mcp-name': String(params.name),
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method,
-      params: {
-        ...params,
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      },
-    }),
+  const response = await postModern(gate.mcpUrl, client.accessToken, {
+    method,
+    params,
+    meta: { 'io.modelcontextprotocol/clientCapabilities': {} },
   });
   const text = await response.text();
   return JSON.parse(text.replace(/^[\s\S]*data: /, '')) as Record<string, unknown>;

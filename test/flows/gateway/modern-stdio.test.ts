@@ -8,6 +8,7 @@ import { obtainTokens } from '../../support/oauth.ts';
 import { processesWith } from '../../support/processes.ts';
 import { grace } from '../../support/served.ts';
 import { capableClients, connectCapable } from './support/capable-clients.ts';
+import { postModern } from './support/post-modern.ts';
 
 const scopes = ['mcp'];
 const program = (name: string, ...args: string[]) => nodeProgram(`test/support/backend/${name}.ts`, ...args);
@@ -29,22 +30,7 @@ const pidOf = (said: unknown): unknown => (said as { pid: unknown }).pid;
 /** Asks for the tools by hand, in 2026-07-28. @param more what `_meta` has beside the revision */
 async function listTools({ url, mcpUrl }: RunningGatehouse, more: object): Promise<Response> {
   const { tokens } = await obtainTokens({ url, mcpUrl }, { scope: 'mcp', scopes });
-  return fetch(mcpUrl, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${tokens.access_token}`,
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/list',
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 'mine',
-      method: 'tools/list',
-      params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more } },
-    }),
-  });
+  return postModern(mcpUrl, tokens.access_token, { method: 'tools/list', meta: more, id: 'mine' });
 }
 
 describe.each(['modern', 'both'])('a program that speaks %s', (speaks) => {

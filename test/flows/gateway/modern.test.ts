@@ -9,6 +9,7 @@ import { obtainTokens } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { capableClients, connectCapable } from './support/capable-clients.ts';
 import { type ModernElsewhere, serveModern } from './support/modern-elsewhere.ts';
+import { postModern } from './support/post-modern.ts';
 
 const scopes = ['mcp'];
 
@@ -101,25 +102,12 @@ describe('a server of 2026-07-28 alone behind the gate', () => {
       auth: { TOKEN: 'of the caller' },
       progressToken: 'mine',
     };
-    const response = await fetch(gate.mcpUrl, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${client.accessToken}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'look',
-        'mcp-param-other': 'unknown here',
-        'x-forwarded-user': 'root',
-        cookie: 'a=b',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 'my own',
-        method: 'tools/call',
-        params: { name: 'look', arguments: {}, _meta },
-      }),
+    const response = await postModern(gate.mcpUrl, client.accessToken, {
+      method: 'tools/call',
+      params: { name: 'look', arguments: {} },
+      meta: _meta,
+      id: 'my own',
+      headers: { 'mcp-param-other': 'unknown here', 'x-forwarded-user': 'root', cookie: 'a=b' },
     });
     const text = await response.text();
     expect(JSON.parse(text)).toMatchObject({ id: 'my own' });
@@ -155,26 +143,11 @@ describe('a server of 2026-07-28 alone behind the gate', () => {
       const { tokens } = await obtainTokens({ url: gate.url, mcpUrl: gate.mcpUrl }, { scope: 'mcp', scopes });
       const ask = async () => {
         elsewhere.received.length = 0;
-        const response = await fetch(gate.mcpUrl, {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${tokens.access_token}`,
-            'content-type': 'application/json',
-            accept: 'application/json, text/event-stream',
-            'mcp-protocol-version': '2026-07-28',
-            'mcp-method': 'tools/call',
-            'mcp-name': 'echo',
-          },
-          body: JSON.stringify({
-            jsonrpc: '2.0',
-            id: 'mine',
-            method: 'tools/call',
-            params: {
-              name: 'echo',
-              arguments: { text: 'x' },
-              _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', ...more },
-            },
-          }),
+        const response = await postModern(gate.mcpUrl, tokens.access_token, {
+          method: 'tools/call',
+          params: { name: 'echo', arguments: { text: 'x' } },
+          meta: more,
+          id: 'mine',
         });
         const asked = elsewhere.received.filter(({ method }) => method === 'tools/call');
         expect(asked.map(({ params }) => params._meta)).toEqual([
@@ -230,30 +203,10 @@ describe('a server of 2026-07-28 alone behind the gate', () => {
       }),
     );
     const ask = async (token: string, more: object = {}) => {
-      const response = await fetch(gate.mcpUrl, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-protocol-version': '2026-07-28',
-          'mcp-method': 'tools/call',
-          'mcp-name': 'ask',
-        },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: {
-            name: 'ask',
-            arguments: {},
-            _meta: {
-              'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-              'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-            },
-            ...more,
-          },
-        }),
+      const response = await postModern(gate.mcpUrl, token, {
+        method: 'tools/call',
+        params: { name: 'ask', arguments: {}, ...more },
+        meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } },
       });
       return (await response.json()) as { result?: Record<string, unknown>; error?: { code: number } };
     };
