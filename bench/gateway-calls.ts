@@ -20,9 +20,6 @@ const connections = 16;
  */
 const warmUpPeople = (name: GatewayName): number => (name === 'supergateway' ? 10 : 150);
 
-/** How much longer than others gateways warm up: their first ten thousand calls take several times as long as later ones. */
-const warmUpTimes = 3;
-
 type Run = (seconds: number, connections: number) => Promise<Measured>;
 
 /** Somebody whose turn it is, with a load for them. */
@@ -70,8 +67,7 @@ async function runStdio(seconds: number, depth: number): Promise<Measured> {
 
 /** Puts contenders under load: with many connections, then with one, whose row is of the middle latency. */
 async function rowsOf(work: string, contenders: readonly Contender[], pace: Pace): Promise<Row[]> {
-  const longer = { ...pace, warmUpSeconds: pace.warmUpSeconds * warmUpTimes };
-  const many = await takeTurns(contenders, longer, ({ run }, seconds) => run(seconds, connections));
+  const many = await takeTurns(contenders, pace, ({ run }, seconds) => run(seconds, connections));
   const one = await takeTurns(contenders, pace, ({ run }, seconds) => run(seconds, 1));
   const alone = contenders.map(({ name }, at): Row => {
     const { details, rounds: _rounds, ...row } = rowOfRuns(`${work}, one connection`, name, one[at] ?? []);
