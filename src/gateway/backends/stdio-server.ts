@@ -7,7 +7,7 @@ import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { discoverId } from '../modern/modern-process.ts';
+import { discoverId, type GivenProcess } from '../modern/modern-process.ts';
 import type { LegacyStart } from '../modern/modern-source.ts';
 import { namesModern } from '../modern/named-revisions.ts';
 import { type BackendFailure, backendError, restartingError } from './backend-errors.ts';
@@ -30,8 +30,11 @@ export interface StdioServerOptions {
   places: Places;
   restarts: Restarts;
   failures: Failures;
-  /** Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one. */
-  takeOver(): StdioProcess | undefined;
+  /**
+   * Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one:
+   * all it was asked is what revisions it speaks.
+   */
+  takeOver(): GivenProcess | undefined;
   /** Starts a process; or says why this account gets none. */
   launch(): Promise<StdioProcess | { error: JsonRpcError }>;
   /** Called when it is closed for good. */
@@ -75,6 +78,8 @@ export class StdioServer implements McpLike, Occupant {
   #opening: RequestMessage | undefined;
   /** Whether its process has refused the front's `initialize`. */
   #isRefused = false;
+  /** Whether it has said before that it does not know `server/discover`: one that was not asked may do better. */
+  #saidOlder = false;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #begunMs = 0;
@@ -180,7 +185,7 @@ export class StdioServer implements McpLike, Occupant {
     // First, as it has held the place that may be the only one.
     const given = takeOver();
     const refusal = places.take(this);
-    if (refusal) void given?.end();
+    if (refusal) void given?.process.end();
     else this.#wake(given);
     return refusal;
   }
@@ -200,13 +205,14 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   /** @param given what is to be used in place of a new process */
-  #wake(given?: StdioProcess): void {
+  #wake(given?: GivenProcess): void {
     const { launch, logger, name } = this.#options;
     const startMs = this.#options.start.startMs();
     this.#state = 'starting';
+    this.#saidOlder = given?.saidOlder === true;
     this.#begunMs = this.#options.nowMs();
     clearTimeout(this.#wakeTimer);
-    this.#start = new ProcessStart(given ? async () => given : launch, {
+    this.#start = new ProcessStart(given ? async () => given.process : launch, {
       launched: (process) => this.#begin(process),
       refused: (error) => this.#refuse(error),
       failed: () => this.#lose('backend_not_started'),
@@ -237,11 +243,17 @@ export class StdioServer implements McpLike, Occupant {
     process.listener = {
       line: (bytes) => this.#hear(bytes),
       tooLong: () => this.#heardTooMuch(),
-      gone: () => this.#lose(this.#state === 'starting' ? 'backend_not_started' : 'backend_ended'),
+      gone: () => this.#gone(),
     };
     if (this.#told.wasInitialized) process.write({ jsonrpc: '2.0', id: ownIds, ...this.#told.initialize });
     // The first initialize is the front's own, and nothing comes before its answer.
     else this.#flush();
+  }
+
+  #gone(): void {
+    if (this.#state !== 'starting') this.#lose('backend_ended');
+    else if (this.#saidOlder) this.#beginAgain();
+    else this.#lose('backend_not_started');
   }
 
   #flush(): void {
@@ -354,6 +366,10 @@ export class StdioServer implements McpLike, Occupant {
     const method = this.#waiting.get(id);
     // Nobody asked for it, or nobody waits any more.
     if (method === undefined) return;
+    if (method === 'initialize' && !isResult && this.#saidOlder) {
+      this.#beginAgain();
+      return;
+    }
     this.#waiting.delete(id);
     this.#flood.answer();
     this.#told.answered(id, isResult);

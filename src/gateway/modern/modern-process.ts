@@ -47,6 +47,9 @@ const patienceMs = 2_000;
 /** How long after it said that it is there the question counts as not understood. */
 const graceMs = 500;
 
+/** How long a program of an older revision is kept for who asks it `initialize`, in milliseconds. */
+const handOverMs = 2_000;
+
 /** Ids of what we ask ourselves; those on the link are numbers. */
 export const discoverId = 'gatehouse-discover';
 const pingId = 'gatehouse-ping';
@@ -59,6 +62,13 @@ const statuses = new Map<number, number>([
   [errorCodes.unsupportedProtocolVersion, 400],
 ]);
 
+/** A process that is given to who asks it `initialize`. */
+export interface GivenProcess {
+  process: StdioProcess;
+  /** Whether it has answered `server/discover` as a program of an older revision does. */
+  saidOlder: boolean;
+}
+
 interface Waiting {
   request: RequestMessage;
   hearing: ModernHearing;
@@ -66,7 +76,8 @@ interface Waiting {
 
 /**
  * The processes of one owner that speak 2026-07-28, one at a time: started when there is something to ask, asked
- * `server/discover` first, and again when it is asked after one ended. A program of an older revision is not kept.
+ * `server/discover` first, and again when it is asked after one ended. A program of an older revision is kept only until
+ * somebody asks it `initialize`.
  * @see MCP 2026-07-28 transports "stdio" (B1-06, B1-07, B1-08, B1-09)
  */
 export class ModernProcess implements Occupant {
@@ -75,7 +86,8 @@ export class ModernProcess implements Occupant {
   readonly #flood: Flood;
   readonly #waiting = new InFlightMap<RequestId, Waiting>();
   readonly #queue = new StartQueue();
-  #state: 'asleep' | 'starting' | 'ready' | 'closed' = 'asleep';
+  /** `older`: it has answered as a program of an older revision does. */
+  #state: 'asleep' | 'starting' | 'ready' | 'older' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
   #start: ProcessStart | undefined;
   /** Whether it was asked `initialize` before, so that what it does now says less than what a new one does. */
@@ -113,24 +125,22 @@ export class ModernProcess implements Occupant {
       this.giveWay();
       return;
     }
-    this.#start?.over();
-    if (this.#process) this.#ending = this.#process.end();
-    this.#process = undefined;
-    this.#wake();
+    this.#beginAgain();
   }
 
   /**
-   * Gives away a process that has not said for some milliseconds whether it speaks 2026-07-28, to who asks it `initialize`.
-   * Here it counts as silent, and its place is free.
+   * Gives away a process that has answered as an older one does, or has not said for some milliseconds whether it speaks
+   * 2026-07-28, to who asks it `initialize`. Here its place is free, and one that said nothing counts as silent.
    * @returns undefined where there is none
    */
-  giveAway(afterMs: number): StdioProcess | undefined {
+  giveAway(afterMs: number): GivenProcess | undefined {
     const { isKnown, nowMs } = this.#options;
-    if (this.#state !== 'starting' || isKnown() || nowMs() - this.#begunMs < afterMs) return undefined;
+    const isSilent = this.#state === 'starting' && !isKnown() && nowMs() - this.#begunMs >= afterMs;
+    if (!isSilent && this.#state !== 'older') return undefined;
     const given = this.#process;
     this.#process = undefined;
-    this.#fail('backend_start_timed_out');
-    return given;
+    this.#fail(isSilent ? 'backend_start_timed_out' : 'backend_ended');
+    return !given || given.isGone ? undefined : { process: given, saidOlder: !isSilent };
   }
 
   /**
@@ -161,6 +171,8 @@ export class ModernProcess implements Occupant {
   #checkReady(): JsonRpcError | undefined {
     const { name, restarts, places, takeOver } = this.#options;
     if (this.#state === 'closed') return backendError('backend_ended', name);
+    // It may be another one by now.
+    if (this.#state === 'older') this.#beginAgain();
     if (this.#state !== 'asleep') return undefined;
     const waiting = restarts.waiting(this.account);
     if (waiting) return restartingError(waiting.reason, name, waiting.waitMs);
@@ -207,6 +219,13 @@ export class ModernProcess implements Occupant {
     this.#start.after(startMs, () => this.#fail('backend_start_timed_out'));
   }
 
+  #beginAgain(): void {
+    this.#start?.over();
+    if (this.#process) this.#ending = this.#process.end();
+    this.#process = undefined;
+    this.#wake();
+  }
+
   #begin(process: StdioProcess): void {
     this.#process = process;
     process.listener = {
@@ -221,7 +240,8 @@ export class ModernProcess implements Occupant {
   }
 
   #gone(): void {
-    if (this.#state !== 'starting') this.#fail('backend_ended');
+    if (this.#state === 'older') this.giveWay();
+    else if (this.#state !== 'starting') this.#fail('backend_ended');
     // Some programs end at a first message that is not `initialize`.
     else if (this.#options.isKnown() && !this.#isTakenOver) this.#fail('backend_not_started');
     else this.#isOther();
@@ -235,14 +255,23 @@ export class ModernProcess implements Occupant {
     this.#rest();
   }
 
-  /** It does not speak 2026-07-28: what speaks the older revisions is started by others. */
+  /** It does not speak 2026-07-28: who speaks the older revisions asks the same process on, if it is still there (B1-09). */
   #isOther(): void {
     if (this.#isTakenOver) {
       this.startAnew();
       return;
     }
     const error = backendError('backend_not_started', this.#options.name);
-    this.#end({ error, isBroken: false, isOther: true });
+    const failure: ModernFailure = { error, isBroken: false, isOther: true };
+    if (this.#process?.isGone !== false) {
+      this.#end(failure);
+      return;
+    }
+    this.#state = 'older';
+    this.#start?.over();
+    this.#queue.takeAll();
+    this.#idleTimer = setTimeout(() => this.giveWay(), handOverMs).unref();
+    for (const id of this.#waiting.keys()) this.#failOne(id, failure);
   }
 
   #fail(reason: BackendFailure): void {
@@ -250,7 +279,8 @@ export class ModernProcess implements Occupant {
     if (this.#state === 'closed' || this.#state === 'asleep') return;
     const wasReady = this.#state === 'ready';
     // One that was asked in vain what it may not know has not failed: it may answer `initialize` (see Eras).
-    const isUnasked = reason === 'backend_start_timed_out' && !this.#options.isKnown();
+    const isUnasked =
+      (reason === 'backend_start_timed_out' && !this.#options.isKnown()) || this.#state === 'older';
     if (!isUnasked && (reason !== 'backend_ended' || this.#process?.isGone))
       restarts.failed(this.account, {
         reason,

@@ -5,7 +5,7 @@ import type { Places } from '../backends/places.ts';
 import type { Restarts } from '../backends/restarts.ts';
 import type { StdioProcess } from '../backends/stdio-process.ts';
 import type { ModernHearing, ModernLink } from './modern-link.ts';
-import { ModernProcess } from './modern-process.ts';
+import { type GivenProcess, ModernProcess } from './modern-process.ts';
 
 /** What the way to a program is made of. */
 export interface StdioLinkOptions {
@@ -26,10 +26,10 @@ export interface StdioLinkOptions {
 /** The way to a program. */
 export interface StdioLink extends ModernLink {
   /**
-   * Gives away the process of a caller, or of everybody, that has not said for some milliseconds whether it speaks
-   * 2026-07-28; see {@link ModernProcess.giveAway}.
+   * Gives away the process of a caller, or of everybody, that does not speak 2026-07-28, or has not said for some
+   * milliseconds whether it does; see {@link ModernProcess.giveAway}.
    */
-  giveAway(caller: AuthInfo | undefined, afterMs: number): StdioProcess | undefined;
+  giveAway(caller: AuthInfo | undefined, afterMs: number): GivenProcess | undefined;
 }
 
 /** How long a process is kept that nobody asks or listens to, in milliseconds. */

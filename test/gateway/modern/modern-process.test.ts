@@ -233,3 +233,60 @@ describe('a process that speaks 2026-07-28', () => {
     expect(await other).toMatchObject({ status: 200 });
   });
 });
+
+/** The script of a program of an older revision, which does more once it has said so. */
+const older = (more = '') => `
+  process.stdin.once('data', (line) => {
+    const { id } = JSON.parse(line);
+    console.log(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } }));
+    ${more}
+  });
+  setInterval(() => {}, 1000);`;
+
+describe('a process that has said that it is of an older revision (B1-09)', () => {
+  const ask = (made: ModernProcess) =>
+    new Promise((failed) => {
+      made.send({ ...internalRequest('tools/list', {}), id: 1 }, { ...nobody, failed });
+    });
+
+  it('is given once, alive, to who asks it initialize, and its place with it', async () => {
+    const { made, places, ended, restarts } = start(60_000, ['-e', older()], { isKnown: false });
+    expect(await ask(made)).toMatchObject({ isOther: true });
+    expect([places.taken, ended.mock.calls.length]).toEqual([1, 0]);
+    const given = made.giveAway(60_000);
+    expect(given).toMatchObject({ saidOlder: true, process: { isGone: false } });
+    expect([places.taken, ended.mock.calls.length, made.giveAway(0)]).toEqual([0, 1, undefined]);
+    await given?.process.end();
+    expect(restarts.waiting('ada')).toBeUndefined();
+  });
+
+  it('ends where nobody does so, and has not failed', async () => {
+    const { made, places, ended, launched, restarts } = start(60_000, ['-e', older()], { isKnown: false });
+    await ask(made);
+    const launch = await launched.mock.results[0]?.value;
+    await vi.waitFor(() => expect(places.taken).toBe(0), 4_000);
+    expect([made.giveAway(0), restarts.waiting('ada'), ended.mock.calls.length]).toEqual([
+      undefined,
+      undefined,
+      1,
+    ]);
+    await vi.waitFor(() => expect(launch).toMatchObject({ isGone: true }));
+  });
+
+  it('is not given where it has ended since, and has not failed', async () => {
+    const { made, places, restarts } = start(60_000, ['-e', older('process.exit(1);')], { isKnown: false });
+    await ask(made);
+    await vi.waitFor(() => expect(places.taken).toBe(0), 1_500);
+    expect([made.giveAway(0), restarts.waiting('ada')]).toEqual([undefined, undefined]);
+  });
+
+  it('gives way to a new one where 2026-07-28 is asked for again', async () => {
+    const { made, places, launched } = start(60_000, ['-e', older()], { isKnown: false });
+    await ask(made);
+    expect(await ask(made)).toMatchObject({ isOther: true });
+    const processes = await Promise.all(launched.mock.results.map(({ value }) => value));
+    expect(processes).toHaveLength(2);
+    await vi.waitFor(() => expect(processes[0]).toMatchObject({ isGone: true }));
+    expect(places.taken).toBe(1);
+  });
+});

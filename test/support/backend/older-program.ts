@@ -1,12 +1,15 @@
 // An MCP server of 2025-06-18 written by hand, as some are. Its first argument is what it does with a first message it
-// does not know: "mute" drops it, "hasty" ends, "confused" answers it with an empty result.
+// does not know: "mute" drops it, "hasty" ends, "confused" answers it with an empty result, "curt" with an error and ends a
+// moment later, "offended" with an error, and so all that follows.
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const [, , manner = 'mute'] = process.argv;
 const say = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
 const tool = { name: 'echo', inputSchema: { type: 'object' } };
 
 let isFirst = true;
+let isOffended = false;
 for await (const line of createInterface({ input: process.stdin })) {
   const {
     id,
@@ -18,10 +21,18 @@ for await (const line of createInterface({ input: process.stdin })) {
     params?: Record<string, unknown>;
   };
   const answer = (result: object): void => say({ jsonrpc: '2.0', id, result });
+  const refuse = (): void => say({ jsonrpc: '2.0', id, error: { code: -32600, message: 'not initialized' } });
   if (isFirst) process.stderr.write(`its first message is ${method}\n`);
   if (isFirst && method !== 'initialize' && manner === 'hasty') process.exit(1);
+  if (isFirst && method !== 'initialize' && manner === 'curt') {
+    refuse();
+    await pause(20);
+    process.exit(1);
+  }
+  isOffended ||= isFirst && method !== 'initialize' && manner === 'offended';
   isFirst = false;
-  if (method === 'initialize')
+  if (isOffended) refuse();
+  else if (method === 'initialize')
     answer({
       protocolVersion: '2025-06-18',
       capabilities: { tools: {} },
