@@ -71,7 +71,7 @@ describe('a login that begins', () => {
   });
 
   it('is of one person each, however many there are at once (T-092)', async () => {
-    const upstream = await at.client();
+    const upstream = await at.client({ timeoutMs: 10_000 });
     const people = [lin, omar, mallory];
     const logins = Array.from({ length: 18 }, async (_, index) => {
       const person = people[index % people.length] as UpstreamPerson;

@@ -43,13 +43,21 @@ it.each([
   expect(outerId(Buffer.from(text))).toBeUndefined();
 });
 
+/** How long something takes when nothing comes in between, in milliseconds: the quickest of three. */
+function quickest(work: () => unknown): number {
+  const times = Array.from({ length: 3 }, () => {
+    const began = performance.now();
+    work();
+    return performance.now() - began;
+  });
+  return Math.min(...times);
+}
+
 it('is found in a line of 16 MiB sooner than that would be read (T-135, T-156)', () => {
   const line = Buffer.from(`{"result":[${'"a",'.repeat(4_000_000)}0],"id":1}`);
-  const began = performance.now();
   expect(outerId(line)).toBe(1);
-  expect(performance.now() - began).toBeLessThan(patience(100));
+  expect(quickest(() => outerId(line))).toBeLessThan(quickest(() => JSON.parse(line.toString())));
   const odd = Buffer.from(`{${' '.repeat(4000)}${'"id" : "\\\\'.repeat(1000)}`);
-  const from = performance.now();
   expect(outerId(odd)).toBeUndefined();
-  expect(performance.now() - from).toBeLessThan(patience(20));
+  expect(quickest(() => outerId(odd))).toBeLessThan(patience(20));
 });
