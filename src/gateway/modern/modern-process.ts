@@ -107,6 +107,8 @@ export class ModernProcess implements Occupant {
   }
 
   get idleSinceMs(): number | undefined {
+    // Nobody may come for it: whoever needs its place gets it.
+    if (this.#state === 'older') return Number.NEGATIVE_INFINITY;
     const isAsked = this.#waiting.values().some(({ request }) => request.method !== listenMethod);
     return isAsked ? undefined : this.#usedAtMs;
   }

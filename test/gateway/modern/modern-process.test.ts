@@ -273,6 +273,13 @@ describe('a process that has said that it is of an older revision (B1-09)', () =
     await vi.waitFor(() => expect(launch).toMatchObject({ isGone: true }));
   });
 
+  it('leaves its place at once to somebody else who needs it', async () => {
+    const { made, places } = start(60_000, ['-e', older()], { isKnown: false });
+    await ask(made);
+    const bob = { account: 'bob', idleSinceMs: undefined, isListenedTo: false, giveWay: () => undefined };
+    expect([places.take(bob), places.taken, made.giveAway(0)]).toEqual([undefined, 1, undefined]);
+  });
+
   it('is not given where it has ended since, and has not failed', async () => {
     const { made, places, restarts } = start(60_000, ['-e', older('process.exit(1);')], { isKnown: false });
     await ask(made);
