@@ -242,8 +242,7 @@ export class ModernProcess implements Occupant {
   }
 
   #gone(): void {
-    if (this.#state === 'older') this.giveWay();
-    else if (this.#state !== 'starting') this.#fail('backend_ended');
+    if (this.#state !== 'starting') this.#fail('backend_ended');
     // Some programs end at a first message that is not `initialize`.
     else if (this.#options.isKnown() && !this.#isTakenOver) this.#fail('backend_not_started');
     else this.#isOther();

@@ -59,5 +59,5 @@ it('is found in a line of 16 MiB sooner than that would be read (T-135, T-156)',
   expect(quickest(() => outerId(line))).toBeLessThan(quickest(() => JSON.parse(line.toString())));
   const odd = Buffer.from(`{${' '.repeat(4000)}${'"id" : "\\\\'.repeat(1000)}`);
   expect(outerId(odd)).toBeUndefined();
-  expect(quickest(() => outerId(odd))).toBeLessThan(patience(20));
+  expect(quickest(() => outerId(odd))).toBeLessThan(patience(5));
 });
