@@ -7,7 +7,7 @@ import { rowOfRuns, takeTurns } from './turns.ts';
 import { runWrk } from './wrk.ts';
 
 /** Connections of the load. */
-const connections = 32;
+export const callConnections = 32;
 
 /** Sessions the load of a session row goes through. */
 const loadSessions = 64;
@@ -60,7 +60,7 @@ export async function measureCalls(work: Work, pace: Pace, folder: string): Prom
       started.push({ name, subject, load });
     }
     const runs = await takeTurns(started, pace, ({ subject, load }, seconds) =>
-      runWrk(subject.server, load, { folder, connections, seconds }),
+      runWrk(subject.server, load, { folder, connections: callConnections, seconds }),
     );
     return started.map(({ name }, at) => {
       const mayBeRefused = work.isRefused === true && name !== 'koa';

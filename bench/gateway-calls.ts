@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { callConnections } from './calls.ts';
 import { type Gateway, type GatewayName, startGateway, stdioEcho } from './gateways.ts';
 import type { Pace } from './pace.ts';
 import { processTree, proportionalKilobytes } from './process-tree.ts';
@@ -8,6 +9,7 @@ import type { Row } from './report.ts';
 import { callBody, checkEcho, headersFor, type Load, openSession } from './requests.ts';
 import { collectGarbage, cores } from './server-process.ts';
 import type { StdioLoadTask } from './stdio-load.ts';
+import { startSubject } from './subjects.ts';
 import { type Measured, rowOfRuns, takeTurns } from './turns.ts';
 import { runWrk } from './wrk.ts';
 
@@ -24,7 +26,7 @@ type Run = (seconds: number, connections: number) => Promise<Measured>;
 
 /** Somebody whose turn it is, with a load for them. */
 interface Contender {
-  name: GatewayName;
+  name: GatewayName | 'koa';
   run: Run;
 }
 
@@ -65,27 +67,49 @@ async function runStdio(seconds: number, depth: number): Promise<Measured> {
   return JSON.parse(stdout) as Measured;
 }
 
-/** Puts contenders under load: with many connections, then with one, whose row is of the middle latency. */
-async function rowsOf(work: string, contenders: readonly Contender[], pace: Pace): Promise<Row[]> {
+/**
+ * Puts contenders under load: with many connections, then with one, whose row is of the middle latency.
+ * @param koa has turns beside that one connection, so that it is known how fast the machine was
+ */
+async function rowsOf(
+  work: string,
+  contenders: readonly Contender[],
+  pace: Pace,
+  koa?: Contender,
+): Promise<Row[]> {
   const many = await takeTurns(contenders, pace, ({ run }, seconds) => run(seconds, connections));
-  const one = await takeTurns(contenders, pace, ({ run }, seconds) => run(seconds, 1));
-  const alone = contenders.map(({ name }, at): Row => {
-    const { details, rounds: _rounds, ...row } = rowOfRuns(`${work}, one connection`, name, one[at] ?? []);
-    const { p50, ...others } = details;
-    return { ...row, value: Number(p50), unit: 'ms', details: others };
+  const alone = [...contenders, ...(koa ? [koa] : [])];
+  const one = await takeTurns(alone, pace, ({ run }, seconds) => run(seconds, 1));
+  const latencies = alone.map((contender, at): Row => {
+    const row = rowOfRuns(`${work}, one connection`, contender.name, one[at] ?? []);
+    const { p50, ...others } = row.details;
+    return contender === koa ? row : { ...row, value: Number(p50), unit: 'ms', details: others };
   });
-  return [...contenders.map(({ name }, at) => rowOfRuns(work, name, many[at] ?? [])), ...alone];
+  return [...contenders.map(({ name }, at) => rowOfRuns(work, name, many[at] ?? [])), ...latencies];
+}
+
+/** Bare Koa under the load it has in all parts, whatever that of the others is. */
+async function startKoa(folder: string): Promise<Contender & Pick<Gateway, 'stop'>> {
+  const { server, url, token } = await startSubject('koa', folder);
+  const load: Load = { url, method: 'POST', headers: headersFor('modern', token), body: callBody('modern') };
+  return {
+    name: 'koa',
+    run: (seconds) => runWrk(server, load, { folder, seconds, connections: callConnections }),
+    stop: () => server.stop(),
+  };
 }
 
 /** One program over standard input and output behind each, and what one more person costs them in memory. */
 async function measureStdio(pace: Pace, folder: string): Promise<Row[]> {
-  const gateways: Gateway[] = [];
+  const started: Pick<Gateway, 'stop'>[] = [];
   const contenders: Contender[] = [{ name: 'server itself', run: runStdio }];
   const memory: Row[] = [];
   try {
+    const koa = await startKoa(folder);
+    started.push(koa);
     for (const name of ['gatehouse', 'mcp-proxy', 'supergateway'] as const) {
       const gateway = await startGateway(name, folder, { people: warmUpPeople(name) + pace.people });
-      gateways.push(gateway);
+      started.push(gateway);
       await bringPeople(gateway, warmUpPeople(name));
       const before = await settledMemory(gateway);
       const load = await bringPeople(gateway, pace.people);
@@ -99,9 +123,9 @@ async function measureStdio(pace: Pace, folder: string): Promise<Row[]> {
       });
       contenders.push({ name, run: underWrk(gateway, load, folder) });
     }
-    return [...(await rowsOf('gateway to stdio', contenders, pace)), ...memory];
+    return [...(await rowsOf('gateway to stdio', contenders, pace, koa)), ...memory];
   } finally {
-    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await Promise.all(started.map((each) => each.stop()));
   }
 }
 

@@ -1,7 +1,8 @@
 /** What one round saw of a server. */
 export interface Round {
   perSecond: number;
-  /** Milliseconds. */
+  /** Latencies in milliseconds. */
+  p50: number;
   p99: number;
 }
 

@@ -64,6 +64,6 @@ export function rowOfRuns(
       'CPU µs': middle((run) => run.processorMicros),
       ...(failed > 0 ? { FAILED: failed } : {}),
     },
-    rounds: runs.map(({ perSecond, p99 }) => ({ perSecond, p99 })),
+    rounds: runs.map(({ perSecond, p50, p99 }) => ({ perSecond, p50, p99 })),
   };
 }

@@ -46,7 +46,11 @@ describe('turns', () => {
       value: 20,
       unit: '/s',
       details: { p50: 1, p99: 2, 'CPU µs': 100 },
-      rounds: [10, 30, 20].map((perSecond) => ({ perSecond, p99: 2 })),
+      rounds: [
+        { perSecond: 10, p50: 9, p99: 2 },
+        { perSecond: 30, p50: 1, p99: 2 },
+        { perSecond: 20, p50: 1, p99: 2 },
+      ],
     });
   });
 
