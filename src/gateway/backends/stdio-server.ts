@@ -80,6 +80,8 @@ export class StdioServer implements McpLike, Occupant {
   #isRefused = false;
   /** Whether it has said before that it does not know `server/discover`: one that was not asked may do better. */
   #saidOlder = false;
+  /** When its start counts as failed, whatever was tried until then. */
+  #startEndsMs = 0;
   #wakeTimer: NodeJS.Timeout | undefined;
   #usedAtMs: number;
   #begunMs = 0;
@@ -204,13 +206,16 @@ export class StdioServer implements McpLike, Occupant {
     return undefined;
   }
 
-  /** @param given what is to be used in place of a new process */
-  #wake(given?: GivenProcess): void {
+  /**
+   * @param given what is to be used in place of a new process
+   * @param startMs how long it may take until it is ready
+   */
+  #wake(given?: GivenProcess, startMs = this.#options.start.startMs()): void {
     const { launch, logger, name } = this.#options;
-    const startMs = this.#options.start.startMs();
     this.#state = 'starting';
     this.#saidOlder = given?.saidOlder === true;
     this.#begunMs = this.#options.nowMs();
+    this.#startEndsMs = this.#begunMs + startMs;
     clearTimeout(this.#wakeTimer);
     this.#start = new ProcessStart(given ? async () => given.process : launch, {
       launched: (process) => this.#begin(process),
@@ -224,9 +229,15 @@ export class StdioServer implements McpLike, Occupant {
       );
       this.#lose('backend_start_timed_out');
     });
+    if (this.#saidOlder) this.#start.after(startMs / 2, () => this.#beginUnasked());
   }
 
-  #beginAgain(): void {
+  /** Begins with a process that was not asked what it speaks, in the time that is left. */
+  #beginUnasked(): void {
+    this.#beginAgain(Math.max(0, this.#startEndsMs - this.#options.nowMs()));
+  }
+
+  #beginAgain(startMs?: number): void {
     const waiting = this.#queue.takeAll();
     this.#start?.over();
     if (this.#process) this.#ending = this.#process.end();
@@ -235,7 +246,7 @@ export class StdioServer implements McpLike, Occupant {
     const opening = this.#opening;
     const isSent = opening && this.#waiting.has(opening.id) && !waiting.includes(opening);
     for (const request of isSent ? [opening, ...waiting] : waiting) this.#queue.push(request);
-    this.#wake();
+    this.#wake(undefined, startMs);
   }
 
   #begin(process: StdioProcess): void {
@@ -245,6 +256,11 @@ export class StdioServer implements McpLike, Occupant {
       tooLong: () => this.#heardTooMuch(),
       gone: () => this.#gone(),
     };
+    // One that was given may have ended before it was listened to.
+    if (process.isGone) {
+      this.#gone();
+      return;
+    }
     if (this.#told.wasInitialized) process.write({ jsonrpc: '2.0', id: ownIds, ...this.#told.initialize });
     // The first initialize is the front's own, and nothing comes before its answer.
     else this.#flush();
@@ -252,7 +268,7 @@ export class StdioServer implements McpLike, Occupant {
 
   #gone(): void {
     if (this.#state !== 'starting') this.#lose('backend_ended');
-    else if (this.#saidOlder) this.#beginAgain();
+    else if (this.#saidOlder) this.#beginUnasked();
     else this.#lose('backend_not_started');
   }
 
@@ -264,6 +280,7 @@ export class StdioServer implements McpLike, Occupant {
   #ready(): void {
     this.#start?.over();
     this.#state = 'ready';
+    this.#saidOlder = false;
     this.#readySinceMs = this.#options.nowMs();
     this.#options.failures.mended();
   }
@@ -367,7 +384,7 @@ export class StdioServer implements McpLike, Occupant {
     // Nobody asked for it, or nobody waits any more.
     if (method === undefined) return;
     if (method === 'initialize' && !isResult && this.#saidOlder) {
-      this.#beginAgain();
+      this.#beginUnasked();
       return;
     }
     this.#waiting.delete(id);
@@ -384,7 +401,8 @@ export class StdioServer implements McpLike, Occupant {
   /** A new process has answered `initialize`: it is told what the last knew, and gets what waits. */
   #restarted(isResult: boolean): void {
     if (!isResult) {
-      this.#lose('backend_not_started');
+      if (this.#saidOlder) this.#beginUnasked();
+      else this.#lose('backend_not_started');
       return;
     }
     this.#ready();

@@ -1,6 +1,7 @@
 // An MCP server of 2025-06-18 written by hand, as some are. Its first argument is what it does with a first message it
 // does not know: "mute" drops it, "hasty" ends, "confused" answers it with an empty result, "curt" with an error and ends a
-// moment later, "offended" with an error, and so all that follows.
+// moment later, "offended" with an error, and so all that follows; "sulky" answers with an error and then nothing more, and
+// "failing" ends a second after it is asked anything more, and answers nothing where it is started again.
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -9,7 +10,7 @@ const say = (message: object): void => void process.stdout.write(`${JSON.stringi
 const tool = { name: 'echo', inputSchema: { type: 'object' } };
 
 let isFirst = true;
-let isOffended = false;
+let wasAsked = false;
 for await (const line of createInterface({ input: process.stdin })) {
   const {
     id,
@@ -29,9 +30,15 @@ for await (const line of createInterface({ input: process.stdin })) {
     await pause(20);
     process.exit(1);
   }
-  isOffended ||= isFirst && method !== 'initialize' && manner === 'offended';
+  if (wasAsked && manner === 'failing') {
+    await pause(1000);
+    process.exit(1);
+  }
+  const isSilent = manner === 'sulky' ? wasAsked : manner === 'failing' && method === 'initialize';
+  wasAsked ||= isFirst && method !== 'initialize';
   isFirst = false;
-  if (isOffended) refuse();
+  if (isSilent) continue;
+  if (wasAsked && ['offended', 'sulky', 'failing'].includes(manner)) refuse();
   else if (method === 'initialize')
     answer({
       protocolVersion: '2025-06-18',
