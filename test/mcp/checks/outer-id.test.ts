@@ -43,21 +43,28 @@ it.each([
   expect(outerId(Buffer.from(text))).toBeUndefined();
 });
 
-/** How long something takes when nothing comes in between, in milliseconds: the quickest of three. */
-function quickest(work: () => unknown): number {
-  const times = Array.from({ length: 3 }, () => {
-    const began = performance.now();
-    work();
-    return performance.now() - began;
-  });
-  return Math.min(...times);
+/** How long each takes when nothing comes in between, in milliseconds: the quickest of five, which they have in turn. */
+function quickest(...works: (() => unknown)[]): number[] {
+  const times = works.map(() => Number.POSITIVE_INFINITY);
+  for (let turn = 0; turn < 5; turn++)
+    for (const [at, work] of works.entries()) {
+      const began = performance.now();
+      work();
+      times[at] = Math.min(times[at] ?? 0, performance.now() - began);
+    }
+  return times;
 }
 
 it('is found in a line of 16 MiB sooner than that would be read (T-135, T-156)', () => {
   const line = Buffer.from(`{"result":[${'"a",'.repeat(4_000_000)}0],"id":1}`);
   expect(outerId(line)).toBe(1);
-  expect(quickest(() => outerId(line))).toBeLessThan(quickest(() => JSON.parse(line.toString())));
+  const [toFind = 0, toRead] = quickest(
+    () => outerId(line),
+    () => JSON.parse(line.toString()),
+  );
+  expect(toFind).toBeLessThan(toRead ?? 0);
   const odd = Buffer.from(`{${' '.repeat(4000)}${'"id" : "\\\\'.repeat(1000)}`);
   expect(outerId(odd)).toBeUndefined();
-  expect(quickest(() => outerId(odd))).toBeLessThan(patience(5));
+  const [toFindNone] = quickest(() => outerId(odd));
+  expect(toFindNone).toBeLessThan(patience(5));
 });
