@@ -267,8 +267,13 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   #gone(): void {
-    if (this.#state !== 'starting') this.#lose('backend_ended');
-    else if (this.#saidOlder) this.#beginUnasked();
+    if (this.#state === 'starting') this.#notStarted();
+    else this.#lose('backend_ended');
+  }
+
+  /** The process does not serve: another begins where it may be for what it was asked before. */
+  #notStarted(): void {
+    if (this.#saidOlder) this.#beginUnasked();
     else this.#lose('backend_not_started');
   }
 
@@ -401,8 +406,7 @@ export class StdioServer implements McpLike, Occupant {
   /** A new process has answered `initialize`: it is told what the last knew, and gets what waits. */
   #restarted(isResult: boolean): void {
     if (!isResult) {
-      if (this.#saidOlder) this.#beginUnasked();
-      else this.#lose('backend_not_started');
+      this.#notStarted();
       return;
     }
     this.#ready();
