@@ -111,6 +111,14 @@ export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUp
     );
 }
 
+/** Gives what says on standard error that a new database was made beside keys that had one, it seems. @param data folder */
+function announceNewDatabase(data: string, stderr: CommandIo['stderr']): (keysFrom: number) => void {
+  return (keysFrom) =>
+    void stderr.write(
+      `There was no database in ${printableLine(data)}, though its key file is of ${new Date(keysFrom * 1000).toISOString().slice(0, 10)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup.\n`,
+    );
+}
+
 /** How often it is looked whether another process still has the database for itself, in milliseconds. */
 const lookAgainMs = 250;
 
@@ -130,8 +138,8 @@ async function waitWhileHeld(
 }
 
 /**
- * Opens a data folder, and says on standard error where its database has to be brought up, or another process is waited
- * for that has it for itself.
+ * Opens a data folder, and says on standard error where its database has to be brought up, is a new one beside old keys,
+ * or another process is waited for that has it for itself.
  * @param data path of the folder
  * @param signal ends the wait
  * @throws StorageFault, such as DatabaseHeld where another process reads the database and lets nobody write; KeyFileFault; the
@@ -145,7 +153,10 @@ export async function openInstallation(
   for (let mayBeFree = false; ; ) {
     await waitWhileHeld(data, stderr, signal);
     try {
-      return await openDataFolder(data, { beforeUpgrade: announceUpgrade(stderr) });
+      return await openDataFolder(data, {
+        beforeUpgrade: announceUpgrade(stderr),
+        beginsAnew: announceNewDatabase(data, stderr),
+      });
     } catch (error) {
       if (!(error instanceof DatabaseHeld)) throw error;
       const isHeld = lookAtDatabase(databaseIn(data)) === 'held';

@@ -21,7 +21,16 @@ export interface DataFolderOptions {
   now?: () => number;
   /** Is told that the database is of an earlier version and is about to be brought to the schema of this one. */
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
+  /**
+   * Is told that there is no database, or an empty file in its place, beside keys that were there before: a new one was
+   * made, and what an earlier one held is not in it (T-172).
+   * @param keysFrom when the keys were last written, epoch seconds
+   */
+  beginsAnew?: (keysFrom: number) => void;
 }
+
+/** Keys that are younger are of this start, of one beside it, or of one that ended midway, in seconds. */
+const freshSeconds = 60;
 
 /** The clock of the machine, epoch seconds. */
 export const machineClock = (): number => Math.floor(Date.now() / 1000);
@@ -69,6 +78,14 @@ export function provideFolder(folder: string): string[] {
   throw new StorageFault(notWritable(folder));
 }
 
+/** Gives when the keys of a folder without a database were written, epoch seconds; undefined where that is as it should be. */
+function keysLeftAlone(database: string, file: string, nowSeconds: number): number | undefined {
+  if ((statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
+  const keys = statSync(file, { throwIfNoEntry: false });
+  const keysFrom = keys && Math.floor(keys.mtimeMs / 1000);
+  return keysFrom !== undefined && nowSeconds - keysFrom > freshSeconds ? keysFrom : undefined;
+}
+
 /**
  * Opens a data folder: `gatehouse.db` (one SQLite file, with its `-wal` and `-shm` while it is open) and
  * `gatehouse.keys.json`, both readable by their owner alone. What is missing is made.
@@ -77,7 +94,7 @@ export function provideFolder(folder: string): string[] {
  */
 export async function openDataFolder(
   folder: string,
-  { now = machineClock, beforeUpgrade }: DataFolderOptions = {},
+  { now = machineClock, beforeUpgrade, beginsAnew }: DataFolderOptions = {},
 ): Promise<DataFolder> {
   if (typeof folder !== 'string')
     throw new StorageFault("openDataFolder takes the path of a folder, such as './gatehouse-data'.");
@@ -85,10 +102,12 @@ export async function openDataFolder(
   const file = join(folder, dataFiles.keys);
   provideFolder(folder);
   try {
+    const keysFrom = keysLeftAlone(database, file, now());
     // New keys would not open what a database holds already.
     if (!existsSync(database)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
     const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
+    if (keysFrom !== undefined) beginsAnew?.(keysFrom);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     throw explainFolder(error, folder);

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -139,6 +139,20 @@ describe('gatehouse serve', () => {
       expectEnd(serve(['--data', damaged, '--port', '0']), 7, /^The database is damaged\. Put a backup/),
     ]);
     expect(readFileSync(join(damaged, 'gatehouse.db'), 'utf8')).toBe('no database at all');
+  });
+
+  it('says that it begins anew where the database is gone and its keys are not (T-172)', async () => {
+    const data = await newInstallation();
+    rmSync(join(data, 'gatehouse.db'));
+    const yesterday = new Date(Date.now() - 86_400_000);
+    utimesSync(join(data, 'gatehouse.keys.json'), yesterday, yesterday);
+    const program = serve(['--data', data, '--port', '0']);
+    await program.waitFor('stdout', /Gatehouse/);
+    await program.waitFor(
+      'stderr',
+      /^There was no database in \/.*, though its key file is of \d{4}-\d\d-\d\d: a new one was made, .*restore a backup\.\n/,
+    );
+    await program.stop();
   });
 
   it('names every problem of a config file at once, with the nearest names', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { KeySchedule } from '../../../src/crypto/key-schedule.ts';
@@ -57,6 +57,39 @@ describe('a data folder', () => {
     await expect(openDataFolder(folder)).rejects.toThrow(KeyFileFault);
     await expect(openDataFolder(folder)).rejects.toThrow(/Put the key file back beside it/);
     expect(existsSync(join(folder, 'gatehouse.keys.json'))).toBe(false);
+  });
+
+  it.each(['deleted', 'emptied'])(
+    'whose database was %s beside its keys tells that it begins anew (T-172)',
+    async (how) => {
+      const folder = testFolder();
+      const [database, keys] = [join(folder, 'gatehouse.db'), join(folder, 'gatehouse.keys.json')];
+      const told: number[] = [];
+      const open = async (): Promise<void> => {
+        const { storage } = await openDataFolder(folder, { beginsAnew: (keysFrom) => told.push(keysFrom) });
+        await storage.close();
+      };
+      await open();
+      const keysFrom = Math.floor(Date.now() / 1000) - 86_400;
+      utimesSync(keys, keysFrom, keysFrom);
+      await open();
+      expect(told).toEqual([]);
+      if (how === 'deleted') rmSync(database);
+      else writeFileSync(database, '');
+      await open();
+      await open();
+      expect(told).toEqual([keysFrom]);
+    },
+  );
+
+  it('that a first start left with keys alone tells nothing', async () => {
+    const folder = testFolder();
+    await (await openDataFolder(folder)).storage.close();
+    rmSync(join(folder, 'gatehouse.db'));
+    const told: number[] = [];
+    const { storage } = await openDataFolder(folder, { beginsAnew: (keysFrom) => told.push(keysFrom) });
+    await storage.close();
+    expect(told).toEqual([]);
   });
 
   it('whose keys others can read is refused, and the message says how to close them (T-163)', async () => {
