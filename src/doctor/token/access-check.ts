@@ -90,6 +90,11 @@ export const accessCheck: Check = {
           'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
           { evidence },
         );
+      if (token.receivedAt === undefined)
+        return unknown(
+          `The MCP server refused, ${said}, the token of the kept login, which may have been revoked: log in again (gatehouse login), or see with --active whether a new token is taken.`,
+          { evidence },
+        );
       return fail(
         `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${aud === undefined ? '' : ` (aud ${quote(aud)})`}.`,
         `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,

@@ -61,6 +61,18 @@ describe('the token that is looked at', () => {
     expect(server.asked().filter((line) => line === 'POST /token')).toHaveLength(1);
   });
 
+  it('of a kept login that was revoked meanwhile is no fault of the server', async () => {
+    const { kept, server } = await keptLogin({ accessToken: 'revoked' });
+    const { finding } = await examined(server.url, tokenChecks, { login: { kept } });
+    expect(finding('TOKEN-ACCEPTED')).toMatchObject({
+      verdict: 'unknown',
+      saw: expect.stringMatching(
+        /refused, with "Bearer .*the token of the kept login.*log in again.*--active/,
+      ),
+    });
+    expect(finding('TOKEN-SESSION')).toMatchObject({ verdict: 'unknown', because: 'TOKEN-ACCEPTED' });
+  });
+
   it('is missing without a login, and the report says how to get one', async () => {
     const server = await startServer();
     const { finding } = await examined(server.url, tokenChecks, { login: { kept: createMemoryStore() } });
