@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { randomSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { cookieName } from '../cookie-name.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { csrfToken, csrfTokens, FormRefused, readForm } from '../interactions/form.ts';
@@ -201,7 +202,7 @@ export function createAccountPages(
   const { artifacts, sessions, url, csrfKeys, now } = options;
   const { origin, pathname, protocol } = new URL(url);
   const secure = protocol === 'https:';
-  const visitorCookie = secure ? '__Secure-gatehouse-visitor' : 'gatehouse-visitor';
+  const visitorCookie = cookieName(url, 'visitor', 'path');
 
   /** The name of a browser in which nobody is logged in: ties forms to it. */
   function visitorOf(ctx: Context): string {

@@ -1,4 +1,5 @@
 import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
+import { cookieName } from '../cookie-name.ts';
 import type { PersonalRequest } from './account-request.ts';
 
 /** What it works with. */
@@ -17,7 +18,7 @@ const shownSeconds = 300;
 function cookieOf({ url }: PersonalRequest) {
   const { pathname, protocol } = new URL(url);
   const secure = protocol === 'https:';
-  const name = secure ? '__Secure-gatehouse-recovery-codes' : 'gatehouse-recovery-codes';
+  const name = cookieName(url, 'recovery-codes', 'path');
   const path = `${pathname}/${freshCodesPage}`;
   return { name, attributes: { httpOnly: true, sameSite: 'strict', secure, path, signed: false } } as const;
 }

@@ -1,3 +1,4 @@
+import { cookieName } from '../cookie-name.ts';
 import type { AccountRequest } from './account-request.ts';
 
 /** Enough to choose a password; whoever takes longer opens the link again, which works until it is used. */
@@ -9,7 +10,7 @@ const keyShape = /^[\w-]{1,64}$/;
 function cookieOf({ url }: AccountRequest) {
   const { pathname, protocol } = new URL(url);
   const secure = protocol === 'https:';
-  const name = secure ? '__Secure-gatehouse-reset' : 'gatehouse-reset';
+  const name = cookieName(url, 'reset', 'path');
   // Lax: the link is opened out of mail and chat, and the page it leads on to has to get the cookie.
   const path = `${pathname}/reset`;
   return { name, attributes: { httpOnly: true, sameSite: 'lax', secure, path, signed: true } } as const;

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { equalSecrets, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import { normalizeEmail } from '../../storage/accounts.ts';
+import { cookieName } from '../cookie-name.ts';
 
 /** How long a browser is remembered after a login. */
 const keptSeconds = 365 * 86_400;
@@ -19,10 +20,11 @@ export interface KnownDevices {
 /**
  * Creates the memory of browsers: it is in their cookies, and cannot be forged without the key.
  * @param keys cookie keys of the installation; the first makes cookies, all are taken
- * @param secure whether cookies go over https alone
+ * @param issuer its scheme decides whether cookies go over https alone
  */
-export function createKnownDevices(keys: readonly string[], secure: boolean): KnownDevices {
-  const cookie = secure ? '__Host-gatehouse-device' : 'gatehouse-device';
+export function createKnownDevices(keys: readonly string[], issuer: string): KnownDevices {
+  const secure = issuer.startsWith('https:');
+  const cookie = cookieName(issuer, 'device', 'host');
   const proofsOf = (device: string, email: string): string[] =>
     keys.map((key) => keyedDigest(key, 'device', normalizeEmail(email), device));
   return {

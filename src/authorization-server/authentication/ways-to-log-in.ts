@@ -41,7 +41,7 @@ export function createWaysToLogIn(options: WaysToLogInOptions): WaysToLogIn {
   const secondFactor = createSecondFactor(storage.oneTimeCodes, box, now);
   const challenges = createChallenges(artifacts, box, now);
   const passkeys = createPasskeys({ store: storage.passkeys, challenges, issuer, now });
-  const devices = createKnownDevices(cookieKeys, issuer.startsWith('https:'));
+  const devices = createKnownDevices(cookieKeys, issuer);
   const authentication = createAuthentication({
     accounts,
     login,

@@ -5,6 +5,7 @@ import { proofAlgorithms } from '../../oauth/dpop.ts';
 import { privateKeyAlgorithms } from '../../oauth/signature-algorithms.ts';
 import type { AccountStore } from '../../storage/accounts.ts';
 import { supportedAuthMethods } from '../client-metadata.ts';
+import { cookieName } from '../cookie-name.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
@@ -142,7 +143,8 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     cookies: {
       keys: keys.cookies,
       names: {
-        session: secure ? '__Host-gatehouse-session' : 'gatehouse-session',
+        session: cookieName(issuer, 'session', 'host'),
+        // Each is for the path of one login alone, which no other server has.
         interaction: secure ? '__Secure-gatehouse-interaction' : 'gatehouse-interaction',
         resume: secure ? '__Secure-gatehouse-resume' : 'gatehouse-resume',
       },

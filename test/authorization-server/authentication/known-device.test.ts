@@ -3,8 +3,8 @@ import { createKnownDevices } from '../../../src/authorization-server/authentica
 import { serveSteps } from '../../support/koa-step.ts';
 
 /** Serves a page that remembers the browser for ada, and one that says whether it is known for a name. */
-async function serve(keys: string[], secure = false): Promise<string> {
-  const devices = createKnownDevices(keys, secure);
+async function serve(keys: string[]): Promise<string> {
+  const devices = createKnownDevices(keys, 'http://127.0.0.1:3000');
   return serveSteps([
     (ctx) => {
       const email = String(ctx.query.email);
@@ -44,7 +44,7 @@ describe('a browser in which somebody has logged in', () => {
 
   it('is remembered in a cookie that no script reads, and over https no other host sets (T-121)', async () => {
     expect(await remembered(await serve(['key']), 'ada')).toMatch(
-      /^gatehouse-device=[^;]+; path=\/; expires=[^;]+; samesite=lax; httponly$/i,
+      /^gatehouse-device-3000=[^;]+; path=\/; expires=[^;]+; samesite=lax; httponly$/i,
     );
   });
 });

@@ -6,19 +6,21 @@
 // src/authorization-server/authentication/answer-login.ts
 // src/authorization-server/authentication/ways-to-log-in.ts
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, openConsent, register } from '../../support/oauth.ts';
 import { grace } from '../../support/served.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { idsIn, openAccount, submitWithId } from './support/account.ts';
 
-const sessionCookie = 'gatehouse-session';
 const hour = 3600;
 
 let gatehouse: RunningGatehouse;
 let client: string;
+let sessionCookie: string;
 beforeAll(async () => {
   gatehouse = await startGatehouse({ login: { sessionSeconds: 10 * hour, sessionIdleSeconds: 4 * hour } });
+  sessionCookie = cookieName(gatehouse.url, 'session', 'host');
   await gatehouse.administration.accounts.add(grace.email, grace.password);
   client = (await register(gatehouse.url)).client_id;
 });

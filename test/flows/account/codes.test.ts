@@ -5,10 +5,12 @@
 // src/authorization-server/authentication/second-factor.ts
 // src/authorization-server/views/account/codes.ts
 // src/authorization-server/views/code.ts
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, openConsent, redeem, register } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
@@ -173,11 +175,11 @@ describe('one-time codes', () => {
     const { visitor, recovery } = await turnOn();
     const [first = '', second = ''] = recovery;
     const shown = `${gatehouse.url}/account/codes/new`;
-    const cookie = visitor.cookies.get('gatehouse-recovery-codes') ?? '';
+    const name = cookieName(gatehouse.url, 'recovery-codes', 'path');
+    const cookie = visitor.cookies.get(name) ?? '';
+    expect(cookie).not.toBe('');
     expect(Buffer.from(cookie, 'base64url').toString('latin1')).not.toContain(first);
-    const forged = visitor.copy((name, value) =>
-      name === 'gatehouse-recovery-codes' ? `${value.slice(0, -4)}AAAA` : value,
-    );
+    const forged = visitor.copy((at, value) => (at === name ? `${value.slice(0, -4)}AAAA` : value));
     expect((await forged.open(shown)).url).toBe(`${gatehouse.url}/account/codes`);
 
     const elsewhere = createVisitor();
@@ -185,7 +187,7 @@ describe('one-time codes', () => {
     const on = await elsewhere.open(`${gatehouse.url}/account/codes`);
     const renewed = await elsewhere.submit(on, '/account/codes/recovery', []);
     expect(renewed.url).toBe(shown);
-    const thief = elsewhere.copy((name, value) => (name === 'gatehouse-recovery-codes' ? cookie : value));
+    const thief = elsewhere.copy((at, value) => (at === name ? cookie : value));
     expect((await thief.open(shown)).url).toBe(`${gatehouse.url}/account/codes`);
 
     await elsewhere.submit(on, '/account/codes/off', []);

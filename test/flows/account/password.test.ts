@@ -7,9 +7,11 @@
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/account-access.ts
+
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { operate } from '../../cli/support/installation.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, tryAccess } from '../../support/oauth.ts';
@@ -175,7 +177,7 @@ describe('a reset link', () => {
       expect(await scanned.text()).not.toContain(key);
       const cookie = scanned.headers.getSetCookie().find((line) => line.includes(key)) ?? '';
       expect(cookie).toMatch(
-        /^gatehouse-reset=[\w-]{22}; path=\/account\/reset; expires=[^;]+; samesite=lax; httponly$/,
+        /^gatehouse-reset-\d+=[\w-]{22}; path=\/account\/reset; expires=[^;]+; samesite=lax; httponly$/,
       );
     }
     const visitor = createVisitor();
@@ -185,7 +187,7 @@ describe('a reset link', () => {
     expect((await visitor.submit(page, '/account/reset', twice(fresh))).html).toContain(
       'The password was set',
     );
-    expect(visitor.cookies.get('gatehouse-reset')).toBeUndefined();
+    expect(visitor.cookies.get(cookieName(gatehouse.url, 'reset', 'path'))).toBeUndefined();
     expect(gatehouse.log.join('')).not.toContain(key);
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
 import {
@@ -57,7 +58,7 @@ beforeAll(async () => {
   artefacts.set('refresh token', spent.tokens.refresh_token);
   artefacts.set('ID token', String((spent.tokens as unknown as { id_token: string }).id_token));
   artefacts.set('interaction', open.url.slice(open.url.lastIndexOf('/') + 1));
-  artefacts.set('session', visitor.cookies.get('gatehouse-session') ?? '');
+  artefacts.set('session', visitor.cookies.get(cookieName(gatehouse.url, 'session', 'host')) ?? '');
   artefacts.set('state', spent.flow.state);
   artefacts.set('client id', clientId);
   artefacts.set('client secret', String(confidential.client_secret));
@@ -136,7 +137,9 @@ describe('a value of another kind', () => {
   );
 
   it.each(but('session'))('like %s is no session (T-031)', async (kind) => {
-    const changed = visitor.copy((name, value) => (name === 'gatehouse-session' ? artefact(kind) : value));
+    const changed = visitor.copy((name, value) =>
+      name === cookieName(gatehouse.url, 'session', 'host') ? artefact(kind) : value,
+    );
     const response = await changed.request(authorization(gatehouse, clientId, { prompt: 'none' }).url);
     expect(response.headers.get('location')).toContain('error=login_required');
   });

@@ -1,7 +1,9 @@
 // Flows of src/authorization-server/logout/logout-endpoints.ts, src/authorization-server/logout/engine-feature.ts and
 // src/authorization-server/interactions/own-form.ts.
+
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { generateSigningKey } from '../../../src/crypto/keys.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
@@ -57,7 +59,7 @@ describe('a logout', () => {
     const done = await browser.submit(await browser.open(end()), '/session/end/confirm', [['logout', 'yes']]);
     expect([done.response.status, done.url]).toEqual([200, `${gatehouse.url}/session/end/success`]);
     expect(done.html).toContain('You are logged out');
-    expect(browser.cookies.get('gatehouse-session')).toBeUndefined();
+    expect(browser.cookies.get(cookieName(gatehouse.url, 'session', 'host'))).toBeUndefined();
     expect([await isLoggedIn(browser), await isLoggedIn(copy)]).toEqual([false, false]);
     expect(await tryAccess(gatehouse.mcpUrl, kept.access_token)).toBe(200);
     expect((await refresh(gatehouse.url, client, kept.refresh_token)).status).toBe(200);

@@ -2,17 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, openConsent, register } from '../../support/oauth.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-const sessionCookie = 'gatehouse-session';
-
 let gatehouse: RunningGatehouse;
 let client: string;
+let sessionCookie: string;
 beforeAll(async () => {
   gatehouse = await startGatehouse();
+  sessionCookie = cookieName(gatehouse.url, 'session', 'host');
   client = (await register(gatehouse.url)).client_id;
 });
 afterAll(() => gatehouse.stop());
@@ -66,14 +67,33 @@ describe('a login session', () => {
   });
 });
 
+describe('two servers on one host', () => {
+  it('leave each other their logins, as browsers keep cookies whatever the port', async () => {
+    const other = await startGatehouse();
+    try {
+      const visitor = await loggedIn();
+      const elsewhere = (await register(other.url)).client_id;
+      await approve(authorization(other, elsewhere), { visitor });
+      expect(await stateOf(visitor)).toBe('consent_required');
+      expect(await stateOf(visitor, other, elsewhere)).toBe('consent_required');
+      const page = await visitor.open(`${other.url}/session/end`);
+      await visitor.submit(page, '/session/end/confirm', [['logout', 'yes']]);
+      expect(await stateOf(visitor, other, elsewhere)).toBe('login_required');
+      expect(await stateOf(visitor)).toBe('consent_required');
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
 describe('a cookie', () => {
-  it.each([sessionCookie, `${sessionCookie}.sig`])(
-    'of which one character differs is no login, and no fault: %s (T-121)',
-    async (changed) => {
+  it.each(['', '.sig'])(
+    'of which one character differs is no login, and no fault: its name and %j (T-121)',
+    async (end) => {
       const visitor = await loggedIn();
       for (const at of [0, 10, 20]) {
         const tampered = visitor.copy((name, value) => {
-          if (name !== changed) return value;
+          if (name !== `${sessionCookie}${end}`) return value;
           return `${value.slice(0, at)}${value[at] === 'A' ? 'B' : 'A'}${value.slice(at + 1)}`;
         });
         expect(await stateOf(tampered)).toBe('login_required');
@@ -172,6 +192,7 @@ describe('a cookie', () => {
     const visitor = createVisitor();
     await approve(authorization(first, id), { visitor });
     await first.stop();
+    const port = Number(new URL(first.url).port);
     const data = await openDataFolder(folder);
     await data.storage.close();
     const fresh = 'a fresh key of enough characters to sign with';
@@ -179,7 +200,7 @@ describe('a cookie', () => {
       [[fresh, ...data.keys.cookies], 'consent_required'],
       [[fresh], 'login_required'],
     ] as const) {
-      const next = await startGatehouse({ folder, keys: { ...data.keys, cookies: [...cookies] } });
+      const next = await startGatehouse({ folder, port, keys: { ...data.keys, cookies: [...cookies] } });
       expect(await stateOf(visitor.copy(), next, id)).toBe(state);
       await next.stop();
     }

@@ -1,8 +1,10 @@
 // Flows of src/authorization-server/engine/adapter.ts.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cookieName } from '../../../src/authorization-server/cookie-name.ts';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { approve, authorization, redeem, refresh, register, tryAccess } from '../../support/oauth.ts';
 import { createVisitor } from '../../support/visitor.ts';
@@ -46,7 +48,7 @@ beforeAll(async () => {
     'second access token': second.access_token,
     'second refresh token': second.refresh_token,
     'ID token': String((first as typeof first & { id_token?: string }).id_token),
-    'session cookie': visitor.cookies.get('gatehouse-session') ?? '',
+    'session cookie': visitor.cookies.get(cookieName(gatehouse.url, 'session', 'host')) ?? '',
     // The value is the page's own path; without its signature it opens nothing (T-015).
     'interaction cookie': visitor.cookies.get('gatehouse-interaction.sig') ?? '',
     'wrong refresh token': 'wrong-refresh-token',
