@@ -2,7 +2,6 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
-import { loadSettings, loadSome } from '../config/load.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { dataFiles } from '../storage/sqlite/data-folder.ts';
 import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
@@ -11,6 +10,7 @@ import { isMountedReadOnly, openReadOnly } from '../storage/sqlite/read-only.ts'
 import { CliError } from './cli-error.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type CommandIo, printableLine, processIo } from './output.ts';
+import { loadSettingsReader } from './settings-on-demand.ts';
 
 /** Where the commands of an operator find the installation. */
 export interface InstallationOptions {
@@ -62,10 +62,11 @@ function requireFolder(folder: string): void {
  * @returns its path, absolute
  * @throws CliError where the file does not tell, because of a SettingsRefused; SettingsRefused
  */
-function locateData(options: InstallationOptions): string {
-  const folder = namedDataFolder(options);
+async function locateData(options: InstallationOptions): Promise<string> {
+  const folder = await namedDataFolder(options);
   // A misspelt `data` leads to a folder with nothing in it: the fault says more than that.
-  if (options.data === undefined && !hasDatabase(folder)) loadSettings(options.config, {});
+  if (options.data === undefined && !hasDatabase(folder))
+    (await loadSettingsReader()).loadSettings(options.config, {});
   return folder;
 }
 
@@ -75,8 +76,9 @@ function locateData(options: InstallationOptions): string {
  * @returns its path, absolute
  * @throws CliError where the file does not tell, because of a SettingsRefused
  */
-export function namedDataFolder({ config, data }: InstallationOptions): string {
+export async function namedDataFolder({ config, data }: InstallationOptions): Promise<string> {
   if (data !== undefined) return resolve(data);
+  const { loadSome } = await loadSettingsReader();
   try {
     return loadSome(config, ['data']).data;
   } catch (error) {
@@ -97,8 +99,8 @@ export function namedDataFolder({ config, data }: InstallationOptions): string {
  * @returns its path, absolute
  * @throws CliError where there is no installation; SettingsRefused
  */
-export function findDataFolder(options: InstallationOptions): string {
-  const data = locateData(options);
+export async function findDataFolder(options: InstallationOptions): Promise<string> {
+  const data = await locateData(options);
   requireDatabase(data);
   return data;
 }
@@ -180,7 +182,7 @@ export async function withAdministration<T>(
   mayCreate: boolean,
   work: (administration: ReturnType<typeof createAdministration>) => Promise<T>,
 ): Promise<T> {
-  const data = locateData(options);
+  const data = await locateData(options);
   if (!mayCreate) requireDatabase(data);
   else if (options.data !== undefined) requireFolder(data);
   const isReadOnly = hasDatabase(data) && isMountedReadOnly(data);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { loadSettings, loadSome } from '../../config/load.ts';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine } from '../output.ts';
+import { loadSettingsReader } from '../settings-on-demand.ts';
 
 interface AccessOptions extends InstallationOptions {
   json?: boolean;
@@ -11,7 +11,11 @@ interface AccessOptions extends InstallationOptions {
 }
 
 /** What the link a person is given begins with: the public URL of the command or the settings, whatever anybody's request says (T-106). */
-function baseOf({ config, publicUrl: given }: AccessOptions): { base: string; isGuessed: boolean } {
+async function baseOf({
+  config,
+  publicUrl: given,
+}: AccessOptions): Promise<{ base: string; isGuessed: boolean }> {
+  const { loadSettings, loadSome } = await loadSettingsReader();
   const { publicUrl } =
     given === undefined ? loadSome(config, ['publicUrl']) : loadSettings(undefined, { publicUrl: given });
   return publicUrl === undefined
@@ -30,7 +34,7 @@ export function registerAccountAccess(
   command('reset <email>', 'print a link with which a person sets a new password; it works once, for an hour')
     .option('--public-url <url>', 'where people reach the server, where the settings do not say it')
     .action(async (email: string, options: AccessOptions) => {
-      const { base, isGuessed } = baseOf(options);
+      const { base, isGuessed } = await baseOf(options);
       const reset = await withAdministration(options, false, ({ accounts }) =>
         accounts.startPasswordReset(email),
       );

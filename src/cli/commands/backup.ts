@@ -21,8 +21,8 @@ export function registerBackup(program: Command, io: CommandIo = processIo()): v
     .option('--config <file>', 'config file of the server')
     .option('--no-keys', 'leave the key file out: the backup is useless without it, to you and to thieves')
     .option('--json', 'print JSON')
-    .action((target: string, options: BackupOptions) => {
-      const data = findDataFolder(options);
+    .action(async (target: string, options: BackupOptions) => {
+      const data = await findDataFolder(options);
       const backup = backUpDataFolder(data, target, options.keys);
       const sentences = [
         `Wrote ${join(backup.folder, 'gatehouse.db')}, ${backup.bytes} bytes, checked.`,

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { AdministrationRefused } from '../../authorization-server/administration/administration-refused.ts';
-import { loadSome } from '../../config/load.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
+import { loadSettingsReader } from '../settings-on-demand.ts';
 import { nameFlags } from './client-flags.ts';
 import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
@@ -78,7 +78,7 @@ export function registerClientAdd(command: AddClientCommand, io: CommandIo): voi
       const client = toClient(name, options);
       const isOff =
         client.grantTypes?.includes('client_credentials') &&
-        !loadSome(options.config, ['clients']).clients.clientCredentials;
+        !(await loadSettingsReader()).loadSome(options.config, ['clients']).clients.clientCredentials;
       const added = await withAdministration(options, false, ({ clients }) => clients.add(client)).catch(
         (error: unknown) => {
           if (!(error instanceof AdministrationRefused)) throw error;

@@ -1,6 +1,6 @@
-import { loadSome } from '../../config/load.ts';
 import { withAdministration } from '../open-administration.ts';
 import { type CommandIo, formatJson } from '../output.ts';
+import { loadSettingsReader } from '../settings-on-demand.ts';
 import { parseWhole } from '../whole-number.ts';
 import type { AddClientCommand, ClientOptions } from './client-options.ts';
 
@@ -17,6 +17,7 @@ export function registerClientInvite(command: AddClientCommand, io: CommandIo): 
     .option('--uses <n>', 'how many clients can be registered with it', parseWhole(1, 10_000), 1)
     .option('--days <n>', 'how long it is good', parseWhole(1, 365), 7)
     .action(async ({ uses, days, ...options }: InviteOptions) => {
+      const { loadSome } = await loadSettingsReader();
       const { registration } = loadSome(options.config, ['clients']).clients;
       const invitation = await withAdministration(options, false, ({ clients }) =>
         clients.invite({ uses, lifeSeconds: days * daySeconds }),

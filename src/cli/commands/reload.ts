@@ -26,9 +26,11 @@ function refusal({ problems }: Refused, where: string): string {
 }
 
 /** A file that does not say where the data is cannot be used by a server either: gives what is wrong with it. */
-function locate(options: InstallationOptions): { folder: string } | { refused: Refused; advice: string } {
+async function locate(
+  options: InstallationOptions,
+): Promise<{ folder: string } | { refused: Refused; advice: string }> {
   try {
-    return { folder: findDataFolder(options) };
+    return { folder: await findDataFolder(options) };
   } catch (error) {
     const refused = [error, (error as Error).cause].find((one) => one instanceof SettingsRefused);
     if (!refused) throw error;
@@ -67,7 +69,7 @@ export function registerReload(program: Command, io: CommandIo = processIo()): v
     'reload',
     'have the running servers read their config file again: routes change at once, the rest at their next start',
   ).action(async (options: ReloadCommandOptions) => {
-    const found = locate(options);
+    const found = await locate(options);
     if ('folder' in found)
       return report(await askServers(found.folder, { method: 'POST', path: '/reload' }), options.json, io);
     if (options.json) io.stdout.write(formatJson(found.refused));

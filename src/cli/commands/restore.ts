@@ -33,7 +33,7 @@ export function registerRestore(program: Command, io: CommandIo = processIo()): 
       '\nConsents, tokens, codes and logins of the backup end, because those that were used up or revoked since would be\nalive again. With --replace, clients that were denied and accounts that were disabled since\nstay so where the database that is replaced can be read. Passwords and accounts are as they were: look through them\nwith gatehouse account list.',
     )
     .action(async (backup: string, options: RestoreCommandOptions) => {
-      const data = namedDataFolder(options);
+      const data = await namedDataFolder(options);
       const keptLogins = options.keepLogins === true;
       const restored = await restoreDataFolder({
         backup,

@@ -77,7 +77,7 @@ export function registerRoutes(program: Command, io: CommandIo = processIo()): v
     'routes',
     'show how the routes of the running servers stand: processes, sessions, failures',
   ).action(async (options: RoutesOptions) => {
-    const asked = await askServers(findDataFolder(options), { method: 'GET', path: '/routes' });
+    const asked = await askServers(await findDataFolder(options), { method: 'GET', path: '/routes' });
     const servers = asked.answered.map(({ pid, body }) => ({ pid, routes: body as Status[] }));
     io.stdout.write(
       options.json
