@@ -79,23 +79,23 @@ describe('an operator’s command', () => {
     const write = (settings: string) => writeFileSync(config, settings);
     const faulty = { data, routes: { a: { backend: { comand: 'x' } } } };
     write(JSON.stringify(faulty));
-    expect(findDataFolder({ config })).toBe(data);
+    expect(await findDataFolder({ config })).toBe(data);
     const count = await withAdministration({ config }, false, async ({ accounts }) => accounts.list());
     expect(count).toHaveLength(1);
 
     write('{ "data": ');
-    expect(() => findDataFolder({ config })).toThrow(
+    await expect(findDataFolder({ config })).rejects.toThrow(
       expect.objectContaining({
         exitCode: 2,
         message: expect.stringContaining('is not valid JSON'),
         hint: expect.stringContaining('--data'),
       }),
     );
-    expect(findDataFolder({ config, data })).toBe(data);
+    expect(await findDataFolder({ config, data })).toBe(data);
     expect(await withAdministration({ config, data }, false, async () => 1)).toBe(1);
 
     write(JSON.stringify({ dta: data }));
-    expect(() => findDataFolder({ config })).toThrow(/dta: .*did you mean data\?/);
+    await expect(findDataFolder({ config })).rejects.toThrow(/dta: .*did you mean data\?/);
     await expect(withAdministration({ config }, true, async () => 1)).rejects.toThrow(/did you mean data\?/);
     expect(existsSync(join(config, '..', 'data'))).toBe(false);
   });
