@@ -20,10 +20,10 @@ export interface InstallationOptions {
 
 const databaseIn = (folder: string): string => join(folder, dataFiles.database);
 
-/** @returns whether a data folder has a database. @throws CliError where it cannot be looked for */
+/** @returns whether a data folder has a database; an empty file is none. @throws CliError where it cannot be looked for */
 export function hasDatabase(folder: string): boolean {
   try {
-    return statSync(databaseIn(folder), { throwIfNoEntry: false }) !== undefined;
+    return (statSync(databaseIn(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',
@@ -117,7 +117,7 @@ export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUp
 function announceNewDatabase(data: string, stderr: CommandIo['stderr']): (keysFrom: number) => void {
   return (keysFrom) =>
     void stderr.write(
-      `There was no database in ${printableLine(data)}, though its key file is of ${new Date(keysFrom * 1000).toISOString().slice(0, 10)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup.\n`,
+      `There was no database in ${printableLine(data)}, though its keys are of ${new Date(keysFrom * 1000).toISOString().slice(0, 10)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
     );
 }
 

@@ -20,7 +20,7 @@ export interface KnownDevices {
 /**
  * Creates the memory of browsers: it is in their cookies, and cannot be forged without the key.
  * @param keys cookie keys of the installation; the first makes cookies, all are taken
- * @param issuer its scheme decides whether cookies go over https alone
+ * @param issuer names the cookie; its scheme decides whether that goes over https alone
  */
 export function createKnownDevices(keys: readonly string[], issuer: string): KnownDevices {
   const secure = issuer.startsWith('https:');

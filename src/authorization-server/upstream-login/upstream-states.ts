@@ -67,7 +67,7 @@ function clientOf(purpose: UpstreamPurpose): string {
 export function createUpstreamStates(options: UpstreamStatesOptions): UpstreamStates {
   const { artifacts, box, secure, now } = options;
   const prefix = secure ? '__Host-gatehouse-upstream' : 'gatehouse-upstream';
-  const cookieName = (id: string): string => `${prefix}-${id.slice(0, 16)}`;
+  const stateCookie = (id: string): string => `${prefix}-${id.slice(0, 16)}`;
   const attributes = { httpOnly: true, sameSite: 'lax', secure, path: '/', signed: false } as const;
   /** The cookie stands for this state and this client in one browser. */
   const browserDigest = (cookie: string, id: string, purpose: UpstreamPurpose): string =>
@@ -92,7 +92,7 @@ export function createUpstreamStates(options: UpstreamStatesOptions): UpstreamSt
           ...(purpose.purpose === 'link' ? { accountId: purpose.accountId } : undefined),
         }),
       );
-      ctx.cookies.set(cookieName(id), cookie, { ...attributes, maxAge: stateSeconds * 1000 });
+      ctx.cookies.set(stateCookie(id), cookie, { ...attributes, maxAge: stateSeconds * 1000 });
     },
 
     async claim(ctx, upstream, value) {
@@ -101,13 +101,13 @@ export function createUpstreamStates(options: UpstreamStatesOptions): UpstreamSt
       const row = await artifacts.find(kind, id);
       if (!row) return 'state_unknown';
       const { browser, ...state } = openPayload<UpstreamState & { browser: string }>(box, kind, row);
-      const cookie = ctx.cookies.get(cookieName(id), { signed: false }) ?? '';
+      const cookie = ctx.cookies.get(stateCookie(id), { signed: false }) ?? '';
       if (!equalSecrets(browserDigest(cookie, id, state.purpose), browser)) return 'state_of_other_browser';
       if (state.upstream !== upstream) return 'state_of_other_upstream';
       if (row.expiresAt <= now()) return 'state_expired';
       const result = await artifacts.commit([{ type: 'remove', kind, id, mustExist: true }]);
       if (!result.committed) return 'state_used';
-      ctx.cookies.set(cookieName(id), null, attributes);
+      ctx.cookies.set(stateCookie(id), null, attributes);
       return state;
     },
   };

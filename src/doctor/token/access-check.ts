@@ -78,6 +78,13 @@ export const accessCheck: Check = {
       const aud = readClaims(token.accessToken)?.payload.aud;
       const said =
         refusal.challenge === null ? 'without WWW-Authenticate' : `with ${quote(refusal.challenge)}`;
+      const isKept = token.receivedAt === undefined;
+      const advice = `log in again (gatehouse login)${subject.active ? '' : ', or see with --active whether a new token is taken'}`;
+      if (refusal.status === 403 && isKept)
+        return unknown(
+          `The MCP server answered 403 ${said} to the token of the kept login, which may have fewer scopes than it wants: ${advice}.`,
+          { evidence },
+        );
       if (refusal.status === 403)
         return fail(
           `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
@@ -90,13 +97,14 @@ export const accessCheck: Check = {
           'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
           { evidence },
         );
-      if (token.receivedAt === undefined)
+      const audience = aud === undefined ? '' : ` (aud ${quote(aud)})`;
+      if (isKept)
         return unknown(
-          `The MCP server refused, ${said}, the token of the kept login, which may have been revoked: log in again (gatehouse login), or see with --active whether a new token is taken.`,
+          `The MCP server refused, ${said}, the token of the kept login${audience}, which may have been revoked: ${advice}.`,
           { evidence },
         );
       return fail(
-        `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${aud === undefined ? '' : ` (aud ${quote(aud)})`}.`,
+        `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${audience}.`,
         `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
         { evidence },
       );

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createKeyFile } from '../../crypto/key-file.ts';
+import { createKeyFile, readKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type SchemaUpgrade, type Storage, StorageFault } from '../storage.ts';
@@ -24,7 +24,7 @@ export interface DataFolderOptions {
   /**
    * Is told that there is no database, or an empty file in its place, beside keys that were there before: a new one was
    * made, and what an earlier one held is not in it (T-172).
-   * @param keysFrom when the keys were last written, epoch seconds
+   * @param keysFrom when the oldest of the keys was made, epoch seconds
    */
   beginsAnew?: (keysFrom: number) => void;
 }
@@ -78,12 +78,13 @@ export function provideFolder(folder: string): string[] {
   throw new StorageFault(notWritable(folder));
 }
 
-/** Gives when the keys of a folder without a database were written, epoch seconds; undefined where that is as it should be. */
+/** Gives when the keys of a folder without a database were made, epoch seconds; undefined where that is as it should be. */
 function keysLeftAlone(database: string, file: string, nowSeconds: number): number | undefined {
-  if ((statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
-  const keys = statSync(file, { throwIfNoEntry: false });
-  const keysFrom = keys && Math.floor(keys.mtimeMs / 1000);
-  return keysFrom !== undefined && nowSeconds - keysFrom > freshSeconds ? keysFrom : undefined;
+  const hasDatabase = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (hasDatabase || !existsSync(file)) return undefined;
+  const { sealing, cookies, signing } = readKeyFile(file);
+  const keysFrom = Math.min(...[...sealing, ...cookies, ...signing].map(({ createdAt }) => createdAt));
+  return nowSeconds - keysFrom > freshSeconds ? keysFrom : undefined;
 }
 
 /**

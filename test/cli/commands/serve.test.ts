@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -144,13 +144,17 @@ describe('gatehouse serve', () => {
   it('says that it begins anew where the database is gone and its keys are not (T-172)', async () => {
     const data = await newInstallation();
     rmSync(join(data, 'gatehouse.db'));
-    const yesterday = new Date(Date.now() - 86_400_000);
-    utimesSync(join(data, 'gatehouse.keys.json'), yesterday, yesterday);
+    const keys = join(data, 'gatehouse.keys.json');
+    const earlier = readFileSync(keys, 'utf8').replace(
+      /"createdAt":\s*(\d+)/g,
+      (_all, at) => `"createdAt": ${Number(at) - 86_400}`,
+    );
+    writeFileSync(keys, earlier);
     const program = serve(['--data', data, '--port', '0']);
     await program.waitFor('stdout', /Gatehouse/);
     await program.waitFor(
       'stderr',
-      /^There was no database in \/.*, though its key file is of \d{4}-\d\d-\d\d: a new one was made, .*restore a backup\.\n/,
+      /^There was no database in \/.*, though its keys are of \d{4}-\d\d-\d\d: a new one was made, .*restore a backup, with --replace\.\n/,
     );
     await program.stop();
   });

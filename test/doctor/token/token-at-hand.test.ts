@@ -73,6 +73,16 @@ describe('the token that is looked at', () => {
     expect(finding('TOKEN-SESSION')).toMatchObject({ verdict: 'unknown', because: 'TOKEN-ACCEPTED' });
   });
 
+  it('of a kept login that has too few scopes is no fault of the server either', async () => {
+    const { kept, server } = await keptLogin();
+    server.change('POST /mcp', () => ({ status: 403 }));
+    const { finding } = await examined(server.url, tokenChecks, { login: { kept } });
+    expect(finding('TOKEN-ACCEPTED')).toMatchObject({
+      verdict: 'unknown',
+      saw: expect.stringMatching(/answered 403 .*may have fewer scopes than it wants: log in again/),
+    });
+  });
+
   it('is missing without a login, and the report says how to get one', async () => {
     const server = await startServer();
     const { finding } = await examined(server.url, tokenChecks, { login: { kept: createMemoryStore() } });

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { KeySchedule } from '../../../src/crypto/key-schedule.ts';
@@ -63,22 +63,26 @@ describe('a data folder', () => {
     'whose database was %s beside its keys tells that it begins anew (T-172)',
     async (how) => {
       const folder = testFolder();
-      const [database, keys] = [join(folder, 'gatehouse.db'), join(folder, 'gatehouse.keys.json')];
+      const database = join(folder, 'gatehouse.db');
+      const madeAt = Math.floor(Date.now() / 1000);
+      let now = madeAt;
       const told: number[] = [];
       const open = async (): Promise<void> => {
-        const { storage } = await openDataFolder(folder, { beginsAnew: (keysFrom) => told.push(keysFrom) });
+        const { storage } = await openDataFolder(folder, {
+          now: () => now,
+          beginsAnew: (keysFrom) => told.push(keysFrom),
+        });
         await storage.close();
       };
       await open();
-      const keysFrom = Math.floor(Date.now() / 1000) - 86_400;
-      utimesSync(keys, keysFrom, keysFrom);
+      now += 86_400;
       await open();
       expect(told).toEqual([]);
       if (how === 'deleted') rmSync(database);
       else writeFileSync(database, '');
       await open();
       await open();
-      expect(told).toEqual([keysFrom]);
+      expect(told).toEqual([madeAt]);
     },
   );
 
