@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client as ClientV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as TransportV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -94,7 +95,7 @@ describe('gatehouse stdio', () => {
 
   it('waits for another process that brings a database up for as long as that takes, and says so (T-174)', async () => {
     const data = await earlierDataFolder();
-    const holder = runProgram('test/storage/sqlite/hold-alone.ts', [join(data, 'gatehouse.db'), '7000']);
+    const holder = runProgram('test/storage/sqlite/hold-alone.ts', [join(data, 'gatehouse.db'), '60000']);
     onTestFinished(() => holder.stop());
     await holder.waitFor('stdout', /held/);
     const both = Array.from({ length: 2 }, () => start(['--data', data]));
@@ -102,6 +103,9 @@ describe('gatehouse stdio', () => {
       await program.waitFor('stderr', /^Another process has the database for itself, .* Waiting for it\.\n/);
       program.process.stdin?.write(lines(initialize('2025-11-25')));
     }
+    // Longer than SQLite itself waits while a database is opened.
+    await pause(5_500);
+    holder.process.stdin?.write('let go\n');
     expect(await holder.ended).toBe(0);
     for (const program of both) {
       await program.waitFor('stdout', /"id":0,/);
@@ -109,7 +113,7 @@ describe('gatehouse stdio', () => {
       program.process.stdin?.end();
     }
     expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
-  }, 30_000);
+  }, 60_000);
 
   it('ends within two seconds of the end of its input, of its reader, or of a signal (B1-05, T-150)', async () => {
     const data = await newInstallation();
