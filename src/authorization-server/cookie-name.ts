@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * Gives the name of a cookie. Browsers keep cookies by host and path, whatever the port: the name says of a server on a
@@ -14,6 +14,6 @@ export function cookieName(url: string, what: string, reach: 'host' | 'path'): s
   const { protocol, port, pathname } = new URL(url);
   const prefix = protocol !== 'https:' ? '' : reach === 'host' ? '__Host-' : '__Secure-';
   const path = reach === 'host' ? pathname.replace(/\/+$/, '') : '';
-  const place = [port, path && createHash('sha256').update(path).digest('base64url').slice(0, 8)];
+  const place = [port, path && hash('sha256', path, 'base64url').slice(0, 8)];
   return [`${prefix}gatehouse-${what}`, ...place.filter(Boolean)].join('-');
 }

@@ -1,9 +1,9 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdministration } from '../authorization-server/administration/administration.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
-import { dataFiles } from '../storage/sqlite/data-folder.ts';
+import { dataFiles, holdsDatabase } from '../storage/sqlite/data-folder.ts';
 import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { isMountedReadOnly, openReadOnly } from '../storage/sqlite/read-only.ts';
@@ -23,7 +23,7 @@ const databaseIn = (folder: string): string => join(folder, dataFiles.database);
 /** @returns whether a data folder has a database; an empty file is none. @throws CliError where it cannot be looked for */
 export function hasDatabase(folder: string): boolean {
   try {
-    return (statSync(databaseIn(folder), { throwIfNoEntry: false })?.size ?? 0) > 0;
+    return holdsDatabase(folder);
   } catch {
     throw new CliError(
       'This user cannot enter the data folder.',

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+// All of jose is nearly four times as many modules, and every command of an operator loads this one.
 import { exportJWK } from 'jose/key/export';
 import { generateKeyPair } from 'jose/key/generate/keypair';
 import type { SealingKey } from './sealed-box.ts';

@@ -78,10 +78,15 @@ export function provideFolder(folder: string): string[] {
   throw new StorageFault(notWritable(folder));
 }
 
+/** Whether a data folder has a database; an empty file is none. */
+export function holdsDatabase(folder: string): boolean {
+  return (statSync(join(folder, dataFiles.database), { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 /** Gives when the keys of a folder without a database were made, epoch seconds; undefined where that is as it should be. */
-function keysLeftAlone(database: string, file: string, nowSeconds: number): number | undefined {
-  const hasDatabase = (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (hasDatabase || !existsSync(file)) return undefined;
+function keysLeftAlone(folder: string, nowSeconds: number): number | undefined {
+  const file = join(folder, dataFiles.keys);
+  if (holdsDatabase(folder) || !existsSync(file)) return undefined;
   const { sealing, cookies, signing } = readKeyFile(file);
   const keysFrom = Math.min(...[...sealing, ...cookies, ...signing].map(({ createdAt }) => createdAt));
   return nowSeconds - keysFrom > freshSeconds ? keysFrom : undefined;
@@ -103,7 +108,7 @@ export async function openDataFolder(
   const file = join(folder, dataFiles.keys);
   provideFolder(folder);
   try {
-    const keysFrom = keysLeftAlone(database, file, now());
+    const keysFrom = keysLeftAlone(folder, now());
     // New keys would not open what a database holds already.
     if (!existsSync(database)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });

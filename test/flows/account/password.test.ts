@@ -7,7 +7,6 @@
 // src/authorization-server/views/account/password.ts
 // src/authorization-server/views/account/frame.ts
 // src/cli/commands/account-access.ts
-
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

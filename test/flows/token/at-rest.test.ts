@@ -1,5 +1,4 @@
 // Flows of src/authorization-server/engine/adapter.ts.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
