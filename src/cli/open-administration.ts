@@ -8,6 +8,7 @@ import { DatabaseHeld, lookAtDatabase } from '../storage/sqlite/held-alone.ts';
 import { type DataFolder, openDataFolder, type SchemaUpgrade } from '../storage/sqlite/index.ts';
 import { isMountedReadOnly, openReadOnly } from '../storage/sqlite/read-only.ts';
 import { CliError } from './cli-error.ts';
+import { describeMissingDatabase } from './database-missing.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type CommandIo, printableLine, processIo } from './output.ts';
 import { loadSettingsReader } from './settings-on-demand.ts';
@@ -117,7 +118,7 @@ export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUp
 function announceNewDatabase(data: string, stderr: CommandIo['stderr']): (keysFrom: number) => void {
   return (keysFrom) =>
     void stderr.write(
-      `There was no database in ${printableLine(data)}, though its keys are of ${new Date(keysFrom * 1000).toISOString().slice(0, 10)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
+      `${describeMissingDatabase(data, keysFrom)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
     );
 }
 

@@ -28,7 +28,7 @@ export function describeCarriedOver(carried: CarriedOver): string[] {
     [renewedTokens > 0, `Registration access tokens that stay those of now: ${renewedTokens}.`],
     [
       returnedAccounts.length > 0,
-      `Accounts that are back, though they had been removed: ${list(returnedAccounts)}. To remove one again: gatehouse account remove EMAIL`,
+      `Accounts that are back, which were not in the database that was replaced: ${list(returnedAccounts)}. To remove one again: gatehouse account remove EMAIL`,
     ],
     [
       olderPasswords.length > 0,

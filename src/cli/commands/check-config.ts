@@ -10,6 +10,7 @@ import { adviseOnSettings } from '../../settings-advice.ts';
 import { adviseOnFolder, inspectDataFolder } from '../../storage/sqlite/index.ts';
 import { findUnusable } from '../../upstream/examination/configured.ts';
 import { CliError } from '../cli-error.ts';
+import { describeMissingDatabase } from '../database-missing.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { InstallationOptions } from '../open-administration.ts';
 import { type CommandIo, formatJson, processIo } from '../output.ts';
@@ -77,13 +78,18 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
         ...adviseOnFolder(settings.data),
       ];
       const data = await inspectDataFolder(settings.data);
+      if (data.state === 'new' && data.keysFrom !== undefined)
+        warnings.push(
+          `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start makes a new one, without accounts and logins. If there was one before, restore a backup first, with --replace.`,
+        );
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {
         if (options.config === undefined)
           io.stdout.write('No config file is named with --config: these are the defaults.\n');
         if (options.print) io.stdout.write(formatJson(showSettings(settings)));
         for (const warning of warnings) io.stdout.write(`Warning: ${warning}\n`);
-        if (data.state === 'new') io.stdout.write(`The first start makes ${settings.data}.\n`);
+        if (data.state === 'new' && data.keysFrom === undefined)
+          io.stdout.write(`The first start makes ${settings.data}.\n`);
         if (data.state === 'ready' && data.upgrade)
           io.stdout.write(
             `The next start brings the database from schema ${data.upgrade.from} to ${data.upgrade.to}, which earlier versions do not know. Make a backup first: ${programName} backup before-upgrade --data ${shellWord(settings.data)}\n`,

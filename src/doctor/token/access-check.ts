@@ -79,7 +79,7 @@ export const accessCheck: Check = {
       const said =
         refusal.challenge === null ? 'without WWW-Authenticate' : `with ${quote(refusal.challenge)}`;
       const isKept = token.receivedAt === undefined;
-      const advice = `log in again (gatehouse login)${subject.active ? '' : ', or see with --active whether a new token is taken'}`;
+      const advice = 'log in again (gatehouse login), or see with --active whether a new token is taken';
       if (refusal.status === 403 && isKept)
         return unknown(
           `The MCP server answered 403 ${said} to the token of the kept login, which may have fewer scopes than it wants: ${advice}.`,
@@ -91,16 +91,16 @@ export const accessCheck: Check = {
           'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
           { evidence },
         );
-      if (isForNoToken(refusal.challenge))
-        return fail(
-          `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
-          'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
-          { evidence },
-        );
       const audience = aud === undefined ? '' : ` (aud ${quote(aud)})`;
       if (isKept)
         return unknown(
           `The MCP server refused, ${said}, the token of the kept login${audience}, which may have been revoked: ${advice}.`,
+          { evidence },
+        );
+      if (isForNoToken(refusal.challenge))
+        return fail(
+          `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
+          'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
           { evidence },
         );
       return fail(

@@ -35,23 +35,20 @@ async function keptToken(subject: Subject): Promise<TokenAtHand> {
 }
 
 /**
- * A token to look at: that of the examination's own login, else that of a login the user keeps. Not a probe, as the
- * token of a session changes.
+ * A token to look at: that of the examination's own login where it may log in, else that of a login the user keeps. Not a
+ * probe, as the token of a session changes.
  * @param subject the server under examination
  */
 export async function tokenAtHand(subject: Subject): Promise<TokenAtHand> {
   if (!subject.active) return keptToken(subject);
   const session = await subject.fact(firstSession);
-  if (session.kind === 'open') {
-    const { found, held, redemption } = session;
-    return {
-      kind: 'held',
-      accessToken: held.accessToken,
-      resource: found.resource,
-      issuer: found.authorizationServer.issuer,
-      receivedAt: Math.floor(redemption.atMs / 1000),
-    };
-  }
-  const kept = await keptToken(subject);
-  return kept.kind === 'held' ? kept : { kind: 'missing', judgement: session.judgement };
+  if (session.kind === 'missing') return session;
+  const { found, held, redemption } = session;
+  return {
+    kind: 'held',
+    accessToken: held.accessToken,
+    resource: found.resource,
+    issuer: found.authorizationServer.issuer,
+    receivedAt: Math.floor(redemption.atMs / 1000),
+  };
 }

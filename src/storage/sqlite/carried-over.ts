@@ -6,7 +6,7 @@ export interface CarriedOver {
   disabledAccounts: string[];
   /** How many clients have the registration access token of now, not that of then. */
   renewedTokens: number;
-  /** E-mail addresses of accounts that are back, though they were not there any more. */
+  /** E-mail addresses of accounts that are back, though the database that was replaced did not have them. */
   returnedAccounts: string[];
   /** E-mail addresses of accounts whose password is an older one again. */
   olderPasswords: string[];

@@ -4,7 +4,7 @@ import { createKeyFile, readKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type SchemaUpgrade, type Storage, StorageFault } from '../storage.ts';
-import { notWritable } from './open.ts';
+import { checkNotLost, notWritable } from './open.ts';
 import { openSqliteStorage } from './storage.ts';
 
 /** An opened data folder: what `createGatehouse` needs to keep its state. */
@@ -84,7 +84,7 @@ export function holdsDatabase(folder: string): boolean {
 }
 
 /** Gives when the keys of a folder without a database were made, epoch seconds; undefined where that is as it should be. */
-function keysLeftAlone(folder: string, nowSeconds: number): number | undefined {
+export function keysLeftAlone(folder: string, nowSeconds: number): number | undefined {
   const file = join(folder, dataFiles.keys);
   if (holdsDatabase(folder) || !existsSync(file)) return undefined;
   const { sealing, cookies, signing } = readKeyFile(file);
@@ -108,9 +108,10 @@ export async function openDataFolder(
   const file = join(folder, dataFiles.keys);
   provideFolder(folder);
   try {
+    checkNotLost(database);
     const keysFrom = keysLeftAlone(folder, now());
     // New keys would not open what a database holds already.
-    if (!existsSync(database)) await createKeyFile(file, now());
+    if (!holdsDatabase(folder)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
     const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
     if (keysFrom !== undefined) beginsAnew?.(keysFrom);

@@ -1,21 +1,23 @@
-import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeyFileFault, readKeyFile } from '../../crypto/key-file.ts';
 import { keysAt } from '../../crypto/key-schedule.ts';
 import { type SchemaUpgrade, StorageFault } from '../storage.ts';
 import { isDamage, isFullDisk } from './causes.ts';
-import { dataFiles } from './data-folder.ts';
+import { dataFiles, holdsDatabase, keysLeftAlone, machineClock } from './data-folder.ts';
 import { requireWritable } from './folder-access.ts';
 import { DatabaseHeld, isBusy } from './held-alone.ts';
 import { requireFittingKeys } from './installation.ts';
 import { findUpgrade, requireKnownSchema } from './migrate.ts';
-import { explain } from './open.ts';
+import { checkNotLost, explain } from './open.ts';
 
 /** What a data folder is like, without a change to it. */
 export type DataFolderState =
-  /** There is no database yet: the first start makes it. */
-  | { state: 'new' }
+  /**
+   * There is no database yet: the next start makes it. With when the oldest of its keys was made, epoch seconds, where they
+   * are older than a first start leaves them: it seems that there was a database (T-172).
+   */
+  | { state: 'new'; keysFrom?: number }
   /** With an upgrade, where the next start brings it to another schema. */
   | { state: 'ready'; bytes: number; upgrade?: SchemaUpgrade }
   /** A sentence that says what to do. */
@@ -29,11 +31,13 @@ export async function inspectDataFolder(folder: string): Promise<DataFolderState
   const file = join(folder, dataFiles.database);
   try {
     requireWritable(folder);
-    const keyFile = join(folder, dataFiles.keys);
-    const isNew = !statSync(file, { throwIfNoEntry: false });
-    if (isNew && !existsSync(keyFile)) return { state: 'new' };
-    const keys = keysAt(readKeyFile(keyFile), Math.floor(Date.now() / 1000));
-    if (isNew) return { state: 'new' };
+    checkNotLost(file);
+    const now = machineClock();
+    if (!holdsDatabase(folder)) {
+      const keysFrom = keysLeftAlone(folder, now);
+      return { state: 'new', ...(keysFrom !== undefined && { keysFrom }) };
+    }
+    const keys = keysAt(readKeyFile(join(folder, dataFiles.keys)), now);
     const db = new Database(file, { readonly: true, timeout: 5_000 });
     try {
       requireKnownSchema(db);

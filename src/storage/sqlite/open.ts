@@ -47,8 +47,12 @@ function checkSettings(db: Database.Database): string[] {
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
-/** A log without its database belongs to one that was lost; a new one in its place would delete it as well (T-172). */
-function checkNotLost(file: string): void {
+/**
+ * A log without its database belongs to one that was lost; a new one in its place would delete it as well (T-172).
+ * @param file path of the database
+ * @throws StorageFault where there is such a log
+ */
+export function checkNotLost(file: string): void {
   const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size(file) === 0 && size(`${file}-wal`) > 0)
     throw new StorageFault(

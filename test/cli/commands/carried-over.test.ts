@@ -24,7 +24,7 @@ it.each<[string, Parameters<typeof describeCarriedOver>[0], RegExp[]]>([
     [
       /stay disabled: a/,
       /tokens.*: 2/,
-      /b\. To remove one again: gatehouse account remove/,
+      /back, which were not in the database that was replaced: b\. To remove one again: gatehouse account remove/,
       /c\. .*account reset/,
     ],
   ],

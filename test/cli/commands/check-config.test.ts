@@ -1,8 +1,9 @@
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { registerCheckConfig } from '../../../src/cli/commands/check-config.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
+import { openDataFolder } from '../../../src/storage/sqlite/index.ts';
 import { testFolder } from '../../client/support/folder.ts';
 import { earlierDataFolder } from '../../storage/sqlite/earlier-database.ts';
 import { newInstallation } from '../support/installation.ts';
@@ -67,6 +68,19 @@ describe('gatehouse check-config', () => {
     const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
     expect(stdout).toContain('\nWarning: All users of this machine may write to the data folder (mode 777)');
     expect(error).toBeUndefined();
+  });
+
+  it('warns of a data folder that lost its database, and makes none (T-172)', async () => {
+    const data = testFolder();
+    const { storage } = await openDataFolder(data, { now: () => 86_400 });
+    await storage.close();
+    rmSync(join(data, 'gatehouse.db'));
+    const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
+    expect(stdout).toMatch(
+      /\nWarning: No database was found in .*, though its keys are of 1970-01-02: the next start makes a new one, .*restore a backup first, with --replace\.\nThe settings can be used\.\n$/,
+    );
+    expect(error).toBeUndefined();
+    expect(readdirSync(data)).toEqual(['gatehouse.keys.json']);
   });
 
   it('names every problem of the settings', async () => {

@@ -4,7 +4,6 @@ import { firstSession } from '../../../src/doctor/login/session.ts';
 import { tokenAtHand } from '../../../src/doctor/token/token-at-hand.ts';
 import { tokenChecks } from '../../../src/doctor/token/token-checks.ts';
 import { examined } from '../support/examine.ts';
-import { headlessLogin } from '../support/login.ts';
 import { startServer } from '../support/server.ts';
 import { subjectOf } from '../support/subject.ts';
 
@@ -73,6 +72,16 @@ describe('the token that is looked at', () => {
     expect(finding('TOKEN-SESSION')).toMatchObject({ verdict: 'unknown', because: 'TOKEN-ACCEPTED' });
   });
 
+  it('of a kept login that is refused without a reason is no fault of the server', async () => {
+    const { kept, server } = await keptLogin();
+    server.change('POST /mcp', () => ({ status: 401, headers: { 'www-authenticate': 'Bearer' } }));
+    const { finding } = await examined(server.url, tokenChecks, { login: { kept } });
+    expect(finding('TOKEN-ACCEPTED')).toMatchObject({
+      verdict: 'unknown',
+      saw: expect.stringMatching(/the token of the kept login.*log in again.*--active/),
+    });
+  });
+
   it('of a kept login that has too few scopes is no fault of the server either', async () => {
     const { kept, server } = await keptLogin();
     server.change('POST /mcp', () => ({ status: 403 }));
@@ -92,10 +101,12 @@ describe('the token that is looked at', () => {
     });
   });
 
-  it('is the kept one where an active examination has nobody to log in', async () => {
-    const { kept, server } = await keptLogin();
+  it('is never the kept one of an examination that may log in, also where nobody does', async () => {
+    const { kept, server, credential } = await keptLogin();
+    const before = server.requests.length;
     const { finding } = await examined(server.url, tokenChecks, { active: true, login: { kept } });
-    expect(finding('TOKEN-ACCEPTED').verdict).toBe('pass');
-    expect(headlessLogin({ kept }).kept).toBe(kept);
+    expect(finding('TOKEN-ACCEPTED').verdict).not.toBe('pass');
+    const sent = server.requests.slice(before).map(({ headers }) => headers.authorization);
+    expect(sent).not.toContain(`Bearer ${credential.accessToken}`);
   });
 });

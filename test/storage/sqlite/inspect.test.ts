@@ -15,6 +15,32 @@ describe('a look at a data folder', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it.each(['deleted', 'emptied'])(
+    'finds one new whose database was %s, and when its keys were made where that is long ago (T-172)',
+    async (how) => {
+      const folder = testFolder();
+      const made = Math.floor(Date.now() / 1000) - 86_400;
+      for (const now of [undefined, () => made]) {
+        for (const name of readdirSync(folder)) rmSync(join(folder, name));
+        await (await openDataFolder(folder, now && { now })).storage.close();
+        if (how === 'deleted') rmSync(join(folder, 'gatehouse.db'));
+        else writeFileSync(join(folder, 'gatehouse.db'), '');
+        const names = readdirSync(folder);
+        expect(await inspectDataFolder(folder)).toEqual({ state: 'new', ...(now && { keysFrom: made }) });
+        expect(readdirSync(folder)).toEqual(names);
+      }
+    },
+  );
+
+  it('finds a log whose database is gone, which the server refuses without a new key file (T-172)', async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, 'gatehouse.db-wal'), 'what was committed last');
+    const fault = expect.stringContaining('The database is gone, but its log');
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'faulty', fault });
+    await expect(openDataFolder(folder)).rejects.toThrow('The database is gone, but its log');
+    expect(readdirSync(folder)).toEqual(['gatehouse.db-wal']);
+  });
+
   it('finds one ready while a server uses it', async () => {
     const folder = testFolder();
     const { storage } = await openDataFolder(folder);
@@ -86,7 +112,6 @@ describe('a look at a data folder', () => {
       fault: expect.stringContaining('The key file belongs to another database.'),
     });
     rmSync(join(folder, 'gatehouse.db'));
-    expect(await inspectDataFolder(folder)).toEqual({ state: 'new' });
     writeFileSync(keys, 'garbage');
     expect(await inspectDataFolder(folder)).toMatchObject({
       state: 'faulty',
