@@ -80,7 +80,7 @@ export function registerCheckConfig(program: Command, io: CommandIo = processIo(
       const data = await inspectDataFolder(settings.data);
       if (data.state === 'new' && data.keysFrom !== undefined)
         warnings.push(
-          `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start makes a new one, without accounts and logins. If there was one before, restore a backup first, with --replace.`,
+          `${describeMissingDatabase(settings.data, data.keysFrom)}: the next start makes a new one, without accounts and logins. If there was one before, restore a backup first.`,
         );
       if (options.json) io.stdout.write(formatJson({ settings: showSettings(settings), warnings, data }));
       else {

@@ -77,7 +77,7 @@ describe('gatehouse check-config', () => {
     rmSync(join(data, 'gatehouse.db'));
     const { stdout, error } = await runCommand(registerCheckConfig, ['check-config', '--data', data]);
     expect(stdout).toMatch(
-      /\nWarning: No database was found in .*, though its keys are of 1970-01-02: the next start makes a new one, .*restore a backup first, with --replace\.\nThe settings can be used\.\n$/,
+      /\nWarning: No database was found in .*, though its keys are of 1970-01-02: the next start makes a new one, .*restore a backup first\.\nThe settings can be used\.\n$/,
     );
     expect(error).toBeUndefined();
     expect(readdirSync(data)).toEqual(['gatehouse.keys.json']);
