@@ -114,11 +114,11 @@ export function announceUpgrade(stderr: CommandIo['stderr']): (upgrade: SchemaUp
     );
 }
 
-/** Gives what says on standard error that a new database was made beside keys that had one, it seems. @param data folder */
+/** Gives what says on standard error that a new database is made beside keys that had one, it seems. @param data folder */
 function announceNewDatabase(data: string, stderr: CommandIo['stderr']): (keysFrom: number) => void {
   return (keysFrom) =>
     void stderr.write(
-      `${describeMissingDatabase(data, keysFrom)}: a new one was made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
+      `${describeMissingDatabase(data, keysFrom)}: a new one is made, without accounts and logins. If there was one before, stop this and restore a backup, with --replace.\n`,
     );
 }
 

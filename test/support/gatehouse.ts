@@ -1,5 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { type DataFolder, openDataFolder } from '../../src/storage/sqlite/index.ts';
+import type { TestCertificate } from './certificate.ts';
 
 /** A real gatehouse, listening on loopback over a data folder of its own. */
 export interface RunningGatehouse {
@@ -34,22 +36,31 @@ export interface RunningGatehouse {
 /** The account every test gatehouse has. */
 export const ada = { email: 'ada@example.com', password: 'correct horse battery staple' };
 
-/** Starts one; `options` over the defaults. `publicPath` puts it under a path. */
-export async function startGatehouse(
-  options: Partial<GatehouseOptions> & { publicPath?: string; folder?: string; port?: number } = {},
-): Promise<RunningGatehouse> {
-  const { publicPath = '', folder: given, port: wanted = 0, ...settings } = options;
+/** How one is started, over its defaults. */
+type StartOptions = Partial<GatehouseOptions> & {
+  /** Puts it under a path. */
+  publicPath?: string;
+  folder?: string;
+  port?: number;
+  /** Has it speak TLS. */
+  certificate?: TestCertificate;
+};
+
+/** Starts one. */
+export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
+  const { publicPath = '', folder: given, port: wanted = 0, certificate, ...settings } = options;
+  const scheme = certificate ? 'https' : 'http';
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
   const data = await openDataFolder(folder);
   const administration = createAdministration(data);
   if ((await administration.accounts.list()).length === 0)
     await administration.accounts.add(ada.email, ada.password);
-  const server = createServer();
+  const server = certificate ? createSecureServer(certificate) : createServer();
   await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const log: string[] = [];
   const gatehouse = await createGatehouse({
-    publicUrl: `http://localhost:${port}${publicPath}`,
+    publicUrl: `${scheme}://localhost:${port}${publicPath}`,
     logger: createLogger('debug', (line) => log.push(line)),
     ...data,
     ...settings,
@@ -58,7 +69,7 @@ export async function startGatehouse(
   return {
     url: gatehouse.issuer,
     mcpUrl: gatehouse.mcpUrl,
-    listensAt: `http://127.0.0.1:${port}`,
+    listensAt: `${scheme}://127.0.0.1:${port}`,
     folder,
     log,
     administration,

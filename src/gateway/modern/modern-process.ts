@@ -114,7 +114,8 @@ export class ModernProcess implements Occupant {
   }
 
   get isListenedTo(): boolean {
-    return this.#waiting.size > 0;
+    // One of an older revision has a time of its own in which somebody may come for it.
+    return this.#waiting.size > 0 || this.#state === 'older';
   }
 
   giveWay(): void {

@@ -22,8 +22,8 @@ export interface DataFolderOptions {
   /** Is told that the database is of an earlier version and is about to be brought to the schema of this one. */
   beforeUpgrade?: (upgrade: SchemaUpgrade) => void;
   /**
-   * Is told that there is no database, or an empty file in its place, beside keys that were there before: a new one was
-   * made, and what an earlier one held is not in it (T-172).
+   * Is told that there is no database, or an empty file in its place, beside keys that were there before: a new one is
+   * about to be made, and what an earlier one held will not be in it (T-172).
    * @param keysFrom when the oldest of the keys was made, epoch seconds
    */
   beginsAnew?: (keysFrom: number) => void;
@@ -113,8 +113,9 @@ export async function openDataFolder(
     // New keys would not open what a database holds already.
     if (!holdsDatabase(folder)) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
-    const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
+    // Before it is made: where that fails midway, the next start finds a database.
     if (keysFrom !== undefined) beginsAnew?.(keysFrom);
+    const storage = openSqliteStorage(database, keyRing.keys, beforeUpgrade);
     return { storage, keyRing, keys: keyRing.keys };
   } catch (error) {
     throw explainFolder(error, folder);

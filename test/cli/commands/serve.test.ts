@@ -154,7 +154,7 @@ describe('gatehouse serve', () => {
     await program.waitFor('stdout', /Gatehouse/);
     await program.waitFor(
       'stderr',
-      /^No database was found in \/.*, though its keys are of \d{4}-\d\d-\d\d: a new one was made, .*restore a backup, with --replace\.\n/,
+      /^No database was found in \/.*, though its keys are of \d{4}-\d\d-\d\d: a new one is made, .*restore a backup, with --replace\.\n/,
     );
     await program.stop();
   });

@@ -280,6 +280,16 @@ describe('a process that has said that it is of an older revision (B1-09)', () =
     expect([places.take(bob), places.taken, made.giveAway(0)]).toEqual([undefined, 1, undefined]);
   });
 
+  it('stays for who may come for it, however short idle ones are kept', async () => {
+    const { made, places } = start(60_000, ['-e', older()], { isKnown: false });
+    await ask(made);
+    places.endIdle(0);
+    expect(places.taken).toBe(1);
+    const given = made.giveAway(0);
+    expect(given).toMatchObject({ saidOlder: true });
+    await given?.process.end();
+  });
+
   it('is not given where it has ended since, and has not failed', async () => {
     const { made, places, restarts } = start(60_000, ['-e', older('process.exit(1);')], { isKnown: false });
     await ask(made);

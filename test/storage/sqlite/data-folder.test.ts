@@ -86,6 +86,18 @@ describe('a data folder', () => {
     },
   );
 
+  it('that lost its database tells so before a new one is made: that may fail, and leave one (T-172)', async () => {
+    const folder = testFolder();
+    await (await openDataFolder(folder)).storage.close();
+    rmSync(join(folder, 'gatehouse.db'));
+    const now = (): number => Math.floor(Date.now() / 1000) + 86_400;
+    const beginsAnew = (): never => {
+      throw new Error('told');
+    };
+    await expect(openDataFolder(folder, { now, beginsAnew })).rejects.toThrow('told');
+    expect(existsSync(join(folder, 'gatehouse.db'))).toBe(false);
+  });
+
   it('that a first start left with keys alone tells nothing', async () => {
     const folder = testFolder();
     await (await openDataFolder(folder)).storage.close();
