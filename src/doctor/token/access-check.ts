@@ -92,12 +92,13 @@ export const accessCheck: Check = {
           { evidence },
         );
       const audience = aud === undefined ? '' : ` (aud ${quote(aud)})`;
+      const isAsForNone = isForNoToken(refusal.challenge);
       if (isKept)
         return unknown(
-          `The MCP server refused, ${said}, the token of the kept login${audience}, which may have been revoked: ${advice}.`,
+          `The MCP server refused, ${said}, the token of the kept login${audience}, which may have been revoked${isAsForNone ? ', or taken away on the way (gatehouse doctor --proxy)' : ''}: ${advice}.`,
           { evidence },
         );
-      if (isForNoToken(refusal.challenge))
+      if (isAsForNone)
         return fail(
           `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
           'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',

@@ -78,7 +78,9 @@ describe('the token that is looked at', () => {
     const { finding } = await examined(server.url, tokenChecks, { login: { kept } });
     expect(finding('TOKEN-ACCEPTED')).toMatchObject({
       verdict: 'unknown',
-      saw: expect.stringMatching(/the token of the kept login.*log in again.*--active/),
+      saw: expect.stringMatching(
+        /the token of the kept login.*revoked, or taken away.*log in again.*--active/,
+      ),
     });
   });
 
