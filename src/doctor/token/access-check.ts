@@ -2,11 +2,12 @@ import { type Fetch, withMcpConnection } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
 import { isForNoToken } from '../../oauth/challenge.ts';
 import type { Check } from '../check.ts';
+import type { Judgement } from '../finding.ts';
 import { fail, pass, unknown } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
 import type { Subject } from '../subject.ts';
 import { readClaims } from './claims.ts';
-import { tokenAtHand } from './token-at-hand.ts';
+import { type TokenAtHand, tokenAtHand } from './token-at-hand.ts';
 
 /** An answer that refused a request for its token. */
 export interface Refusal {
@@ -45,6 +46,59 @@ export function fetchWith(
 /** Who the examination is to an MCP server. */
 export const doctorInfo = { name: 'gatehouse-doctor', version: '1' };
 
+type HeldToken = Extract<TokenAtHand, { kind: 'held' }>;
+
+function describeChallenge({ challenge }: Refusal): string {
+  return challenge === null ? 'without WWW-Authenticate' : `with ${quote(challenge)}`;
+}
+
+function describeAudience({ accessToken }: HeldToken): string {
+  const aud = readClaims(accessToken)?.payload.aud;
+  return aud === undefined ? '' : ` (aud ${quote(aud)})`;
+}
+
+/** Judges that the token of a kept login was refused, which says little of the server. */
+function judgeKept(token: HeldToken, refusal: Refusal): Judgement {
+  const said = describeChallenge(refusal);
+  const evidence = [refusal.exchange];
+  const advice = 'log in again (gatehouse login), or see with --active whether a new token is taken';
+  if (refusal.status === 403)
+    return unknown(
+      `The MCP server answered 403 ${said} to the token of the kept login, which may have fewer scopes than it wants: ${advice}.`,
+      { evidence },
+    );
+  const orLost = isForNoToken(refusal.challenge)
+    ? ', or taken away on the way (gatehouse doctor --proxy)'
+    : '';
+  return unknown(
+    `The MCP server refused, ${said}, the token of the kept login${describeAudience(token)}, which may have been revoked${orLost}: ${advice}.`,
+    { evidence },
+  );
+}
+
+/** Judges that a token was refused which the examination has just got. */
+function judgeOwn(token: HeldToken, refusal: Refusal): Judgement {
+  const said = describeChallenge(refusal);
+  const evidence = [refusal.exchange];
+  if (refusal.status === 403)
+    return fail(
+      `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
+      'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
+      { evidence },
+    );
+  if (isForNoToken(refusal.challenge))
+    return fail(
+      `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
+      'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
+      { evidence },
+    );
+  return fail(
+    `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${describeAudience(token)}.`,
+    `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
+    { evidence },
+  );
+}
+
 /** The token opens the door it was issued for. */
 export const accessCheck: Check = {
   id: 'TOKEN-ACCEPTED',
@@ -74,41 +128,7 @@ export const accessCheck: Check = {
       const refusal = refusals.at(-1);
       if (refusal === undefined)
         return unknown(`No connection came about: ${error instanceof Error ? error.message : 'no answer'}.`);
-      const evidence = [refusal.exchange];
-      const aud = readClaims(token.accessToken)?.payload.aud;
-      const said =
-        refusal.challenge === null ? 'without WWW-Authenticate' : `with ${quote(refusal.challenge)}`;
-      const isKept = token.receivedAt === undefined;
-      const advice = 'log in again (gatehouse login), or see with --active whether a new token is taken';
-      if (refusal.status === 403 && isKept)
-        return unknown(
-          `The MCP server answered 403 ${said} to the token of the kept login, which may have fewer scopes than it wants: ${advice}.`,
-          { evidence },
-        );
-      if (refusal.status === 403)
-        return fail(
-          `The MCP server answered 403 ${said} to a token with all scopes that its metadata names.`,
-          'Name the scopes that a connection needs in the scope of the first challenge, or in scopes_supported.',
-          { evidence },
-        );
-      const audience = aud === undefined ? '' : ` (aud ${quote(aud)})`;
-      const isAsForNone = isForNoToken(refusal.challenge);
-      if (isKept)
-        return unknown(
-          `The MCP server refused, ${said}, the token of the kept login${audience}, which may have been revoked${isAsForNone ? ', or taken away on the way (gatehouse doctor --proxy)' : ''}: ${advice}.`,
-          { evidence },
-        );
-      if (isAsForNone)
-        return fail(
-          `The MCP server answered 401 ${said}, without an error, as if no token had been sent; one that its authorization server ${token.issuer} issued for it was.`,
-          'Look whether something in front of the MCP server takes the Authorization header away: gatehouse doctor --proxy. Else have the server say what is wrong with a token (error="invalid_token").',
-          { evidence },
-        );
-      return fail(
-        `The MCP server refused, ${said}, a token that its authorization server ${token.issuer} issued for it${audience}.`,
-        `Compare what the MCP server verifies with what the token has: issuer ${token.issuer}, audience ${token.resource}, the keys of jwks_uri, the clock.`,
-        { evidence },
-      );
+      return (token.receivedAt === undefined ? judgeKept : judgeOwn)(token, refusal);
     }
   },
 };

@@ -83,10 +83,14 @@ export function holdsDatabase(folder: string): boolean {
   return (statSync(join(folder, dataFiles.database), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Gives when the keys of a folder without a database were made, epoch seconds; undefined where that is as it should be. */
+/**
+ * Gives when the oldest key of a folder without a database was made.
+ * @returns epoch seconds; undefined where there are none, or none older than a first start leaves them
+ * @throws KeyFileFault where they cannot be read
+ */
 export function keysLeftAlone(folder: string, nowSeconds: number): number | undefined {
   const file = join(folder, dataFiles.keys);
-  if (holdsDatabase(folder) || !existsSync(file)) return undefined;
+  if (!existsSync(file)) return undefined;
   const { sealing, cookies, signing } = readKeyFile(file);
   const keysFrom = Math.min(...[...sealing, ...cookies, ...signing].map(({ createdAt }) => createdAt));
   return nowSeconds - keysFrom > freshSeconds ? keysFrom : undefined;
@@ -108,10 +112,12 @@ export async function openDataFolder(
   const file = join(folder, dataFiles.keys);
   provideFolder(folder);
   try {
+    // Before a key file is made: what is refused changes nothing.
     checkNotLost(database);
-    const keysFrom = keysLeftAlone(folder, now());
+    const isNew = !holdsDatabase(folder);
+    const keysFrom = isNew ? keysLeftAlone(folder, now()) : undefined;
     // New keys would not open what a database holds already.
-    if (!holdsDatabase(folder)) await createKeyFile(file, now());
+    if (isNew) await createKeyFile(file, now());
     const keyRing = openKeyRing({ file, exclusively: (work) => storage.exclusively(work), now });
     // Before it is made: where that fails midway, the next start finds a database.
     if (keysFrom !== undefined) beginsAnew?.(keysFrom);

@@ -112,6 +112,7 @@ describe('a look at a data folder', () => {
       fault: expect.stringContaining('The key file belongs to another database.'),
     });
     rmSync(join(folder, 'gatehouse.db'));
+    expect(await inspectDataFolder(folder)).toEqual({ state: 'new' });
     writeFileSync(keys, 'garbage');
     expect(await inspectDataFolder(folder)).toMatchObject({
       state: 'faulty',
