@@ -10,6 +10,7 @@ import { adviseOnFolder, type DataFolder } from '../../storage/sqlite/index.ts';
 import { schedulingPolicy, useBatchScheduling } from '../batch-scheduling.ts';
 import { CliError } from '../cli-error.ts';
 import { takeControls } from '../control/take-controls.ts';
+import { compileEarly } from '../early-compilation.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createFirstAccount } from '../first-account.ts';
 import { growHeapAtOnce } from '../heap-growth.ts';
@@ -155,6 +156,7 @@ export async function runServer(
 ): Promise<void> {
   const stopped = stopSignal();
   growHeapAtOnce();
+  compileEarly();
   const scheduled = settings.scheduling === 'batch' ? useBatchScheduling() : undefined;
   const server = createServer(answerStarting);
   const port = await listen(server, settings.listen, {
