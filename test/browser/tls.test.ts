@@ -64,7 +64,7 @@ describe('over TLS, servers on ports of one host', () => {
       expect(page.url()).toBe(account);
     }
     await page.goto(first);
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await page.goto(first);
     expect(page.url()).toContain('/account/login');
     await page.goto(second);

@@ -6,7 +6,7 @@ export interface Occupant {
   readonly account: string;
   /** Since when nothing runs in it, on the clock of the places; undefined while something does. */
   readonly idleSinceMs: number | undefined;
-  /** Whether somebody waits for what it says by itself, so that it is in use though nobody asks it. */
+  /** Whether somebody waits for what it says by itself, or may come for it within a time of its own: it is in use, though idle. */
   readonly isListenedTo: boolean;
   /** Ends it, for another. */
   giveWay(): void;

@@ -47,14 +47,19 @@ function checkSettings(db: Database.Database): string[] {
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
+/** Tells whether a log is there without its database, or beside an empty file in its place. @param file path of the database */
+export function isLogAlone(file: string): boolean {
+  const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  return size(file) === 0 && size(`${file}-wal`) > 0;
+}
+
 /**
  * A log without its database belongs to one that was lost; a new one in its place would delete it as well (T-172).
  * @param file path of the database
  * @throws StorageFault where there is such a log
  */
 export function checkNotLost(file: string): void {
-  const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size(file) === 0 && size(`${file}-wal`) > 0)
+  if (isLogAlone(file))
     throw new StorageFault(
       'The database is gone, but its log (gatehouse.db-wal) is there. Put the database or a backup back; nothing was changed.',
     );

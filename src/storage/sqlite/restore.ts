@@ -12,7 +12,7 @@ import { isFullDisk } from './causes.ts';
 import { dataFiles, provideFolder } from './data-folder.ts';
 import { requireNotInUse } from './in-use.ts';
 import { checkInstallation } from './installation.ts';
-import { explain, openDatabase } from './open.ts';
+import { explain, isLogAlone, openDatabase } from './open.ts';
 import { revokeAll } from './revoke-all.ts';
 
 /** How a backup is put back. */
@@ -57,12 +57,12 @@ function draftOf(from: string, to: string): string {
   }
 }
 
-/** Renames a file out of the way, with what SQLite keeps beside it. */
+/** Renames a file out of the way, with what SQLite keeps beside it. @returns where it is, or its log where that is alone */
 function putAside(file: string, stamp: string): string {
   const aside = `${file}.before-${stamp}`;
-  for (const suffix of ['', '-wal', '-shm'])
-    if (existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
-  return aside;
+  const there = ['', '-wal', '-shm'].filter((suffix) => existsSync(`${file}${suffix}`));
+  for (const suffix of there) renameSync(`${file}${suffix}`, `${aside}${suffix}`);
+  return `${aside}${there[0] ?? ''}`;
 }
 
 /** A note that is older than the last event is of another backup, whose database was replaced. */
@@ -84,12 +84,14 @@ function removeEmpty(folders: readonly string[]): void {
 function putBack(options: RestoreOptions): Restored {
   const { backup, data, replace, keepLogins, beforeUpgrade, stamp } = options;
   const place = { database: join(data, dataFiles.database), keys: join(data, dataFiles.keys) };
-  const isThere = existsSync(place.database);
+  // SQLite would write a log that is left there into the database that takes its place, and deletes it beside an empty one.
+  const isLost = isLogAlone(place.database);
+  const isThere = isLost || existsSync(place.database);
   if (isThere && !replace)
     throw new StorageFault(
-      'There is a database in the data folder. Name an empty folder, or put it aside with --replace.',
+      `There is ${isLost ? 'the log of a database' : 'a database'} in the data folder. Name an empty folder, or put it aside with --replace.`,
     );
-  if (isThere) requireNotInUse(place.database);
+  if (isThere && !isLost) requireNotInUse(place.database);
   const brought = join(backup, dataFiles.keys);
   const bringsKeys = existsSync(brought);
   const keys = keysAt(readKeyFile(bringsKeys ? brought : place.keys), Math.floor(Date.now() / 1000));
@@ -100,7 +102,8 @@ function putBack(options: RestoreOptions): Restored {
     try {
       if (!keepLogins) revokeAll(db);
       Object.assign(restored, describeAge(db, backup));
-      if (isThere) restored.carriedOver = carryOver(db, place.database) ?? 'unreadable';
+      if (isThere)
+        restored.carriedOver = (isLost ? undefined : carryOver(db, place.database)) ?? 'unreadable';
       db.pragma('wal_checkpoint(TRUNCATE)');
     } finally {
       db.close();

@@ -50,6 +50,30 @@ describe('a backup that is put back', () => {
     expect(await look(data)).toEqual({ accounts: ['ann'], token: false });
   });
 
+  it.each([
+    { left: 'no file', empty: false, name: `gatehouse.db.before-${stamp}-wal` },
+    { left: 'an empty file', empty: true, name: `gatehouse.db.before-${stamp}` },
+  ])(
+    'puts the log of a lost database aside, of which $left is left, and takes nothing from it (T-172)',
+    async ({ empty, name }) => {
+      const { data, storage, options } = await backedUp();
+      await storage.accounts.add({ id: 'bob', email: 'bob@example.com', passwordHash: 'x', createdAt: 2 });
+      const log = readFileSync(join(data, 'gatehouse.db-wal'));
+      expect(log.length).toBeGreaterThan(0);
+      await storage.close();
+      rmSync(join(data, 'gatehouse.db'));
+      if (empty) writeFileSync(join(data, 'gatehouse.db'), '');
+      writeFileSync(join(data, 'gatehouse.db-wal'), log);
+
+      await expect(restoreDataFolder(options)).rejects.toThrow('There is the log of a database');
+      expect(readFileSync(join(data, 'gatehouse.db-wal')).equals(log)).toBe(true);
+      const restored = await restoreDataFolder({ ...options, replace: true });
+      expect(restored).toMatchObject({ putAside: join(data, name), carriedOver: 'unreadable' });
+      expect(readFileSync(join(data, `gatehouse.db.before-${stamp}-wal`)).equals(log)).toBe(true);
+      expect(await look(data)).toEqual({ accounts: ['ann'], token: false });
+    },
+  );
+
   it('is as old as it says, however long before the last event was, unless that came later (T-173)', async () => {
     const { root, backup, storage, options } = await backedUp([
       { at: 1000, event: 'login.succeeded', details: {} },
