@@ -4,7 +4,7 @@ import { createKeyFile, readKeyFile } from '../../crypto/key-file.ts';
 import { type KeyRing, openKeyRing } from '../../crypto/key-ring.ts';
 import type { KeySet } from '../../crypto/keys.ts';
 import { type SchemaUpgrade, type Storage, StorageFault } from '../storage.ts';
-import { checkNotLost, notWritable } from './open.ts';
+import { checkNotLost, hasContent, notWritable } from './open.ts';
 import { openSqliteStorage } from './storage.ts';
 
 /** An opened data folder: what `createGatehouse` needs to keep its state. */
@@ -80,7 +80,7 @@ export function provideFolder(folder: string): string[] {
 
 /** Whether a data folder has a database; an empty file is none. */
 export function holdsDatabase(folder: string): boolean {
-  return (statSync(join(folder, dataFiles.database), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return hasContent(join(folder, dataFiles.database));
 }
 
 /**

@@ -47,10 +47,14 @@ function checkSettings(db: Database.Database): string[] {
   return rules.filter(([holds]) => !holds).map(([, fault]) => fault);
 }
 
+/** Tells whether there is something in a file: it may be empty, or not be there. @param file its path */
+export function hasContent(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 /** Tells whether a log is there without its database, or beside an empty file in its place. @param file path of the database */
 export function isLogAlone(file: string): boolean {
-  const size = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return size(file) === 0 && size(`${file}-wal`) > 0;
+  return !hasContent(file) && hasContent(`${file}-wal`);
 }
 
 /**

@@ -66,7 +66,7 @@ describe('the token that is looked at', () => {
     expect(finding('TOKEN-ACCEPTED')).toMatchObject({
       verdict: 'unknown',
       saw: expect.stringMatching(
-        /refused, with "Bearer .*the token of the kept login.*log in again.*--active/,
+        /refused, with "Bearer .*the token of the kept login.*revoked: log in again.*--active/,
       ),
     });
     expect(finding('TOKEN-SESSION')).toMatchObject({ verdict: 'unknown', because: 'TOKEN-ACCEPTED' });
