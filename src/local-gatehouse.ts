@@ -42,9 +42,10 @@ export function createLocalGatehouse(options: LocalGatehouseOptions): StdioEndpo
       'routes: a local host gets a server of code alone; it reaches those of routes through the server that serves them (gatehouse connect)',
     ]);
   const now = (): number => Math.floor(Date.now() / 1000);
-  const { source, scopes } = readOwnServer(server ?? notesServer(storage, now), issuer);
+  const { source, scopes, methods } = readOwnServer(server ?? notesServer(storage, now), issuer);
   return createLocalEndpoint({
     source,
+    ...(methods && { methods }),
     account: { id: accountId, scopes: Object.keys(scopes) },
     issuer,
     resource: `${issuer}${paths.mcp}`,

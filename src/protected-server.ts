@@ -1,4 +1,5 @@
 import { fromFactory, fromServer, isServer, type ServerFactory } from './mcp/own-server.ts';
+import { isMethodOfMcp, type OpenMethods } from './mcp/reading/methods.ts';
 import type { ScopeRules } from './mcp/scopes/scope-rules.ts';
 import { unknownScopesOf } from './mcp/scopes/unknown-scopes.ts';
 import type { McpLike, ServerSource } from './mcp/server-source.ts';
@@ -21,6 +22,11 @@ interface Description {
   baselineScopes?: readonly string[];
   /** Which scopes its tools, prompts and resources need. */
   scopeRules?: ScopeRules;
+  /**
+   * Methods that the server has beside those of MCP, each with the scopes it needs (none: those of
+   * `scopeRules.otherwise`). Gatehouse refuses every other method that MCP does not define.
+   */
+  methods?: OpenMethods;
 }
 
 /** An MCP server to put behind the gate, with its name and scopes. */
@@ -51,9 +57,11 @@ export interface NormalizedServer {
   scopes: Record<string, string>;
   baselineScopes: readonly string[];
   scopeRules: ScopeRules;
+  /** Methods that are let through beside those of MCP; none if left out. */
+  methods?: OpenMethods;
 }
 
-const knownNames = ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScopes', 'scopeRules'];
+const knownNames = ['name', 'create', 'mcp', 'sharing', 'scopes', 'baselineScopes', 'scopeRules', 'methods'];
 
 /**
  * Reads the MCP server that was brought.
@@ -74,6 +82,7 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
     ...findUnknown('server', long, knownNames),
     ...findFormProblems(long),
     ...findScopeProblems('server', long),
+    ...findMethodProblems('server.methods', long.methods, long.scopes),
   ];
   if (problems.length > 0) throw new SettingsRefused(problems);
 
@@ -87,6 +96,7 @@ export function readOwnServer(given: OwnServer, publicUrl: string): NormalizedSe
   return {
     name: described.name ?? new URL(publicUrl).host,
     source: sourceOf(described),
+    ...(described.methods && { methods: described.methods }),
     ...completed,
   };
 }
@@ -101,13 +111,34 @@ export function completeScopes({
   scopes,
   baselineScopes,
   scopeRules,
-}: GivenScopes): Omit<NormalizedServer, 'name' | 'source'> {
+}: GivenScopes): Omit<NormalizedServer, 'name' | 'source' | 'methods'> {
   const all = scopes ?? { [defaultScope]: 'Use this server.' };
   return {
     scopes: { ...all },
     baselineScopes: baselineScopes ?? Object.keys(all),
     scopeRules: (scopes ? (scopeRules ?? {}) : { otherwise: [defaultScope], ...scopeRules }) as ScopeRules,
   };
+}
+
+/**
+ * Finds what is wrong with methods that are opened by name.
+ * @param place the setting, for the sentences
+ * @param scopes those that the server declares
+ */
+export function findMethodProblems(place: string, methods: unknown, scopes: unknown): string[] {
+  if (methods === undefined) return [];
+  if (!isRecord(methods)) return [`${place}: must map names of methods to lists of scopes`];
+  const declared = isRecord(scopes) ? Object.keys(scopes) : [defaultScope];
+  return Object.entries(methods).flatMap(([method, needed]) => {
+    if (isMethodOfMcp(method))
+      return [
+        `${place}.${method}: is a method of MCP, which passes anyway; what it needs stands in scopeRules`,
+      ];
+    if (!Array.isArray(needed)) return [`${place}.${method}: must be a list of scopes`];
+    return needed
+      .filter((scope) => !declared.includes(scope))
+      .map((scope) => `${place}.${method}: the server has no scope ${JSON.stringify(scope)}`);
+  });
 }
 
 function sourceOf(server: ProtectedServer): ServerSource {

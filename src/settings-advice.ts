@@ -72,6 +72,7 @@ export function adviseOnRoutes(
     ...idleScopesOf(routes),
     ...openRestsOf(routes),
     ...keylessRulesOf(routes),
+    ...openMethodsOf(routes),
   ];
 }
 
@@ -80,13 +81,17 @@ interface OwnScopes {
   scopes: Readonly<Record<string, string>>;
   baselineScopes: readonly string[];
   scopeRules: { readonly otherwise?: readonly string[] };
+  methods?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** What those who brought a server should know about its scopes. */
-export function adviseOnOwnServer({ scopes, baselineScopes, scopeRules }: OwnScopes): string[] {
-  if (Object.keys(scopes).length === 0 || scopeRules.otherwise !== undefined) return [];
+export function adviseOnOwnServer({ scopes, baselineScopes, scopeRules, methods = {} }: OwnScopes): string[] {
+  const open = Object.keys(methods);
+  const opened = open.length > 0 ? [`server.methods: ${listed(open)} pass beside the methods of MCP.`] : [];
+  if (Object.keys(scopes).length === 0 || scopeRules.otherwise !== undefined) return opened;
   // Which tools have theirs in the code is known once a server is made.
   return [
+    ...opened,
     `server.scopeRules: what neither a rule nor the code beside a tool names is open to every login, whatever it was granted. Set server.scopeRules.otherwise to what it needs, such as ${JSON.stringify(baselineScopes)}, or to [] where that is meant.`,
   ];
 }
@@ -169,6 +174,17 @@ function keylessRulesOf(routes: AdvisedSettings['routes']): string[] {
       ({ place, meant }) =>
         `routes.${name}.${place}: it holds for nothing, as all names there begin with the key of their backend. Did you mean ${meant.join(' or ')}?`,
     ),
+  );
+}
+
+/** Methods that MCP does not define and that were opened by name: rules for tools and resources do not see them. */
+function openMethodsOf(routes: AdvisedSettings['routes']): string[] {
+  return Object.entries(routes).flatMap(([name, { policy, scopeRules, scopes }]) =>
+    Object.entries(policy.methods).map(([method, own]) => {
+      const needed = own.length > 0 ? own : (scopeRules?.otherwise ?? (scopes ? [] : ['mcp']));
+      const who = needed.length > 0 ? `callers with ${needed.join(' ')}` : 'every login';
+      return `routes.${name}.policy.methods: ${method} is open to ${who}; no rule for tools, prompts or resources looks into it.`;
+    }),
   );
 }
 

@@ -24,7 +24,7 @@ export interface EndpointPlace {
   path: string;
   /** Identifiers of the protected resources it is. */
   own: Record<OwnResource, string>;
-  server: Pick<NormalizedServer, 'source' | 'scopes' | 'scopeRules'>;
+  server: Pick<NormalizedServer, 'source' | 'scopes' | 'scopeRules' | 'methods'>;
 }
 
 /** What the MCP endpoints of an installation are made of. */
@@ -55,6 +55,7 @@ export function composeMcpEndpoint(
   return createMcpEndpoint({
     source: warnOfUnknownScopes(server.source, Object.keys(server.scopes), logger),
     scopeRules: server.scopeRules,
+    ...(server.methods && { methods: server.methods }),
     extensions: [
       ...(clients.clientCredentials ? [clientCredentialsExtension] : []),
       ...(trustedIssuers.some(({ identityAssertions }) => identityAssertions)

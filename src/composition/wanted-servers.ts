@@ -1,7 +1,7 @@
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { completeScopes, type NormalizedServer } from '../protected-server.ts';
+import { completeScopes, findMethodProblems, type NormalizedServer } from '../protected-server.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
@@ -85,11 +85,14 @@ export function wantRoutes(
           return { key: of, place: at, name: called, options: backend, credentials: source, forms };
         });
         const { policy, cache } = route;
+        const problems = findMethodProblems(`routes.${key}.policy.methods`, policy.methods, route.scopes);
+        if (problems.length > 0) throw new SettingsRefused(problems);
         const pins = rememberTools(key);
         const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
-        return { server: { name, source: backend.source, ...completeScopes(route) }, backend, forms };
+        const server = { name, source: backend.source, methods: policy.methods, ...completeScopes(route) };
+        return { server, backend, forms };
       },
     };
   });

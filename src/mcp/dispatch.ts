@@ -7,10 +7,10 @@ import { isLegacyPost } from './checks/era.ts';
 import { headerOf } from './checks/header.ts';
 import { maxInitializeBytes } from './checks/initialize.ts';
 import { parseJson } from './checks/json.ts';
-import { readMessages } from './checks/messages.ts';
 import { checkMethod } from './checks/method.ts';
 import type { Exchange } from './exchange.ts';
 import { readBody, takeWholeBody } from './read-body.ts';
+import { readMessages } from './reading/messages.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { Posted, Serve } from './transports/transport.ts';
 

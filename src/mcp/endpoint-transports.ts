@@ -8,10 +8,12 @@ import { checkAccept } from './checks/accept.ts';
 import { headerOf } from './checks/header.ts';
 import type { Conversations } from './conversations/conversation.ts';
 import { filterLists } from './conversations/filtered.ts';
+import { guardConversations } from './conversations/guarded.ts';
 import { createConversations } from './conversations/index.ts';
 import { createPrincipalConversations } from './conversations/principal.ts';
 import { createDispatch, type Preflight, withPreflight } from './dispatch.ts';
 import { createExtensions, declaringExtensions } from './extensions.ts';
+import { createServedMethods, type OpenMethods } from './reading/methods.ts';
 import { closing, tooManyRequests } from './refusal.ts';
 import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
@@ -56,6 +58,8 @@ export interface McpTransportsOptions {
   source: ServerSource;
   /** Which scopes tools, prompts and resources need. */
   scopeRules: ScopeRules;
+  /** Methods that are let through beside those of MCP, each with the scopes it needs; none by default. */
+  methods?: OpenMethods;
   /** Extensions of MCP that stand in front of the servers: identifiers, declared to clients; none by default. */
   extensions?: readonly string[];
   /** Public URLs of its paths; those but `messages` are identifiers of protected resources. */
@@ -109,12 +113,16 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
   const { streamAfterMs = defaultStreamAfterMs } = options;
+  const served = createServedMethods(options.methods);
   const gateAt = (resource: URL): ScopeGate =>
-    createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href));
+    createScopeGate(options.scopeRules, protectedResourceMetadataUrl(resource.href), served);
   const gate = gateAt(url);
-  const declareExtensions = createExtensions(options.extensions ?? []);
+  const declareExtensions = createExtensions(options.extensions ?? [], served);
   const inFront = (behind: Conversations): Conversations =>
-    declaringExtensions(filterLists(behind, gate.filterResult), declareExtensions);
+    declaringExtensions(
+      filterLists(guardConversations(behind, served, logger), gate.filterResult),
+      declareExtensions,
+    );
   const conversations = inFront(createConversations({ source, logger }));
   /** Those that are over with a request. */
   const passing =
@@ -153,6 +161,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     source,
     conversations: passing,
     declareExtensions,
+    served,
     url,
     gate,
     calls,

@@ -1,20 +1,27 @@
 import type { Conversations, InitializeResult } from './conversations/conversation.ts';
+import type { ServedMethods } from './reading/methods.ts';
 
-/** Adds what the front can do to the capabilities in the answer to `initialize` or `server/discover`. */
+/** Adds what the front can do to, and takes what is not served out of, the capabilities in the answer to `initialize` or `server/discover`. */
 export type DeclareExtensions = <Result extends { capabilities?: unknown }>(result: Result) => Result;
 
 /**
- * Creates what declares the extensions that stand in front of a server, which knows nothing of them. What the server
- * says of an extension itself stays.
- * @param names identifiers of extensions; none leaves every answer as it is
+ * Creates what declares the extensions that stand in front of a server, which knows nothing of them. Of what the server
+ * declares itself, what is served stays (T-202).
+ * @param names identifiers of extensions
  * @see MCP "Extensions" (A13-01, A13-04, A13-11)
  */
-export function createExtensions(names: readonly string[]): DeclareExtensions {
-  if (names.length === 0) return (result) => result;
-  const declared = Object.fromEntries(names.map((name) => [name, {}]));
+export function createExtensions(
+  names: readonly string[],
+  served: Pick<ServedMethods, 'capabilities'>,
+): DeclareExtensions {
+  const inFront = Object.fromEntries(names.map((name) => [name, {}]));
   return (result) => {
-    const capabilities = Object(result.capabilities) as Record<string, unknown>;
-    const extensions = { ...declared, ...(capabilities.extensions as Record<string, unknown> | undefined) };
+    const given = Object(result.capabilities) as Record<string, unknown>;
+    const capabilities = served.capabilities(given);
+    if (names.length === 0)
+      return capabilities === result.capabilities ? result : { ...result, capabilities };
+    const said = Object.entries(Object(given.extensions) as object).filter(([name]) => names.includes(name));
+    const extensions = { ...inFront, ...Object.fromEntries(said), ...Object(capabilities.extensions) };
     return { ...result, capabilities: { ...capabilities, extensions } };
   };
 }

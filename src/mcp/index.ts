@@ -3,6 +3,7 @@ export { type CallContext, callerOf } from './caller.ts';
 export { createMcpEndpoint, type McpEndpoint, type McpEndpointOptions } from './endpoint.ts';
 export type { ServerFactory } from './own-server.ts';
 export { createPaging, type Paging } from './paging.ts';
+export { isMethodOfMcp, type OpenMethods } from './reading/methods.ts';
 export { getAuthValue, getParamValue, type MetaCarrier, type ProcessValues } from './rest-auth.ts';
 export { declareScopes } from './scopes/declared-scopes.ts';
 export type { OperationScopes, ScopeRules } from './scopes/scope-rules.ts';

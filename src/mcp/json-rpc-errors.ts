@@ -4,6 +4,33 @@ import type { JsonRpcError } from './conversations/conversation.ts';
 /** Nobody here knows the method. */
 export const methodNotFound: JsonRpcError = { code: errorCodes.methodNotFound, message: 'Method not found' };
 
+/** A member of the params that a guard reads is missing or has not its type. */
+export const invalidParams: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid params: a member is missing or has not the type that the schema of MCP gives it.',
+};
+
+/** Most of a method that is repeated, in characters. */
+const maxShown = 200;
+
+/** The error for a method that no revision defines and nobody opened by name (FA-02). */
+export function methodNotServed(method: string): JsonRpcError {
+  const shown = method.slice(0, maxShown);
+  return {
+    code: errorCodes.methodNotFound,
+    message: `Method not found: ${shown} is not served here. An operator can open a method by name (policy.methods).`,
+    data: { reason: 'method_not_served' },
+  };
+}
+
+/** The error for a result of a kind that is not served, as a task is. */
+export const resultNotServed: JsonRpcError = {
+  code: errorCodes.internalError,
+  message:
+    'The MCP server answered with a kind of result that is not served here, such as a task. The call may have had its effect.',
+  data: { reason: 'result_not_served' },
+};
+
 /** Something failed that a client can do nothing about; what it was stands in the log. */
 export const internalError: JsonRpcError = { code: errorCodes.internalError, message: 'Internal error' };
 

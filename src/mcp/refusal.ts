@@ -16,6 +16,8 @@ export type RefusalReason =
   | 'nested_too_deep'
   | 'too_many_values'
   | 'name_too_long'
+  | 'too_many_names'
+  | 'params_not_valid'
   | 'not_a_message'
   | 'empty_batch'
   | 'batch_too_long'
@@ -105,6 +107,18 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 400,
     code: errorCodes.invalidParams,
     message: 'Invalid params: the method, name or URI is too long.',
+  },
+  too_many_names: {
+    status: 400,
+    code: errorCodes.invalidParams,
+    message:
+      'Invalid params: too many tools, prompts and resources are named at once, or their names are too long together. Ask for fewer in one request.',
+  },
+  params_not_valid: {
+    status: 400,
+    code: errorCodes.invalidParams,
+    message:
+      'Invalid params: a member is missing or has not the type that the schema of MCP gives it (a name or URI must be a string).',
   },
   not_a_message: {
     status: 400,

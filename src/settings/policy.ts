@@ -21,6 +21,12 @@ export const policySettings = z
     tools: nameRules('tools'),
     prompts: nameRules('prompts'),
     resources: nameRules('resources, by their URIs, and templates of them by theirs,'),
+    methods: z
+      .record(z.string().min(1).max(200), z.array(z.string()))
+      .default({})
+      .describe(
+        'methods beside those of MCP that pass in both directions, by name, each with the scopes it needs (none: those of scopeRules.otherwise); no other rule of the policy looks into them',
+      ),
     readOnly: z
       .boolean()
       .default(false)

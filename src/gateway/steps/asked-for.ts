@@ -1,4 +1,5 @@
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Listed } from './listed.ts';
 
 /** What a request is about: one tool, prompt or resource, by its name. */
@@ -7,26 +8,25 @@ export interface AskedFor {
   name: string;
 }
 
-const kinds: ReadonlyMap<string, { kind: Listed['kind']; member: string }> = new Map([
-  ['tools/call', { kind: 'tool', member: 'name' }],
-  ['prompts/get', { kind: 'prompt', member: 'name' }],
-  ['resources/read', { kind: 'resource', member: 'uri' }],
-  ['resources/subscribe', { kind: 'resource', member: 'uri' }],
+/** Methods whose requests are about one tool, prompt or resource. */
+export const usingMethods: ReadonlySet<string> = new Set([
+  'tools/call',
+  'prompts/get',
+  'resources/read',
+  'resources/subscribe',
+  'completion/complete',
 ]);
 
-/** Methods whose requests are about one tool, prompt or resource. */
-export const usingMethods: ReadonlySet<string> = new Set([...kinds.keys(), 'completion/complete']);
-
-/** Reads what a request is about; undefined where it is about nothing single, or does not say. */
-export function askedFor({ method, params }: RequestMessage): AskedFor | undefined {
-  if (method === 'completion/complete') return referredTo(params?.ref as Record<string, unknown> | undefined);
-  const kind = kinds.get(method);
-  const name = kind && params?.[kind.member];
-  return kind && typeof name === 'string' ? { kind: kind.kind, name } : undefined;
-}
-
-function referredTo(ref: Record<string, unknown> | undefined): AskedFor | undefined {
-  if (ref?.type === 'ref/prompt' && typeof ref.name === 'string') return { kind: 'prompt', name: ref.name };
-  if (ref?.type === 'ref/resource' && typeof ref.uri === 'string') return { kind: 'template', name: ref.uri };
-  return undefined;
+/**
+ * Gives what a request is about, by the one reading of messages.
+ * @returns undefined if it is about nothing single; a request that cannot be read comes to no step (see `Chain`)
+ */
+export function askedFor(request: RequestMessage): AskedFor | undefined {
+  if (!usingMethods.has(request.method)) return undefined;
+  const operations = readOperations([request]);
+  const [operation] = typeof operations === 'string' ? [] : operations;
+  if (!operation || operation.kind === 'method') return undefined;
+  const { kind, name } = operation;
+  const isTemplate = kind === 'resource' && request.method === 'completion/complete';
+  return { kind: isTemplate ? 'template' : kind, name };
 }

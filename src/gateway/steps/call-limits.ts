@@ -1,5 +1,6 @@
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
+import { askedFor } from './asked-for.ts';
 import { CallCounts } from './call-counts.ts';
 import { namePatterns } from './name-pattern.ts';
 import type { Answer, Step } from './step.ts';
@@ -22,7 +23,7 @@ export function createCallLimits(rules: readonly CallLimitRule[], nowMs: () => n
   return {
     cares: (method) => method === 'tools/call' && limits.length > 0,
     async answer(request, { caller }, next) {
-      const tool = String(request.params?.name);
+      const tool = askedFor(request)?.name ?? '';
       const account = caller ? accountKeyPrefix(caller) : '';
       const entered: string[] = [];
       try {

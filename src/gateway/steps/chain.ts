@@ -1,5 +1,6 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
-import { internalError } from '../../mcp/json-rpc-errors.ts';
+import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
+import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Next, Passing, Step } from './step.ts';
 
@@ -45,6 +46,8 @@ export class Chain {
 
   #through(steps: readonly Step[]): Way {
     return async (request, passing, handOver) => {
+      // No guard takes what cannot be read for nothing to guard (FA-01).
+      if (typeof readOperations([request]) === 'string') return { error: invalidParams };
       const from =
         (at: number): Next =>
         (passed) => {

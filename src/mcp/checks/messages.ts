@@ -24,8 +24,8 @@ export interface RequestMessage extends Message {
   method: string;
 }
 
-/** What the body of a POST holds. */
-export interface Messages {
+/** The messages of one body or line. */
+export interface Frames {
   isBatch: boolean;
   list: readonly Message[];
   /** Those of the list that want an answer. */
@@ -33,20 +33,18 @@ export interface Messages {
 }
 
 /**
- * Reads the body of a POST as one JSON-RPC message or a batch of them.
+ * Reads a value of JSON as one JSON-RPC message or a batch of them, without a look at what the messages are about.
  * @see JSON-RPC 2.0 sections 4 and 6; MCP 2025-03-26 "Batching" (B3-13, B3-14, C1-01, T-136)
  */
-export function readMessages(value: unknown): Messages | Refusal {
+export function readFrames(value: unknown): Frames | Refusal {
   if (!Array.isArray(value)) {
     if (!isMessage(value)) return { reason: 'not_a_message' };
-    if (hasLongName(value)) return { reason: 'name_too_long' };
     return { isBatch: false, list: [value], requests: isRequest(value) ? [value] : [] };
   }
   if (value.length === 0) return { reason: 'empty_batch' };
   if (value.length > maxBatchLength) return { reason: 'batch_too_long' };
   if (!value.every(isMessage)) return { reason: 'not_a_message' };
   if (value.some(({ method }) => method === 'initialize')) return { reason: 'initialize_in_batch' };
-  if (value.some(hasLongName)) return { reason: 'name_too_long' };
   return { isBatch: true, list: value, requests: value.filter(isRequest) };
 }
 
@@ -65,11 +63,6 @@ function hasGoodMeta({ _meta }: Record<string, unknown>): boolean {
   if (!isRecord(_meta)) return false;
   const task = _meta[RELATED_TASK_META_KEY];
   return task === undefined || (isRecord(task) && typeof task.taskId === 'string');
-}
-
-function hasLongName({ method, params }: Message): boolean {
-  const names = [method, params?.name, params?.uri];
-  return names.some((name) => typeof name === 'string' && name.length > maxNameLength);
 }
 
 function isRequest(message: Message): message is RequestMessage {

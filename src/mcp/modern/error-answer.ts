@@ -1,6 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Messages, RequestMessage } from '../checks/messages.ts';
 import type { HeaderMismatch } from '../checks/mirrored-headers.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { internalError } from '../json-rpc-errors.ts';
@@ -36,11 +35,6 @@ export function sendAnswer(reply: Reply, id: RequestId | undefined, answer: Answ
   const { status, headers, result, error } = answer;
   const content = error ? { error } : { result };
   reply.json(status, { jsonrpc: '2.0', id: id ?? null, ...content }, headers);
-}
-
-/** A request by itself, as the scope gate reads it. */
-export function messagesOf(request: RequestMessage): Messages {
-  return { isBatch: false, list: [request], requests: [request] };
 }
 
 /** Makes an answer of a refusal, for requests that are refused behind the transport. */

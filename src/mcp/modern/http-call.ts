@@ -10,6 +10,8 @@ export interface HttpCallOptions {
   /** After this long without an answer a stream is opened, so that keep-alive comments flow. */
   late: Deadlines;
   accessWatch?: AccessWatch;
+  /** Whether clients may hear of a notification, by its method. */
+  passes(method: string): boolean;
   /** Changes the answer before the client sees it. */
   finish(answer: Answer, call: Call): Answer;
   /** Called once, when the call was answered or cancelled. */
@@ -51,7 +53,8 @@ export class HttpCall implements Call {
   }
 
   notify(notification: Message): void {
-    if (this.#hasEnded || !mayHear(this.request, notification)) return;
+    if (this.#hasEnded || !this.#options.passes(notification.method ?? '')) return;
+    if (!mayHear(this.request, notification)) return;
     this.#openStream()?.send(JSON.stringify(notification));
   }
 

@@ -29,7 +29,9 @@ export function modernResult(
   const _meta = { ...(result._meta as object), [SERVER_INFO_META_KEY]: serverInfo };
   const tools =
     method === 'tools/list' && Array.isArray(result.tools) ? { tools: result.tools.map(asTool) } : {};
-  return { ...caching, ...result, ...tools, resultType: 'complete', _meta };
+  // A kind that only the server knows is for the gate to refuse: it is never called complete (FA-13).
+  const { resultType = 'complete' } = result;
+  return { ...caching, ...result, ...tools, resultType, _meta };
 }
 
 /** Tools have no `execution` any more: tasks are an extension (C3-06). */

@@ -4,6 +4,7 @@ import { callerOf, toSdkAuthInfo } from '../caller.ts';
 import { headerOf } from '../checks/header.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
+import { messagesOf } from '../reading/messages.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
@@ -11,7 +12,7 @@ import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
-import { failedInside, messagesOf, refusalAnswer, serverGone } from './error-answer.ts';
+import { failedInside, refusalAnswer, serverGone } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 

@@ -1,7 +1,7 @@
 import { formatBearerChallenge, formatDpopChallenge } from '../../oauth/challenge.ts';
 import { proofAlgorithms } from '../../oauth/dpop.ts';
 import { formatScope } from '../../oauth/scope.ts';
-import type { Messages } from '../checks/messages.ts';
+import type { Frames } from '../checks/messages.ts';
 import type { Refusal } from '../refusal.ts';
 
 /** What a caller lacks. */
@@ -22,7 +22,7 @@ export interface LackedScopes {
  */
 export function refuseForScopes(
   { scopes, description, resourceMetadataUrl, isBound }: LackedScopes,
-  { requests }: Messages,
+  { requests }: Frames,
 ): Refusal {
   const challenge = {
     error: 'insufficient_scope' as const,

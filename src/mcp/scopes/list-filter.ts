@@ -1,8 +1,8 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { missingScopes } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
+import { type Operation, operationOn } from '../reading/operations.ts';
 import type { McpLike } from '../server-source.ts';
-import { type Operation, operationOn } from './operations.ts';
 import type { NeededScopes } from './rule-table.ts';
 import { findScopeChallenge } from './scope-challenge.ts';
 
@@ -18,7 +18,7 @@ export type FilterResult = (
 ) => Record<string, unknown>;
 
 /** Method -> where its list stands, what its entries are, and which member names them. */
-const lists = new Map<string, { member: string; kind: Operation['kind']; name: string }>([
+const lists = new Map<string, { member: string; kind: 'tool' | 'prompt' | 'resource'; name: string }>([
   ['tools/list', { member: 'tools', kind: 'tool', name: 'name' }],
   ['prompts/list', { member: 'prompts', kind: 'prompt', name: 'name' }],
   ['resources/list', { member: 'resources', kind: 'resource', name: 'uri' }],

@@ -1,7 +1,7 @@
 import { scopeUnion } from '../../oauth/scope.ts';
 import { hrefOf } from '../checks/uri-spellings.ts';
+import type { Operation } from '../reading/operations.ts';
 import type { McpLike } from '../server-source.ts';
-import type { Operation } from './operations.ts';
 import type { OperationScopes } from './scope-rules.ts';
 
 /** Looks up the scopes an operation needs; undefined where no rule names it. A URI is written as URLs are. */
@@ -17,6 +17,7 @@ export function createRuleTable({ tools = {}, prompts = {}, resources = {} }: Op
   const byName = { tool: new Map(Object.entries(tools)), prompt: new Map(Object.entries(prompts)) };
   const byBeginning = [...beginningsOf(resources)].sort(([a], [b]) => b.length - a.length);
   return ({ kind, name }) => {
+    if (kind === 'method') return undefined;
     if (kind !== 'resource') return byName[kind].get(name);
     return byBeginning.find(([beginning]) => name.startsWith(beginning))?.[1];
   };

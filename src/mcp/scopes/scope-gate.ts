@@ -2,15 +2,17 @@ import type { ScopeChallenge } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
-import { type Messages, maxNameLength } from '../checks/messages.ts';
+import { maxNameLength } from '../checks/messages.ts';
 import { hrefOf, uriTargets } from '../checks/uri-spellings.ts';
+import type { Messages } from '../reading/messages.ts';
+import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
+import type { Operation } from '../reading/operations.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import { declaredScopes } from './declared-scopes.ts';
 import { createScopeHierarchy } from './implied-scopes.ts';
 import { refuseForScopes } from './insufficient-scope.ts';
 import { createListFilter, type FilterResult } from './list-filter.ts';
-import { type Operation, operationsOf } from './operations.ts';
 import { createRuleTable, type NeededScopes } from './rule-table.ts';
 import { findScopeChallenge, hasScopeRules } from './scope-challenge.ts';
 import type { ScopeRules } from './scope-rules.ts';
@@ -43,14 +45,23 @@ export interface ScopeGate {
 /**
  * Creates the gate in front of tools, prompts and resources.
  * @param resourceMetadataUrl stands in the challenge
+ * @param served says what methods need that were opened by name; by default none was
  * @see MCP authorization "Scope Challenge Handling"; RFC 6750 section 3.1
  */
-export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string): ScopeGate {
+export function createScopeGate(
+  rules: ScopeRules,
+  resourceMetadataUrl: string,
+  served: Pick<ServedMethods, 'scopesOf'> = createServedMethods(),
+): ScopeGate {
   const { otherwise = [], implies = {}, lists = 'all' } = rules;
   const table = createRuleTable(rules);
   const hierarchy = createScopeHierarchy(implies);
 
   const neededAsNamed: NeededScopes = (operation, server) => {
+    if (operation.kind === 'method') {
+      const own = served.scopesOf(operation.name) ?? [];
+      return own.length > 0 ? own : otherwise;
+    }
     const byRule = table(operation);
     const beside = server && declaredScopes(server)?.(operation);
     return byRule && beside ? scopeUnion(byRule, beside) : (byRule ?? beside ?? otherwise);
@@ -82,9 +93,7 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
       return scopes === authInfo.scopes ? authInfo : { ...authInfo, scopes };
     },
     check(messages, authInfo, server) {
-      const [first] = messages.list;
-      const operations =
-        first && messages.list.length === 1 ? operationsOf(first) : messages.list.flatMap(operationsOf);
+      const { operations } = messages;
       if (operations.length === 0) return undefined;
       const scopes = lacking(operations, authInfo, server);
       const conclude = (answers: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {

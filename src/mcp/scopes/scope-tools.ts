@@ -1,6 +1,6 @@
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { ToolList } from '../modern/tool-list.ts';
-import { operationOn } from './operations.ts';
+import { operationOn } from '../reading/operations.ts';
 import type { ScopeGate } from './scope-gate.ts';
 
 /** Which tools scopes open, by name. */

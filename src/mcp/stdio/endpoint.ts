@@ -3,6 +3,7 @@ import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message } from '../checks/messages.ts';
 import type { Conversations } from '../conversations/conversation.ts';
+import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
 import type { ServerSource } from '../server-source.ts';
 import { EraSwitch } from './era-switch.ts';
@@ -17,6 +18,8 @@ export interface StdioEndpointOptions {
   source: ServerSource;
   /** Serves the revisions up to 2025-11-25. They belong to the endpoint, which closes them. */
   conversations: Conversations;
+  /** What passes in messages of 2026-07-28; the methods of MCP by default. */
+  served?: ServedMethods;
   stdin: Readable;
   stdout: Writable;
   /** The account the host acts for; see `callerOf`. */
@@ -75,6 +78,7 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
   const server = new EraSwitch({
     source,
     conversations,
+    served: options.served ?? createServedMethods(),
     write,
     onEnded,
     ...(authInfo && { authInfo }),

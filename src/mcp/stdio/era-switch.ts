@@ -1,8 +1,9 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Message, Messages } from '../checks/messages.ts';
+import type { Frames, Message } from '../checks/messages.ts';
 import type { Conversations } from '../conversations/conversation.ts';
+import type { ServedMethods } from '../reading/methods.ts';
 import type { ServerSource } from '../server-source.ts';
 import { LegacyLink } from './legacy-link.ts';
 import type { Link, WriteLine } from './link.ts';
@@ -12,6 +13,7 @@ import { openModernLink } from './modern-link.ts';
 export interface EraSwitchOptions {
   source: ServerSource;
   conversations: Conversations;
+  served: ServedMethods;
   write: WriteLine;
   onEnded(): void;
   authInfo?: AuthInfo;
@@ -39,7 +41,7 @@ export class EraSwitch implements Link {
     this.#options = options;
   }
 
-  async take(messages: Messages): Promise<void> {
+  async take(messages: Frames): Promise<void> {
     const [first] = messages.list;
     if (!first) return;
     const link = await this.#linkFor(first);

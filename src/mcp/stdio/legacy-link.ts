@@ -4,7 +4,7 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { revisionWithBatches } from '../checks/era.ts';
 import { readInitialize } from '../checks/initialize.ts';
-import type { Message, Messages, RequestMessage } from '../checks/messages.ts';
+import type { Frames, Message, RequestMessage } from '../checks/messages.ts';
 import type {
   Conversation,
   Conversations,
@@ -60,7 +60,7 @@ export class LegacyLink implements Link {
     this.#sender = options.authInfo ? { authInfo: options.authInfo } : {};
   }
 
-  async take(messages: Messages): Promise<void> {
+  async take(messages: Frames): Promise<void> {
     const refusal = this.#check(messages);
     if (refusal) {
       sendRefusal(refusal, { json: (_status, body) => this.#options.write(body as Message) });
@@ -79,7 +79,7 @@ export class LegacyLink implements Link {
     await this.#conversation?.end();
   }
 
-  #check({ isBatch, requests }: Messages): Refusal | undefined {
+  #check({ isBatch, requests }: Frames): Refusal | undefined {
     const [first] = isBatch ? [] : requests;
     const about = first ? { id: first.id } : {};
     if (isBatch && this.#revision !== revisionWithBatches) return { reason: 'batch_not_in_this_revision' };

@@ -1,7 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { guardConversations } from '../conversations/guarded.ts';
 import { createConversations } from '../conversations/index.ts';
+import { createServedMethods, type OpenMethods } from '../reading/methods.ts';
 import type { ServerSource } from '../server-source.ts';
 import { createStdioEndpoint, type StdioEndpoint } from './endpoint.ts';
 
@@ -10,6 +12,8 @@ export interface LocalEndpointOptions {
   source: ServerSource;
   /** The account the host acts for, with every scope the server has: who can start this process owns its data. */
   account: { id: string; scopes: readonly string[] };
+  /** Methods that the server's code opened; none by default. */
+  methods?: OpenMethods;
   /** Issuer of the accounts. */
   issuer: string;
   /** URL of the MCP endpoint whose server this is. */
@@ -40,6 +44,7 @@ export function createLocalEndpoint(options: LocalEndpointOptions): StdioEndpoin
     audience: resource,
     expiresAt: neverSeconds,
   };
-  const conversations = createConversations({ source, logger });
-  return createStdioEndpoint({ source, conversations, stdin, stdout, authInfo, logger });
+  const served = createServedMethods(options.methods);
+  const conversations = guardConversations(createConversations({ source, logger }), served, logger);
+  return createStdioEndpoint({ source, conversations, served, stdin, stdout, authInfo, logger });
 }

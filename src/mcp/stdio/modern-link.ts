@@ -10,7 +10,9 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { toSdkAuthInfo } from '../caller.ts';
-import type { Message, Messages } from '../checks/messages.ts';
+import type { Frames, Message } from '../checks/messages.ts';
+import { methodNotServed } from '../json-rpc-errors.ts';
+import type { ServedMethods } from '../reading/methods.ts';
 import { type Refusal, sendRefusal } from '../refusal.ts';
 import type { ServerSource } from '../server-source.ts';
 import { createWritableCheck } from '../unwritable.ts';
@@ -20,6 +22,7 @@ import { OpenProgress } from './open-progress.ts';
 /** What the link is made of. */
 export interface ModernLinkOptions {
   source: ServerSource;
+  served: ServedMethods;
   write: WriteLine;
   /** The server ended the connection. */
   onEnded(): void;
@@ -36,7 +39,7 @@ const noBatches: Refusal = { reason: 'batch_not_in_this_revision' };
  * @throws what the making of a server throws
  */
 export async function openModernLink(options: ModernLinkOptions): Promise<Link | undefined> {
-  const { source, write, onEnded, authInfo, logger } = options;
+  const { source, served, write, onEnded, authInfo, logger } = options;
   if (source.sharing === 'single') return undefined;
   const server = await source.create({ era: 'modern', ...(authInfo && { authInfo }) });
   if (!(server instanceof McpServer || server instanceof Server)) {
@@ -52,6 +55,7 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
     async send(message) {
       const said = message as Message;
       if (!progress.allows(said)) return;
+      if (said.method !== undefined && !served.passes(said.method, 'server', 'modern')) return;
       const error = checkWritable(said);
       if (!error) write(said);
       else if (said.method === undefined) write({ jsonrpc: '2.0', id: said.id, error } as Message);
@@ -67,13 +71,18 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
     onerror: (error) => logger.debug({ err: error }, 'an MCP message over stdio was not served'),
   });
   return {
-    async take({ isBatch, list }: Messages): Promise<void> {
+    async take({ isBatch, list }: Frames): Promise<void> {
       if (isBatch) {
         sendRefusal(noBatches, { json: (_status, body) => write(body as Message) });
         return;
       }
       progress.heard(list);
-      for (const message of list) wire.onmessage?.(message as JSONRPCMessage);
+      for (const message of list) {
+        const { id, method } = message;
+        if (method === undefined || served.passes(method, 'client', 'modern'))
+          wire.onmessage?.(message as JSONRPCMessage);
+        else if (id !== undefined) write({ jsonrpc: '2.0', id, error: methodNotServed(method) } as Message);
+      }
     },
     async end() {
       isEnding = true;

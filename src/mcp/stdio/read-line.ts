@@ -1,22 +1,30 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { parseJson } from '../checks/json.ts';
-import { type Messages, readMessages } from '../checks/messages.ts';
+import { type Frames, readFrames } from '../checks/messages.ts';
 import { outerId } from '../checks/outer-id.ts';
+import { type Messages, readMessages } from '../reading/messages.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
 
 /**
- * Reads one line as a JSON-RPC message, or a batch of them.
+ * Reads one line of a client as a JSON-RPC message, or a batch of them.
  * @returns undefined for a blank line; a refusal names the id of the message where it can be made out
  * @see MCP transports "stdio"; JSON-RPC 2.0 sections 4 and 5 (B1-01, B1-03, T-150)
  */
 export function readLine(line: Uint8Array): Messages | Refusal | undefined {
+  return readLineWith(readMessages, line);
+}
+
+function readLineWith<Read>(
+  read: (value: unknown) => Read | Refusal,
+  line: Uint8Array,
+): Read | Refusal | undefined {
   if (line.every(isBlank)) return undefined;
   const json = parseJson(line);
   if (isRefusal(json)) {
     const id = outerId(line);
     return id === undefined ? json : { ...json, id };
   }
-  const messages = readMessages(json.value);
+  const messages = read(json.value);
   if (!isRefusal(messages)) return messages;
   const id = idOf(json.value);
   return id === undefined ? messages : { ...messages, id };
@@ -26,8 +34,8 @@ export function readLine(line: Uint8Array): Messages | Refusal | undefined {
  * Reads one line of a program that answers, as {@link readLine} does. What does not say that it is JSON-RPC is no answer
  * to anybody, whatever `id` it has: a line of a log, say.
  */
-export function readLineOfServer(line: Uint8Array): Messages | Refusal | undefined {
-  const read = readLine(line);
+export function readLineOfServer(line: Uint8Array): Frames | Refusal | undefined {
+  const read = readLineWith(readFrames, line);
   if (!isRefusal(read) || Buffer.from(line.buffer, line.byteOffset, line.byteLength).includes('"jsonrpc"'))
     return read;
   const { id: _ofNoAnswer, ...refusal } = read;

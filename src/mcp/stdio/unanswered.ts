@@ -1,5 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
-import type { Message, Messages } from '../checks/messages.ts';
+import type { Frames, Message } from '../checks/messages.ts';
 
 /** The requests of the host that wait for their answers, so that an ending connection can let the quick ones out. */
 export class Unanswered {
@@ -7,7 +7,7 @@ export class Unanswered {
   #onNone: (() => void) | undefined;
 
   /** Takes note of what a line asks, and of what it cancels. */
-  asked({ list, requests }: Messages): void {
+  asked({ list, requests }: Frames): void {
     for (const { id } of requests) this.#ids.add(id);
     for (const { method, params } of list)
       if (method === 'notifications/cancelled') this.#forget(params?.requestId as RequestId);

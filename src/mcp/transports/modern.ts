@@ -9,23 +9,20 @@ import type { Conversations } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
 import type { DeclareExtensions } from '../extensions.ts';
+import { methodNotServed, resultNotServed } from '../json-rpc-errors.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
 import { createBridge } from '../modern/bridge.ts';
 import { checkEnvelope, hasRequiredMeta, namesModernRevision } from '../modern/envelope.ts';
-import {
-  headerMismatch,
-  messagesOf,
-  refusalAnswer,
-  sendAnswer,
-  stateNotValid,
-} from '../modern/error-answer.ts';
+import { headerMismatch, refusalAnswer, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
 import { createRequestStates } from '../modern/request-state.ts';
 import { listenMethod } from '../modern/subscription-filter.ts';
 import { readToolList, type ToolList } from '../modern/tool-list.ts';
+import { messagesOf } from '../reading/messages.ts';
+import { type ServedMethods, withServedCapabilities } from '../reading/methods.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { Seal } from '../seal.ts';
@@ -53,6 +50,7 @@ export interface ModernTransportOptions {
   /** Serves clients of this revision where the server is of an older era. */
   conversations: Conversations;
   declareExtensions: DeclareExtensions;
+  served: ServedMethods;
   /** The endpoint's public URL. */
   url: URL;
   /** Judges calls by scopes, and filters lists by them. */
@@ -75,7 +73,7 @@ export interface ModernTransportOptions {
  * @see MCP 2026-07-28 transports "Streamable HTTP" (B5-01 to B5-14)
  */
 export function createModernTransport(options: ModernTransportOptions): ModernTransport {
-  const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, now } = options;
+  const { url, gate, calls, streams, streamAfterMs, accessWatch, declareExtensions, served, now } = options;
   const listeners = createListeners({ streams, accessWatch });
   const states = createRequestStates({ seal: options.seal, url, now });
   const older = createBridge({ ...options, publish: listeners.publish });
@@ -88,12 +86,14 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const { authInfo } = caller;
       const answer = inputOfLinks(given, call);
       if (!answer.result) return answer;
+      if (!served.isKnownResult(answer.result, 'modern')) return { status: 200, error: resultNotServed };
       const told =
         request.method === 'server/discover'
           ? declareExtensions(answer.result)
           : gate.filterResult(request.method, answer.result, authInfo, answer.by);
       return { ...answer, result: states.seal(told, request, authInfo) };
     },
+    passes: (method) => served.passes(method, 'server', 'modern'),
     ended: ({ caller }) => calls.end(principalKey(caller.authInfo)),
   };
 
@@ -138,7 +138,7 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
   };
 
   const call = (backend: Backend, asked: RequestMessage, { caller, reply }: From): Refusal | undefined => {
-    const request = states.open(asked, caller.authInfo);
+    const request = states.open(withServedCapabilities(asked, served), caller.authInfo);
     if (!request) sendAnswer(reply, asked.id, stateNotValid);
     if (!request || reply.isClosed) return undefined;
     if (!calls.begin(principalKey(caller.authInfo))) return { reason: 'too_many_calls', id: request.id };
@@ -167,6 +167,13 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const wrong = checked instanceof Promise ? await checked : checked;
       if (wrong) sendAnswer(reply, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
+
+      const method = message?.method;
+      if (method !== undefined && !served.passes(method, 'client', 'modern')) {
+        if (request) sendAnswer(reply, request.id, { status: 404, error: methodNotServed(method) });
+        else reply.empty(202);
+        return undefined;
+      }
 
       // A server that is made for this request is asked for the scopes it declares once it is made.
       if (!backend.checksScopes || request?.method === listenMethod) {

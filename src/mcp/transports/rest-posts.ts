@@ -1,7 +1,7 @@
 import type { MessageExtraInfo, RequestId } from '@modelcontextprotocol/server';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Message, Messages } from '../checks/messages.ts';
+import type { Frames, Message } from '../checks/messages.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';
@@ -65,7 +65,7 @@ export class RestPosts {
    * @param onGone calls back once when nobody waits for the answers any more
    */
   answer(
-    { list, requests }: Messages,
+    { list, requests }: Frames,
     extra: MessageExtraInfo,
     onGone: (callback: () => void) => void,
   ): Promise<PostAnswers> {

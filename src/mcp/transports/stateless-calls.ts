@@ -5,7 +5,7 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { CallLimit } from '../call-limit.ts';
-import type { Message, Messages } from '../checks/messages.ts';
+import type { Message } from '../checks/messages.ts';
 import type {
   Conversation,
   Conversations,
@@ -14,6 +14,7 @@ import type {
   Sender,
 } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
+import type { Messages } from '../reading/messages.ts';
 import { closing, type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import { CollectedAnswers, errorAnswer } from './collected-answers.ts';

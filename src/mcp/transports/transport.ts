@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../collections/go-on.ts';
-import type { Messages } from '../checks/messages.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Messages } from '../reading/messages.ts';
 import type { Refusal } from '../refusal.ts';
 
 /** The body of a POST: the messages, and the JSON they were read from. */

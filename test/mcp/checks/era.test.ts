@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isLegacyPost } from '../../../src/mcp/checks/era.ts';
-import { type Messages, readMessages } from '../../../src/mcp/checks/messages.ts';
+import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
 
 const claim = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxBatchLength, maxNameLength, readMessages } from '../../../src/mcp/checks/messages.ts';
+import { maxBatchLength, readFrames } from '../../../src/mcp/checks/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 
 const request = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -7,7 +7,7 @@ const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const response = { jsonrpc: '2.0', id: 'a', result: {} };
 
 function verdict(value: unknown): string {
-  const messages = readMessages(value);
+  const messages = readFrames(value);
   if (isRefusal(messages)) return messages.reason;
   return `${messages.isBatch ? 'batch' : 'one'} of ${messages.list.length}, ${messages.requests.length} to answer`;
 }
@@ -50,22 +50,6 @@ describe('a message', () => {
     ['with both result and error', { ...response, error: {} }],
   ])('is refused: %s (C1-01, T-142)', (_what, value) => {
     expect(verdict(value)).toBe('not_a_message');
-  });
-});
-
-describe('a name', () => {
-  const long = 'x'.repeat(maxNameLength + 1);
-  it.each<[string, unknown]>([
-    ['of a method', { ...request, method: long }],
-    ['of a tool', { ...request, params: { name: long } }],
-    ['of a resource', { ...request, params: { uri: long } }],
-    ['in a batch', [request, { ...request, params: { uri: long } }]],
-  ])('%s has a length that patterns can be matched against (T-147)', (_what, value) => {
-    expect(verdict(value)).toBe('name_too_long');
-  });
-
-  it('of the greatest length is fine', () => {
-    expect(verdict({ ...request, params: { uri: long.slice(1) } })).toBe('one of 1, 1 to answer');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readMessages } from '../../../src/mcp/checks/messages.ts';
 import { checkEnvelope, namesModernRevision } from '../../../src/mcp/modern/envelope.ts';
 import { internalRequest } from '../../../src/mcp/modern/internal-call.ts';
+import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import type { Posted } from '../../../src/mcp/transports/transport.ts';
 
 const posted = (value: unknown): Posted => ({ value, messages: readMessages(value) as Posted['messages'] });

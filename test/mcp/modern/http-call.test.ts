@@ -22,6 +22,7 @@ function start() {
   const cancel = vi.fn();
   const options = {
     late: new Deadlines(10),
+    passes: () => true,
     finish: (answer: Parameters<HttpCall['answer']>[0]) => answer,
     ended,
   };

@@ -1,8 +1,8 @@
 import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
+import { operationOn } from '../../../src/mcp/reading/operations.ts';
 import { declaredScopes, declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
-import { operationOn } from '../../../src/mcp/scopes/operations.ts';
 
 const info = { name: 'a', version: '1' };
 const tool = (name: string) => operationOn('tool', name);

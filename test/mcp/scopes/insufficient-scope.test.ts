@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Messages, readMessages } from '../../../src/mcp/checks/messages.ts';
+import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { refuseForScopes } from '../../../src/mcp/scopes/insufficient-scope.ts';
 import { parseChallenges } from '../../../src/oauth/challenge.ts';

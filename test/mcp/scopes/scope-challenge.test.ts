@@ -2,7 +2,7 @@ import { McpServer as McpServerV1 } from '@modelcontextprotocol/sdk/server/mcp.j
 import { McpServer, requireScopes, type ScopeChallengeHandler } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { operationOn } from '../../../src/mcp/scopes/operations.ts';
+import { operationOn } from '../../../src/mcp/reading/operations.ts';
 import { findScopeChallenge, hasScopeRules } from '../../../src/mcp/scopes/scope-challenge.ts';
 
 const caller = (...scopes: string[]) => ({ token: '', clientId: 'c', scopes });

@@ -1,7 +1,7 @@
 import { McpServer, requireScopes } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Messages, readMessages } from '../../../src/mcp/checks/messages.ts';
+import { type Messages, readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal, type Refusal } from '../../../src/mcp/refusal.ts';
 import { declareScopes } from '../../../src/mcp/scopes/declared-scopes.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';

@@ -1,6 +1,7 @@
 import { McpServer as ServerV1 } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { describe, expect, it, vi } from 'vitest';
-import type { Message, Messages } from '../../../src/mcp/checks/messages.ts';
+import type { Frames, Message } from '../../../src/mcp/checks/messages.ts';
+import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
 import type { McpLike, ServerSource } from '../../../src/mcp/server-source.ts';
 import { openModernLink } from '../../../src/mcp/stdio/modern-link.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -14,6 +15,7 @@ async function open(named = true) {
   let ended = 0;
   const link = await openModernLink({
     source,
+    served: createServedMethods(),
     write: (message) => written.push(message),
     onEnded: () => ended++,
     logger: createLogger('silent'),
@@ -21,7 +23,7 @@ async function open(named = true) {
   });
   if (!link) throw new Error('The server speaks 2026-07-28.');
   const take = (message: unknown) =>
-    link.take({ isBatch: false, list: [message as Message], requests: [] } satisfies Messages);
+    link.take({ isBatch: false, list: [message as Message], requests: [] } satisfies Frames);
   return { link, take, written, seen, endings: () => ended };
 }
 
@@ -55,7 +57,7 @@ describe('a stdio connection of 2026-07-28', () => {
     const server = new ServerV1({ name: 'v1', version: '1.0.0' });
     const close = vi.spyOn(server, 'close');
     const source: ServerSource = { sharing: 'each', create: () => server as unknown as McpLike };
-    const ends = { write: () => {}, onEnded: () => {} };
+    const ends = { served: createServedMethods(), write: () => {}, onEnded: () => {} };
     expect(await openModernLink({ source, ...ends, logger: createLogger('silent') })).toBeUndefined();
     expect(close).toHaveBeenCalledOnce();
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../src/mcp/checks/messages.ts';
-import { readMessages } from '../../../src/mcp/checks/messages.ts';
+import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { Unanswered } from '../../../src/mcp/stdio/unanswered.ts';
 import { rpc } from '../transports/served-transport.ts';

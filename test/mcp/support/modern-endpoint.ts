@@ -8,6 +8,7 @@ import { createSealedBox } from '../../../src/crypto/sealed-box.ts';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
 import { withPreflight } from '../../../src/mcp/dispatch.ts';
+import { createServedMethods } from '../../../src/mcp/reading/methods.ts';
 import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { Seal } from '../../../src/mcp/seal.ts';
@@ -96,6 +97,7 @@ export async function startModern(
     source,
     conversations,
     declareExtensions: (result) => result,
+    served: createServedMethods(),
     url: new URL(url),
     gate: createScopeGate({}, resourceMetadataUrl),
     calls: createCallLimit(1000),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Message, readMessages } from '../../../src/mcp/checks/messages.ts';
+import type { Message } from '../../../src/mcp/checks/messages.ts';
+import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { RestPosts } from '../../../src/mcp/transports/rest-posts.ts';
 import { rpc } from './served-transport.ts';

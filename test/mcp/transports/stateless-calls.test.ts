@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createCallLimit } from '../../../src/mcp/call-limit.ts';
-import { readMessages } from '../../../src/mcp/checks/messages.ts';
 import type { Conversations, Listener } from '../../../src/mcp/conversations/conversation.ts';
 import { createConversations } from '../../../src/mcp/conversations/index.ts';
+import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import { createStatelessCalls } from '../../../src/mcp/transports/stateless-calls.ts';

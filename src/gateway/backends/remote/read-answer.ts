@@ -1,6 +1,6 @@
 import { parseJson } from '../../../mcp/checks/json.ts';
 import type { Message } from '../../../mcp/checks/messages.ts';
-import { readMessages } from '../../../mcp/checks/messages.ts';
+import { readFrames } from '../../../mcp/checks/messages.ts';
 import { isRefusal } from '../../../mcp/refusal.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
@@ -13,7 +13,7 @@ import { failureOfAnswer } from '../failure-of-answer.ts';
 export function readAnswer(bytes: Uint8Array): readonly Message[] | BackendFailure {
   const json = parseJson(bytes);
   if (isRefusal(json)) return failureOfAnswer(json.reason);
-  const messages = readMessages(json.value);
+  const messages = readFrames(json.value);
   if (!isRefusal(messages)) return messages.list;
   return messages.reason === 'empty_batch' ? [] : 'backend_answer_unreadable';
 }

@@ -1,0 +1,183 @@
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import type { Message, RequestMessage } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
+
+/** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
+export type Era = 'legacy' | 'modern';
+
+/** Who sends a message. */
+export type Side = 'client' | 'server';
+
+const both: readonly Era[] = ['legacy', 'modern'];
+const legacy: readonly Era[] = ['legacy'];
+const modern: readonly Era[] = ['modern'];
+
+/**
+ * The methods that revisions define, by who sends them. Tasks, skills and events are not among them: they are refused
+ * unless they are opened by name.
+ * @see MCP schema of each revision, `ClientRequest`, `ClientNotification`, `ServerRequest`, `ServerNotification`
+ */
+const known: Readonly<Record<Side, ReadonlyMap<string, readonly Era[]>>> = {
+  client: new Map([
+    ['initialize', legacy],
+    ['ping', legacy],
+    ['tools/list', both],
+    ['tools/call', both],
+    ['prompts/list', both],
+    ['prompts/get', both],
+    ['resources/list', both],
+    ['resources/templates/list', both],
+    ['resources/read', both],
+    ['resources/subscribe', legacy],
+    ['resources/unsubscribe', legacy],
+    ['completion/complete', both],
+    ['logging/setLevel', legacy],
+    ['server/discover', modern],
+    ['subscriptions/listen', modern],
+    ['notifications/initialized', legacy],
+    ['notifications/cancelled', both],
+    ['notifications/progress', both],
+    ['notifications/roots/list_changed', both],
+  ]),
+  server: new Map([
+    ['ping', legacy],
+    ['sampling/createMessage', both],
+    ['roots/list', both],
+    ['elicitation/create', both],
+    ['notifications/cancelled', both],
+    ['notifications/progress', both],
+    ['notifications/message', both],
+    ['notifications/tools/list_changed', both],
+    ['notifications/prompts/list_changed', both],
+    ['notifications/resources/list_changed', both],
+    ['notifications/resources/updated', both],
+    ['notifications/elicitation/complete', both],
+    ['notifications/subscriptions/acknowledged', modern],
+  ]),
+};
+
+/** Whether a revision defines a method for messages of clients, in this very spelling. */
+export function isMethodOfMcp(method: string): boolean {
+  return known.client.has(method);
+}
+
+/** Methods that are let through beside those of MCP, each with the scopes it needs. */
+export type OpenMethods = Readonly<Record<string, readonly string[]>>;
+
+/** Extensions that need no method of their own. */
+const withoutMethods: ReadonlySet<string> = new Set(['io.modelcontextprotocol/ui']);
+
+/** Extension -> a method without which it cannot be used. */
+const methodOfExtension: ReadonlyMap<string, string> = new Map([
+  ['io.modelcontextprotocol/tasks', 'tasks/get'],
+  ['io.modelcontextprotocol/skills', 'skills/list'],
+  ['io.modelcontextprotocol/events', 'events/list'],
+]);
+
+/** Capabilities of revisions, of servers and clients. */
+const plainCapabilities: ReadonlySet<string> = new Set([
+  'tools',
+  'prompts',
+  'resources',
+  'logging',
+  'completions',
+  'sampling',
+  'roots',
+  'elicitation',
+]);
+
+const knownResultTypes: ReadonlySet<unknown> = new Set([undefined, 'complete', 'input_required']);
+
+/** What passes the gate, in both directions. */
+export interface ServedMethods {
+  /** Whether a request or notification passes. */
+  passes(method: string, from: Side, era: Era): boolean;
+  /** Gives the scopes that an open method needs by itself; undefined if it is not open. */
+  scopesOf(method: string): readonly string[] | undefined;
+  /** Leaves of capabilities those whose methods pass (FA-13, T-202). The very object if nothing is left out. */
+  capabilities(declared: Record<string, unknown>): Record<string, unknown>;
+  /** Whether a result is of a kind that a client of the era can be given. A task is one only if tasks are open. */
+  isKnownResult(result: Record<string, unknown>, era: Era): boolean;
+  /** Whether tasks can be asked for. */
+  readonly hasTasks: boolean;
+}
+
+/**
+ * Creates the table of what passes: what a revision defines, and what was opened by name. Everything else is refused,
+ * as no guard could judge it (FA-02, T-201).
+ * @param open methods that the operator or the code of the server opened
+ */
+export function createServedMethods(open: OpenMethods = {}): ServedMethods {
+  const opened = new Map(Object.entries(open));
+  const hasTasks = opened.has('tasks/get');
+  const isServed = (extension: string): boolean => {
+    if (withoutMethods.has(extension)) return true;
+    const method = methodOfExtension.get(extension);
+    // What an unknown extension needs, only whoever opened methods for it can know.
+    return method === undefined ? opened.size > 0 : opened.has(method);
+  };
+  const isDeclared = (name: string): boolean => {
+    if (name === 'tasks') return hasTasks;
+    return plainCapabilities.has(name) || name === 'extensions' || opened.size > 0;
+  };
+  return {
+    hasTasks,
+    passes: (method, from, era) => known[from].get(method)?.includes(era) ?? opened.has(method),
+    scopesOf: (method) => opened.get(method),
+    capabilities(declared) {
+      const { extensions } = declared;
+      const names = Object.keys(isRecord(extensions) ? extensions : {});
+      const isWhole = Object.keys(declared).every(isDeclared) && names.every(isServed);
+      if (isWhole && (extensions === undefined || isRecord(extensions))) return declared;
+      const { extensions: _all, ...others } = declared;
+      const kept = pick(others, isDeclared);
+      return isRecord(extensions) ? { ...kept, extensions: pick(extensions, isServed) } : kept;
+    },
+    isKnownResult(result, era) {
+      const { resultType, task, inputRequests } = result;
+      if (era === 'legacy') return hasTasks || !isRecord(task) || 'content' in result;
+      if (resultType === 'input_required') return areKnownQuestions(inputRequests);
+      return knownResultTypes.has(resultType) || (resultType === 'task' && hasTasks);
+    },
+  };
+}
+
+/**
+ * Leaves the wish for a task out of a request, as whoever serves no tasks is to ignore it.
+ * @see MCP 2025-11-25 tasks "Task Support and Handling"
+ */
+export function withoutTask(message: Message): Message {
+  if (message.params?.task === undefined) return message;
+  const { task: _ignored, ...params } = message.params;
+  return { ...message, params };
+}
+
+/** Leaves of the capabilities that a client of 2026-07-28 declares with a request those that are served. */
+export function withServedCapabilities(
+  request: RequestMessage,
+  served: Pick<ServedMethods, 'capabilities'>,
+): RequestMessage {
+  const meta = request.params?._meta;
+  const declared = isRecord(meta) ? meta[CLIENT_CAPABILITIES_META_KEY] : undefined;
+  if (!isRecord(meta) || !isRecord(declared)) return request;
+  const kept = served.capabilities(declared);
+  if (kept === declared) return request;
+  return {
+    ...request,
+    params: { ...request.params, _meta: { ...meta, [CLIENT_CAPABILITIES_META_KEY]: kept } },
+  };
+}
+
+function pick(values: Record<string, unknown>, isKept: (name: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
+}
+
+/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
+function areKnownQuestions(questions: unknown): boolean {
+  if (questions === undefined) return true;
+  if (!isRecord(questions)) return false;
+  return Object.values(questions).every(
+    (question) =>
+      isRecord(question) && typeof question.method === 'string' && known.server.has(question.method),
+  );
+}

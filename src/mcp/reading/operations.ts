@@ -1,0 +1,151 @@
+import { type Message, maxNameLength, type RequestMessage } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
+import { isMethodOfMcp } from './methods.ts';
+
+/** The use of one tool, prompt or resource, or of a method that MCP does not define. */
+export interface Operation {
+  kind: 'tool' | 'prompt' | 'resource' | 'method';
+  /** Name of the tool, prompt or method, URI of the resource, as the client wrote it. */
+  name: string;
+  /** The request that a server's own scope rules are asked about; a notification stands here as it is. */
+  request: RequestMessage;
+}
+
+/** Most operations of one body. */
+export const maxOperations = 1000;
+
+/** Longest sum of all names of one body, in characters: guards compare each of them with their rules (T-204). */
+export const maxNamesLength = 131_072;
+
+/** Why the params of a message cannot be read. */
+export type ParamsProblem = 'params_not_valid' | 'name_too_long' | 'too_many_names';
+
+type Params = Record<string, unknown>;
+type Kind = 'tool' | 'prompt' | 'resource';
+
+const methods = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
+
+/**
+ * Writes the plainest request that uses a tool, prompt or resource.
+ * @param name name of the tool or prompt, URI of the resource
+ */
+export function operationOn(kind: Kind, name: string): Operation {
+  const params = kind === 'resource' ? { uri: name } : { name };
+  return { kind, name, request: { jsonrpc: '2.0', id: 0, method: methods[kind], params } };
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
+const isRecordOrAbsent = (value: unknown): boolean => value === undefined || isRecord(value);
+const isId = (value: unknown): boolean => isText(value) || Number.isSafeInteger(value);
+
+/**
+ * Reads the operations of a message.
+ * @returns undefined if a member that a guard reads has not the type of the schema
+ */
+type Read = (params: Params, message: Message) => Operation[] | undefined;
+
+const nothing: Operation[] = [];
+
+const named =
+  (kind: 'tool' | 'prompt'): Read =>
+  ({ name, arguments: given }, message) =>
+    isText(name) && isRecordOrAbsent(given)
+      ? [{ kind, name, request: message as RequestMessage }]
+      : undefined;
+
+const list: Read = ({ cursor }) => (isTextOrAbsent(cursor) ? nothing : undefined);
+
+const subscription: Read = ({ uri }) => (isText(uri) ? [operationOn('resource', uri)] : undefined);
+
+const initialize: Read = ({ capabilities }) => (isRecordOrAbsent(capabilities) ? nothing : undefined);
+
+const completion: Read = ({ ref, argument, context }) => {
+  if (!isRecord(ref) || !isRecord(argument) || !isRecordOrAbsent(context)) return undefined;
+  if (!isText(argument.name) || !isText(argument.value)) return undefined;
+  if (ref.type === 'ref/prompt' && isText(ref.name)) return [operationOn('prompt', ref.name)];
+  if (ref.type === 'ref/resource' && isText(ref.uri)) return [operationOn('resource', ref.uri)];
+  return undefined;
+};
+
+const listening: Read = ({ notifications }) => {
+  if (!isRecord(notifications)) return undefined;
+  const { resourceSubscriptions: uris = [] } = notifications;
+  if (!Array.isArray(uris) || !uris.every(isText)) return undefined;
+  // More of them than a body may name are refused; those beyond are not even written down.
+  return uris.slice(0, maxOperations + 1).map((uri) => operationOn('resource', uri));
+};
+
+/** How each method that a guard looks into is read. A method that is not here names nothing. */
+const readers = new Map<string, Read>([
+  ['initialize', initialize],
+  ['tools/call', named('tool')],
+  ['prompts/get', named('prompt')],
+  [
+    'resources/read',
+    ({ uri }, message) =>
+      isText(uri) ? [{ kind: 'resource', name: uri, request: message as RequestMessage }] : undefined,
+  ],
+  ['resources/subscribe', subscription],
+  ['resources/unsubscribe', ({ uri }) => (isText(uri) ? nothing : undefined)],
+  ['completion/complete', completion],
+  ['subscriptions/listen', listening],
+  ['tools/list', list],
+  ['prompts/list', list],
+  ['resources/list', list],
+  ['resources/templates/list', list],
+  ['logging/setLevel', ({ level }) => (isText(level) ? nothing : undefined)],
+  [
+    'notifications/cancelled',
+    ({ requestId }) => (requestId === undefined || isId(requestId) ? nothing : undefined),
+  ],
+  ['notifications/progress', ({ progressToken }) => (isId(progressToken) ? nothing : undefined)],
+]);
+
+/** Whether the members that any message may have are of their types. */
+function areCommonParams({ _meta, requestState, inputResponses }: Params): boolean {
+  if (!isTextOrAbsent(requestState) || !isRecordOrAbsent(inputResponses)) return false;
+  const token = (_meta as Params | undefined)?.progressToken;
+  return token === undefined || isId(token);
+}
+
+/**
+ * Reads what the messages of one body use. The message itself counts, never a header that mirrors it (T-132). This is
+ * the one place that reads params for guards: what it cannot read is refused, so that no guard takes it for nothing
+ * (FA-01, T-200).
+ * @returns the operations, in the order of the messages, each a name of bounded length; or why the params are refused
+ */
+export function readOperations(messages: readonly Message[]): readonly Operation[] | ParamsProblem {
+  const [only] = messages;
+  const read = only && messages.length === 1 ? operationsOf(only) : readEach(messages);
+  if (typeof read === 'string' || read.length <= 1) return read;
+  if (read.length > maxOperations) return 'too_many_names';
+  let length = 0;
+  for (const { name } of read) length += name.length;
+  return length > maxNamesLength ? 'too_many_names' : read;
+}
+
+function readEach(messages: readonly Message[]): readonly Operation[] | ParamsProblem {
+  const all: Operation[] = [];
+  for (const message of messages) {
+    const read = operationsOf(message);
+    if (typeof read === 'string') return read;
+    all.push(...read);
+  }
+  return all;
+}
+
+function operationsOf(message: Message): readonly Operation[] | ParamsProblem {
+  const { method, params } = message;
+  if (method === undefined) return nothing;
+  if (method.length > maxNameLength) return 'name_too_long';
+  if (params !== undefined && !areCommonParams(params)) return 'params_not_valid';
+  const read = readers.get(method);
+  if (read) {
+    const operations = read(params ?? {}, message);
+    if (!operations) return 'params_not_valid';
+    return operations.some(({ name }) => name.length > maxNameLength) ? 'name_too_long' : operations;
+  }
+  if (isMethodOfMcp(method)) return nothing;
+  return [{ kind: 'method', name: method, request: message as RequestMessage }];
+}
