@@ -121,11 +121,27 @@ export function completeScopes({
 }
 
 /**
+ * Finds what is wrong with the methods that a route opens by name.
+ * @param place the route, for the sentences
+ */
+export function findRouteMethodProblems(
+  place: string,
+  route: { policy: { methods: OpenMethods }; scopes?: unknown; backends?: unknown },
+): string[] {
+  const { policy, scopes, backends } = route;
+  if (backends !== undefined && Object.keys(policy.methods).length > 0)
+    return [
+      `${place}.policy.methods: is for a route with one backend; of several, a method by itself does not say which it is for`,
+    ];
+  return findMethodProblems(`${place}.policy.methods`, policy.methods, scopes);
+}
+
+/**
  * Finds what is wrong with methods that are opened by name.
  * @param place the setting, for the sentences
  * @param scopes those that the server declares
  */
-export function findMethodProblems(place: string, methods: unknown, scopes: unknown): string[] {
+function findMethodProblems(place: string, methods: unknown, scopes: unknown): string[] {
   if (methods === undefined) return [];
   if (!isRecord(methods)) return [`${place}: must map names of methods to lists of scopes`];
   const declared = isRecord(scopes) ? Object.keys(scopes) : [defaultScope];

@@ -1,6 +1,6 @@
 import { findUnusableClients } from '../authorization-server/administration/unusable-clients.ts';
 import type { Settings } from '../options.ts';
-import { completeScopes, findMethodProblems } from '../protected-server.ts';
+import { completeScopes, findRouteMethodProblems } from '../protected-server.ts';
 import { findOwnResources } from '../settings/resources.ts';
 import { pathOfRoute } from '../settings/routes.ts';
 import { findMisfits } from './operator-rules.ts';
@@ -31,9 +31,7 @@ function serverAt(
 export function findUnfitRules(settings: RuledSettings, publicUrl: string): string[] {
   const routes = Object.entries(settings.routes);
   if (routes.length === 0) return findUnusableClients(settings);
-  const methods = routes.flatMap(([name, { policy, scopes }]) =>
-    findMethodProblems(`routes.${name}.policy.methods`, policy.methods, scopes),
-  );
+  const methods = routes.flatMap(([name, route]) => findRouteMethodProblems(`routes.${name}`, route));
   const served = routes.map(([name, route]) => serverAt(publicUrl, pathOfRoute(name, route), route));
   const own = served.flatMap((each) => Object.values(each.own));
   const elsewhere = settings.resources.filter(({ resource }) => !own.includes(resource));

@@ -1,7 +1,7 @@
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
-import { completeScopes, findMethodProblems, type NormalizedServer } from '../protected-server.ts';
+import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
@@ -85,7 +85,7 @@ export function wantRoutes(
           return { key: of, place: at, name: called, options: backend, credentials: source, forms };
         });
         const { policy, cache } = route;
-        const problems = findMethodProblems(`routes.${key}.policy.methods`, policy.methods, route.scopes);
+        const problems = findRouteMethodProblems(`routes.${key}`, route);
         if (problems.length > 0) throw new SettingsRefused(problems);
         const pins = rememberTools(key);
         const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });

@@ -3,6 +3,7 @@ import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
+const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
 const namingMethods = new Set(['tools/call', 'prompts/get', 'completion/complete']);
 
 /**
@@ -16,7 +17,7 @@ export function unknownName(
 ): JsonRpcError {
   const { uri, name } = params;
   const known = keys.join(', ');
-  if (method.startsWith('resources/'))
+  if (resourceMethods.has(method))
     return {
       code: errorCodes.resourceNotFound,
       message: `Resource not found: URIs begin with the backend they are of (${known}) and +.`,

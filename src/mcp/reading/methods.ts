@@ -86,8 +86,6 @@ const plainCapabilities: ReadonlySet<string> = new Set([
   'elicitation',
 ]);
 
-const knownResultTypes: ReadonlySet<unknown> = new Set([undefined, 'complete', 'input_required']);
-
 /** What passes the gate, in both directions. */
 export interface ServedMethods {
   /** Whether a request or notification passes. */
@@ -135,9 +133,10 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
     },
     isKnownResult(result, era) {
       const { resultType, task, inputRequests } = result;
-      if (era === 'legacy') return hasTasks || !isRecord(task) || 'content' in result;
-      if (resultType === 'input_required') return areKnownQuestions(inputRequests);
-      return knownResultTypes.has(resultType) || (resultType === 'task' && hasTasks);
+      if (resultType === undefined || resultType === 'complete')
+        return era === 'modern' || hasTasks || !isRecord(task) || 'content' in result;
+      if (resultType === 'task') return hasTasks;
+      return era === 'modern' && resultType === 'input_required' && areKnownQuestions(inputRequests);
     },
   };
 }

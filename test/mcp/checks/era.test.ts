@@ -12,7 +12,7 @@ const call = (params: Record<string, unknown> = {}) => ({
   jsonrpc: '2.0',
   id: 1,
   method: 'tools/call',
-  params,
+  params: { name: 'x', ...params },
 });
 const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'x' };
 

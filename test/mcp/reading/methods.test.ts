@@ -108,6 +108,9 @@ describe('the table of served methods', () => {
     ['modern', { resultType: ['complete'] }, false, false],
     ['legacy', { content: [] }, true, true],
     ['legacy', { task: { taskId: 't' } }, false, true],
+    ['legacy', { resultType: 'complete', content: [] }, true, true],
+    ['legacy', { resultType: 'task', taskId: 't' }, false, true],
+    ['legacy', { resultType: 'input_required' }, false, false],
     ['legacy', { content: [], task: { taskId: 't' } }, true, true],
   ])(
     'of %s knows the result %j: %s, with tasks open %s (FA-13, T-202)',
