@@ -9,8 +9,10 @@ import { maxInitializeBytes } from './checks/initialize.ts';
 import { parseJson } from './checks/json.ts';
 import { checkMethod } from './checks/method.ts';
 import type { Exchange } from './exchange.ts';
+import { modernRevision } from './modern/envelope.ts';
 import { readBody, takeWholeBody } from './read-body.ts';
 import { readMessages } from './reading/messages.ts';
+import { isMethodOfMcp } from './reading/methods.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { Posted, Serve } from './transports/transport.ts';
 
@@ -63,23 +65,32 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
     return goOn(read(exchange), (bytes) => {
-      const posted = readPosted(bytes);
+      const posted = readPosted(bytes, exchange.headers);
       return isRefusal(posted) ? posted : serve(exchange, posted);
     });
   };
 }
 
 /** Reads a body as messages. */
-function readPosted(bytes: Buffer | Refusal): Posted | Refusal {
+function readPosted(bytes: Buffer | Refusal, headers: Exchange['headers']): Posted | Refusal {
   if (isRefusal(bytes)) return bytes;
   const json = parseJson(bytes);
   if (isRefusal(json)) return json;
   const messages = readMessages(json.value);
-  if (isRefusal(messages)) return messages;
+  if (isRefusal(messages)) return asItsEra(messages, json.value, headers);
   const [first] = messages.requests;
   if (first?.method === 'initialize' && bytes.length > maxInitializeBytes)
     return { reason: 'initialize_too_large', id: first.id };
   return { value: json.value, messages };
+}
+
+/** A revision that has not a method says so, whatever is wrong with its params (C3-06). */
+function asItsEra(refusal: Refusal, value: unknown, headers: Exchange['headers']): Refusal {
+  const { method } = Object(value) as { method?: unknown };
+  const isModern = textOf(headerOf(headers, 'mcp-protocol-version'))?.trim() === modernRevision;
+  const isRemoved = typeof method === 'string' && isMethodOfMcp(method) && !isMethodOfMcp(method, 'modern');
+  if (refusal.reason !== 'params_not_valid' || !isModern || !isRemoved) return refusal;
+  return { ...refusal, reason: 'method_not_served' };
 }
 
 /** The transports that share the MCP endpoint's path. */

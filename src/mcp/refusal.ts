@@ -18,6 +18,7 @@ export type RefusalReason =
   | 'name_too_long'
   | 'too_many_names'
   | 'params_not_valid'
+  | 'method_not_served'
   | 'not_a_message'
   | 'empty_batch'
   | 'batch_too_long'
@@ -113,6 +114,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: errorCodes.invalidParams,
     message:
       'Invalid params: too many tools, prompts and resources are named at once, or their names are too long together. Ask for fewer in one request.',
+  },
+  method_not_served: {
+    status: 404,
+    code: errorCodes.methodNotFound,
+    message: 'Method not found: this protocol revision does not have it.',
   },
   params_not_valid: {
     status: 400,

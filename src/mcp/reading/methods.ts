@@ -56,9 +56,13 @@ const known: Readonly<Record<Side, ReadonlyMap<string, readonly Era[]>>> = {
   ]),
 };
 
-/** Whether a revision defines a method for messages of clients, in this very spelling. */
-export function isMethodOfMcp(method: string): boolean {
-  return known.client.has(method);
+/**
+ * Whether a revision defines a method for messages of clients, in this very spelling.
+ * @param era asks about the revisions of this era alone
+ */
+export function isMethodOfMcp(method: string, era?: Era): boolean {
+  const eras = known.client.get(method);
+  return eras !== undefined && (era === undefined || eras.includes(era));
 }
 
 /** Methods that are let through beside those of MCP, each with the scopes it needs. */

@@ -79,7 +79,9 @@ export async function openModernLink(options: ModernLinkOptions): Promise<Link |
       progress.heard(list);
       for (const message of list) {
         const { id, method } = message;
-        if (method === undefined || served.passes(method, 'client', 'modern'))
+        // The SDK answers `initialize` with the revisions that it speaks instead.
+        const isLeftToSdk = method === undefined || method === 'initialize';
+        if (isLeftToSdk || served.passes(method, 'client', 'modern'))
           wire.onmessage?.(message as JSONRPCMessage);
         else if (id !== undefined) write({ jsonrpc: '2.0', id, error: methodNotServed(method) } as Message);
       }

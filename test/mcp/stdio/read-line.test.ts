@@ -11,6 +11,7 @@ describe('a line', () => {
         isBatch: false,
         list: [ping],
         requests: [ping],
+        operations: [],
       });
     expect(read(JSON.stringify([ping]))).toMatchObject({ isBatch: true, list: [ping] });
   });

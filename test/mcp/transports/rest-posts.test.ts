@@ -46,9 +46,9 @@ describe('POSTs to one server', () => {
 
   it('cancel calls of their own alone (T-141)', async () => {
     const { said, post, posts } = setUp();
-    void post(rpc(1, 'tools/call'));
+    void post(rpc(1, 'tools/call', { name: 'a' }));
     expect((await post(cancel(1))).answers).toEqual([]);
-    expect((await post([rpc(1, 'tools/call'), cancel(1)])).answers).toEqual([]);
+    expect((await post([rpc(1, 'tools/call', { name: 'a' }), cancel(1)])).answers).toEqual([]);
     expect(said.map(({ method }) => method)).toEqual(['tools/call', 'tools/call', 'notifications/cancelled']);
     expect(said[2]?.params?.requestId).toBe(said[1]?.id);
     expect(posts.size).toBe(1);
@@ -57,7 +57,7 @@ describe('POSTs to one server', () => {
   it('are forgotten when their clients leave, and what they asked is cancelled (B7-13)', async () => {
     const { said, post, posts } = setUp();
     let leave = (): void => undefined;
-    const left = post(rpc(1, 'tools/call'), (callback) => {
+    const left = post(rpc(1, 'tools/call', { name: 'a' }), (callback) => {
       leave = callback;
     });
     leave();
@@ -68,12 +68,12 @@ describe('POSTs to one server', () => {
 
   it('get errors after the time limit, and when the server closes (B7-09, B7-12)', async () => {
     const late = setUp(40);
-    expect(await late.post(rpc(1, 'tools/call'))).toMatchObject({
+    expect(await late.post(rpc(1, 'tools/call', { name: 'a' }))).toMatchObject({
       timedOut: true,
       answers: [{ id: 1, error: { code: -32001 } }],
     });
     const { post, posts } = setUp();
-    const running = [post(rpc(1, 'tools/call')), post([rpc(1, 'ping'), rpc(2, 'ping')])];
+    const running = [post(rpc(1, 'tools/call', { name: 'a' })), post([rpc(1, 'ping'), rpc(2, 'ping')])];
     posts.endAll();
     const ended = await Promise.all(running);
     expect(ended.flatMap(({ answers }) => answers)).toMatchObject(
@@ -84,7 +84,7 @@ describe('POSTs to one server', () => {
 
   it('hear no notifications, and requests of the server are refused to it at once (B7-11, B7-14)', async () => {
     const { said, post, posts, answer } = setUp();
-    const running = post(rpc(1, 'tools/call'));
+    const running = post(rpc(1, 'tools/call', { name: 'a' }));
     posts.hear({ jsonrpc: '2.0', method: 'notifications/progress', params: {} });
     posts.hear({ jsonrpc: '2.0', id: 7, method: 'sampling/createMessage' });
     await Promise.resolve();
