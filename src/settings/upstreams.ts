@@ -56,7 +56,7 @@ const userInfo = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'member that is true where the address was verified; without one no address counts as verified',
+      'member that is true or "true" if the address is verified; without one no address counts as verified',
     ),
   name: z.string().min(1).optional().describe('member with the name of the person'),
   groups: z.string().min(1).optional().describe('member with a list of groups; claims know it as groups'),

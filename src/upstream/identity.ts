@@ -1,3 +1,4 @@
+import { isEmailVerified as isVerifiedClaim } from '../oauth/identity-claims.ts';
 import { asText, type JsonObject } from './json-object.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
 import type { UpstreamIdentity } from './upstream.ts';
@@ -62,14 +63,13 @@ export function identityOfClaims(
   issuer: string,
   idToken: JsonObject,
   userInfo: JsonObject,
-  {
-    isEmailVerified = ({ email_verified: verified }) => verified === true || verified === 'true',
-  }: UpstreamPreset,
+  { isEmailVerified = ({ email_verified: claim }) => isVerifiedClaim(claim) }: UpstreamPreset,
 ): UpstreamIdentity {
   const source = idToken.email === undefined ? userInfo : idToken;
   const email = isEmailVerified(source) ? asAddress(source.email) : undefined;
-  const { email_verified: _unsigned, ...rest } = userInfo;
-  const claims = personalClaims({ ...(source === userInfo ? userInfo : rest), ...idToken }, email);
+  const { email_verified: verified } = source;
+  const { email_verified: _ofEither, ...both } = { ...userInfo, ...idToken };
+  const claims = personalClaims(verified === undefined ? both : { ...both, email_verified: verified }, email);
   const name = asShortText(claims.name) ?? asShortText(claims.preferred_username);
   return { issuer, subject: String(idToken.sub), ...(email && { email }), ...(name && { name }), claims };
 }
@@ -99,7 +99,7 @@ export function identityOfUserInfo(
   const id = memberAt(answer, mapping.subject);
   const subject = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : asText(id);
   if (subject === undefined || subject.length > 255) return undefined;
-  const isVerified = memberAt(answer, mapping.emailVerified) === true;
+  const isVerified = isVerifiedClaim(memberAt(answer, mapping.emailVerified));
   const email = asAddress(verifiedEmail ?? (isVerified ? memberAt(answer, mapping.email) : undefined));
   const name = asShortText(memberAt(answer, mapping.name));
   const groups = memberAt(answer, mapping.groups);
@@ -115,6 +115,6 @@ export function identityOfUserInfo(
 /** The address of a list such as GitHub's that was verified and is the first one; undefined where there is none. */
 export function primaryAddress(list: unknown): string | undefined {
   if (!Array.isArray(list)) return undefined;
-  const found = list.find((entry: JsonObject) => entry?.primary === true && entry.verified === true);
+  const found = list.find((entry: JsonObject) => entry?.primary === true && isVerifiedClaim(entry.verified));
   return asAddress((found as JsonObject | undefined)?.email);
 }

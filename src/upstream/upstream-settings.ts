@@ -5,7 +5,7 @@ export type UpstreamPresetName = 'google' | 'github' | 'entra' | 'okta' | 'keycl
 export interface UserInfoMapping {
   subject: string;
   email?: string | undefined;
-  /** A member that is `true` where the address was verified; without one no address counts as verified. */
+  /** A member that is `true` or `"true"` if the address is verified; without one no address counts as verified. */
   emailVerified?: string | undefined;
   name?: string | undefined;
   groups?: string | undefined;

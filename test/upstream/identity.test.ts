@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identityOfClaims, identityOfUserInfo, primaryAddress } from '../../src/upstream/identity.ts';
 import { entra } from '../../src/upstream/presets/entra.ts';
+import { google } from '../../src/upstream/presets/google.ts';
 
 const standard = { label: 'A', defaults: {} };
 const issuer = 'https://idp.example';
@@ -10,9 +11,13 @@ describe('who somebody is by the claims of an ID token', () => {
     [true, 'lin@work.example'],
     ['true', 'lin@work.example'],
     [false, undefined],
+    ['false', undefined],
     ['yes', undefined],
+    [1, undefined],
+    [null, undefined],
+    [[true], undefined],
     [undefined, undefined],
-  ])('with email_verified %j has the address %s (T-089)', (verified, email) => {
+  ])('with email_verified %j has the address %s (T-089, FA-15, T-215)', (verified, email) => {
     const claims = { sub: '1', email: 'Lin@Work.example', email_verified: verified };
     expect(identityOfClaims(issuer, claims, {}, standard).email).toBe(email);
   });
@@ -51,6 +56,26 @@ describe('who somebody is by the claims of an ID token', () => {
       name: 'Lin',
       claims: { name: 'Lin', groups: ['staff'] },
     });
+  });
+
+  it('whose ID token has no address is not verified by the ID token: a rule on email_verified reads the source of the address (FA-15, T-215)', () => {
+    const idToken = { sub: '1', email_verified: true };
+    const userInfo = { sub: '1', email: 'lin@work.example', email_verified: false };
+    const identity = identityOfClaims(issuer, idToken, userInfo, standard);
+    expect(identity.email).toBeUndefined();
+    expect(identity.claims).toEqual({ email_verified: false });
+  });
+
+  it('has no address if the issuer sends a list of addresses (FA-15, T-215)', () => {
+    for (const preset of [standard, google]) {
+      const claims = { sub: '1', email: ['lin@gmail.com'], email_verified: true, hd: ['work.example'] };
+      expect(identityOfClaims(issuer, claims, {}, preset).email).toBeUndefined();
+    }
+    const claims = { sub: '1', email: 'lin@work.example', email_verified: true, hd: ['work.example'] };
+    expect(identityOfClaims(issuer, claims, {}, google).email).toBeUndefined();
+    expect(
+      identityOfClaims(issuer, { ...claims, hd: 'work.example', email_verified: 'true' }, {}, google).email,
+    ).toBe('lin@work.example');
   });
 
   it('at Entra has an address only where its domain was verified (T-089)', () => {
@@ -95,11 +120,14 @@ describe('who somebody is by an answer of another form', () => {
     expect(identityOfUserInfo(issuer, {}, { subject: 'constructor.name' })).toBeUndefined();
   });
 
-  it('has an address that was verified, or none (T-089)', () => {
+  it('has an address that was verified, or none (T-089, FA-15, T-215)', () => {
     const answer = { id: 1, mail: 'a@b.example', ok: 'true' };
     const plain = { subject: 'id', email: 'mail' };
     expect(identityOfUserInfo(issuer, answer, plain)?.email).toBeUndefined();
-    expect(identityOfUserInfo(issuer, answer, { ...plain, emailVerified: 'ok' })?.email).toBeUndefined();
+    const checked = { ...plain, emailVerified: 'ok' };
+    expect(identityOfUserInfo(issuer, answer, checked)?.email).toBe('a@b.example');
+    for (const ok of [false, 'false', 1, null, 'yes', [true], undefined])
+      expect(identityOfUserInfo(issuer, { ...answer, ok }, checked)?.email).toBeUndefined();
     expect(identityOfUserInfo(issuer, answer, plain, 'c@d.example')?.email).toBe('c@d.example');
   });
 });

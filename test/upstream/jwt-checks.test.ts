@@ -1,4 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import {
+  findJwtFault,
+  idTokenChecks,
+  type JwtContext,
+  logoutTokenChecks,
+} from '../../src/upstream/jwt-checks.ts';
 import type { UpstreamReason } from '../../src/upstream/upstream-fault.ts';
 import type { OpenIdUpstream } from '../support/upstreams/open-id.ts';
 import { lin, omar, upstreamClient } from '../support/upstreams/people.ts';
@@ -111,7 +117,57 @@ describe('an ID token', () => {
   });
 });
 
+describe('the time of a login in an ID token', () => {
+  const nowSeconds = 1_800_000_000;
+  const context: JwtContext = {
+    issuers: ['https://idp.example'],
+    clientId: 'c',
+    nowSeconds,
+    nonce: 'n',
+    loggedInSince: nowSeconds - 10,
+  };
+  const claims = {
+    iss: 'https://idp.example',
+    aud: 'c',
+    sub: '1',
+    nonce: 'n',
+    iat: nowSeconds,
+    exp: nowSeconds + 60,
+  };
+  const judge = (auth_time: unknown) =>
+    findJwtFault(idTokenChecks, { header: { alg: 'RS256' }, claims: { ...claims, auth_time } }, context);
+
+  it('that is in milliseconds or in the future is no young login (FA-15, T-215)', () => {
+    expect(judge(nowSeconds)).toBeUndefined();
+    expect(judge((nowSeconds - 86_400) * 1_000)).toBe('jwt_from_future');
+    expect(judge(nowSeconds + 3_600)).toBe('jwt_from_future');
+    expect(judge(String(nowSeconds))).toBe('jwt_claims');
+  });
+});
+
 describe('a logout token', () => {
+  it('whose type is a list is none (FA-15, T-215)', () => {
+    const nowSeconds = 1_800_000_000;
+    const context = { issuers: ['https://idp.example'], clientId: 'c', nowSeconds };
+    const claims = {
+      iss: 'https://idp.example',
+      aud: 'c',
+      sub: '1',
+      jti: 'j',
+      iat: nowSeconds,
+      exp: nowSeconds + 60,
+      events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+    };
+    const judge = (typ: unknown) =>
+      findJwtFault(logoutTokenChecks, { header: { alg: 'RS256', typ }, claims }, context);
+    expect([judge(undefined), judge('JWT'), judge('logout+jwt')]).toEqual([undefined, undefined, undefined]);
+    expect([judge(['jwt']), judge(['logout+jwt']), judge(null)]).toEqual([
+      'logout_token_type',
+      'logout_token_type',
+      'logout_token_type',
+    ]);
+  });
+
   it('names who was logged out, and which login (T-091)', async () => {
     const upstream = await at.client();
     const token = await at.work.logoutToken({ sub: lin.sub, sid: 's-1', jti: 'j-1' });

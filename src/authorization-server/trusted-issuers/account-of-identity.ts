@@ -5,7 +5,7 @@ import type { AccountRules } from './trusted-issuer.ts';
 
 /** What an assertion says of a person. */
 export interface AssertedPerson extends Identity {
-  /** Undefined where the issuer names none, or says that it is not verified. */
+  /** Undefined if the issuer names none, or does not say that it is verified. */
   email: string | undefined;
 }
 

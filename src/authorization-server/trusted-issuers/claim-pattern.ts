@@ -1,11 +1,13 @@
+import { comparableClaim } from '../../oauth/identity-claims.ts';
+
 /**
  * Whether a claim fits what the operator wrote: the same text, where each `*` stands for any characters. Whole claims are
  * compared, with respect to case, in time that grows with their length and no faster.
- * @param claim text, a number or a Boolean; anything else fits nothing
+ * @param claim text, a whole number that JSON cannot have rounded, or a Boolean; anything else fits nothing
  */
 export function fitsPattern(pattern: string, claim: unknown): boolean {
-  if (typeof claim !== 'string' && typeof claim !== 'number' && typeof claim !== 'boolean') return false;
-  const text = String(claim);
+  const text = comparableClaim(claim);
+  if (text === undefined) return false;
   const [first = '', ...rest] = pattern.split('*');
   if (rest.length === 0) return text === pattern;
   const last = rest.pop() ?? '';

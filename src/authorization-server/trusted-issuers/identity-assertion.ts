@@ -10,7 +10,7 @@ import {
 /** The type of an identity assertion (ID-JAG); nothing else is one, and it is nothing else (RFC 8725 section 3.11). */
 export const identityAssertionType = 'oauth-id-jag+jwt';
 
-/** Longest life of one, in seconds: it is used once, at once. Twice what identity providers give it. */
+/** Longest life of one and highest age, in seconds: it is used once, at once. Twice what identity providers give it. */
 const lifetimeSeconds = 600;
 
 /**
@@ -23,5 +23,7 @@ export const identityChecks: readonly AssertionCheck[] = [
   ({ claims }, { clientId }) => claims.client_id !== clientId && 'was made for another client (client_id)',
   subjectCheck,
   ...timeChecks(lifetimeSeconds),
+  ({ claims: { scope } }) =>
+    scope !== undefined && typeof scope !== 'string' && 'has a scope that is no text',
   ({ claims: { jti } }) => !isName(jti) && 'needs a jti of at most 255 characters',
 ];

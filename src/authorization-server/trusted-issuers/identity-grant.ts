@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { errors } from 'oidc-provider';
+import { isEmailVerified } from '../../oauth/identity-claims.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
 import { newGrant } from '../engine/new-grant.ts';
@@ -76,8 +77,9 @@ export async function issueToPerson(
     excess: 'dropped',
   });
   const subject = String(claims.sub);
-  const email =
-    typeof claims.email === 'string' && claims.email_verified !== false ? claims.email : undefined;
+  // The operator believes this issuer about addresses, so that the claim may be absent.
+  const isVerified = isEmailVerified(claims.email_verified, true);
+  const email = typeof claims.email === 'string' && isVerified ? claims.email : undefined;
   const found = await findAccount(options, rules.accounts, { issuer, subject, email });
   if (!found) throw assertionRefused('is of nobody who has an account here');
   await useUp(options, assertion);

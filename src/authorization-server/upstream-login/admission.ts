@@ -1,3 +1,4 @@
+import { comparableClaim } from '../../oauth/identity-claims.ts';
 import type { UpstreamIdentity } from '../../upstream/upstream.ts';
 import type { NotAdmittedReason } from './purposes.ts';
 
@@ -14,14 +15,17 @@ export function domainOf(email: string | undefined): string {
   return email === undefined ? '' : email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** Whether a claim is, or has among others, one of the values: text with respect to case, a number or a Boolean. */
+/** Whether a claim is, or has among others, one of the values: text with respect to case, a whole number or a Boolean. */
 export function hasClaim(
   claims: Readonly<Record<string, unknown>>,
   name: string,
   values: readonly string[],
 ): boolean {
   const held = Object.hasOwn(claims, name) ? [claims[name]].flat() : [];
-  return held.some((value) => typeof value !== 'object' && values.includes(String(value)));
+  return held.some((value) => {
+    const text = comparableClaim(value);
+    return text !== undefined && values.includes(text);
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isEmailVerified } from '../../oauth/identity-claims.ts';
 import { asText } from '../json-object.ts';
 import type { UpstreamPreset } from './preset.ts';
 
@@ -25,6 +26,6 @@ export const google: UpstreamPreset = {
   mayLackAuthTime: true,
   prompts: { login: 'select_account' },
   isEmailVerified: ({ email, email_verified: verified, hd }) =>
-    verified === true && (asText(hd) !== undefined || ownAddress.test(String(email))),
+    isEmailVerified(verified) && (asText(hd) !== undefined || ownAddress.test(asText(email) ?? '')),
   revocationEndsAll: true,
 };

@@ -18,11 +18,13 @@ describe('a claim pattern', () => {
     ['true', true, true],
     ['7', 7, true],
     ['7', [7], false],
+    ['9007199254740992', JSON.parse('9007199254740993'), false],
+    ['1*', 1.5, false],
     ['a', ['a'], false],
     ['null', null, false],
     ['*', undefined, false],
     ['*', {}, false],
-  ])('%j against %j: %j (A13-10)', (pattern, claim, fits) => {
+  ])('%j against %j: %j (A13-10, FA-15, T-215)', (pattern, claim, fits) => {
     expect(fitsPattern(pattern, claim)).toBe(fits);
   });
 

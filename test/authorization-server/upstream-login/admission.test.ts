@@ -54,6 +54,12 @@ it('the domain of an address stands behind its last @, in lower case', () => {
   expect(domainOf(undefined)).toBe('');
 });
 
+it('a number that JSON may have rounded fits no value: another group over 2^53 reads the same (FA-15, T-215)', () => {
+  const claims = JSON.parse('{ "groups": [9007199254740993, 1.5, 7] }');
+  expect(hasClaim(claims, 'groups', ['9007199254740992', '9007199254740993', '1.5'])).toBe(false);
+  expect(hasClaim(claims, 'groups', ['7'])).toBe(true);
+});
+
 it('a claim may be a number or a Boolean, and is never an object', () => {
   expect(hasClaim({ tenant: 7, member: true }, 'tenant', ['7'])).toBe(true);
   expect(hasClaim({ tenant: 7, member: true }, 'member', ['true'])).toBe(true);

@@ -61,6 +61,19 @@ describe('the account of an asserted person', () => {
       await expectNobody(setUp, { sub: 'eve', email });
   });
 
+  it('is entered by a new sub only if email_verified is true, "true" or absent, and any other value links nothing (FA-15, T-215)', async () => {
+    const setUp = await trusting({ emailDomains: ['example.com'], create: true });
+    for (const email_verified of [false, 'false', 0, 1, null, 'no', 'yes', '', [true], { value: true }]) {
+      await expectNobody(setUp, { sub: 'mallory', email: ada.email, email_verified });
+      await expectNobody(setUp, { sub: 'mallory', email: 'new@example.com', email_verified });
+    }
+    await expectNobody(setUp, { sub: 'mallory', email: [ada.email], email_verified: true });
+    expect(setUp.gatehouse.log.join('\n')).not.toMatch(/"account\.(linked|created)"/);
+    expect(await enter(setUp, { email: ada.email, email_verified: 'true' })).toBe(ada.email);
+    const grace = { email: 'grace@example.com', email_verified: true };
+    expect(await enter(setUp, { sub: 'grace-at-idp', ...grace })).toBe('grace@example.com');
+  });
+
   it('is made where the operator says so, once, with a password that nobody knows (A13-08)', async () => {
     const setUp = await trusting({ emailDomains: ['example.com'], create: true });
     const { gatehouse, present, assertion } = setUp;

@@ -159,6 +159,12 @@ describe('an identity assertion', () => {
     await expectRefused(await asReader(wide, { scope: 'notes:write' }), 'invalid_scope');
   });
 
+  it('whose scope is no text is refused: a limit that cannot be read is not no limit (FA-15, T-215)', async () => {
+    const { assertion, present } = setUp;
+    for (const scope of [['notes:read'], null, 0, {}, true])
+      await expectRefused(await present(await assertion({ scope })), 'invalid_grant');
+  });
+
   it('counts once, however close together two come, and is not used up by a refusal (A13-08)', async () => {
     const { gatehouse, assertion, present } = setUp;
     const once = await assertion();
