@@ -16,7 +16,8 @@ export interface EnterpriseManagedOptions extends GrantLoginOptions {
 
 /**
  * Logs a user of an organization in to an MCP server, by the organization's identity provider: it makes an assertion
- * for this server (ID-JAG), which the authorization server takes for a token. The user sees no page of that server.
+ * for this server (ID-JAG), which the authorization server takes for a token. The user sees no page of that server. What
+ * the identity provider sends is handed on only if it is an assertion for this server and client.
  * @param context fetch, clock and limits
  * @param url URL of the MCP server
  * @param options the client at both servers, and the user's login
@@ -30,7 +31,8 @@ export function loginEnterpriseManaged(
 ): Promise<GrantLogin> {
   const { client, identityProvider, subjectToken } = options;
   return loginWithGrant(context, url, options, async ({ authorizationServer, resource }, scopes) => {
-    const purpose = { audience: authorizationServer.issuer, resource, scopes };
+    const { clientId } = client;
+    const purpose = { audience: authorizationServer.issuer, resource, clientId, scopes };
     const subject = await subjectToken();
     const assertion = await requestIdentityAssertion(context, identityProvider, subject, purpose);
     return { client, grantType: grantTypes.jwtBearer, parameters: { assertion } };

@@ -1,3 +1,4 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
@@ -81,7 +82,69 @@ export interface AssertionPurpose {
   audience: string;
   /** The MCP server, by its resource identifier. */
   resource: string;
+  /** The client as the authorization server of the MCP server knows it. */
+  clientId: string;
   scopes: readonly string[];
+}
+
+/** What an identity assertion is compared with. */
+type ExpectedAssertion = Omit<AssertionPurpose, 'scopes'> & {
+  /** The identity provider. */
+  issuer: string;
+  /** Epoch seconds. */
+  now: number;
+};
+
+/** A JWT that was decoded and not verified: the client does not know the keys of the identity provider. */
+type DecodedJwt = Record<'header' | 'claims', Readonly<Record<string, unknown>>>;
+
+/** Maximum difference of the clocks of an identity provider and this machine, in seconds. */
+const maxSkewSeconds = 60;
+
+function decode(jwt: string): DecodedJwt | undefined {
+  try {
+    return { header: { ...decodeProtectedHeader(jwt) }, claims: decodeJwt(jwt) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A claim that has to be one value, as text or as a list of one. */
+function isOnly(claim: unknown, expected: string): boolean {
+  return Array.isArray(claim) ? claim.length === 1 && claim[0] === expected : claim === expected;
+}
+
+/** The checks of an identity assertion, in order: each returns the end of the sentence "The identity provider gave …". */
+const assertionChecks: readonly ((jwt: DecodedJwt, expected: ExpectedAssertion) => string | false)[] = [
+  ({ header: { typ } }) =>
+    typ !== 'oauth-id-jag+jwt' && `a JWT of the type ${quote(typ)} in place of oauth-id-jag+jwt`,
+  ({ claims: { iss } }, { issuer }) =>
+    iss !== issuer && `an assertion of the issuer ${quote(iss)} in place of ${quote(issuer)}`,
+  ({ claims: { aud } }, { audience }) =>
+    !isOnly(aud, audience) && `an assertion for ${quote(aud)} in place of ${quote(audience)} alone (aud)`,
+  ({ claims }, { resource }) =>
+    !isOnly(claims.resource, resource) &&
+    `an assertion for the resource ${quote(claims.resource)} in place of ${quote(resource)}`,
+  ({ claims: { client_id: named } }, { clientId }) =>
+    named !== undefined &&
+    named !== clientId &&
+    `an assertion for the client ${quote(named)} in place of ${quote(clientId)}`,
+  ({ claims: { exp } }, { now }) =>
+    !(typeof exp === 'number' && exp + maxSkewSeconds > now) && 'an assertion that has expired or has no exp',
+];
+
+/**
+ * Checks an assertion before anybody else sees it: a token of another kind or for another server would be of use there.
+ * @throws ClientError `token_refused`
+ * @see draft-ietf-oauth-identity-assertion-authz-grant section 4.3 (FA-16, T-216)
+ */
+function requireAssertion(token: string, expected: ExpectedAssertion): void {
+  const jwt = decode(token);
+  const fault = jwt
+    ? assertionChecks.map((check) => check(jwt, expected)).find((found) => found !== false)
+    : 'a token that is no JWT in place of an assertion';
+  if (fault)
+    throw new ClientError('token_refused', `The identity provider gave ${fault}. It was not sent on.`);
 }
 
 /**
@@ -91,7 +154,7 @@ export interface AssertionPurpose {
  * @param provider the identity provider
  * @param subject what the login gave
  * @param purpose what the assertion is for
- * @returns the assertion, a JWT that is not for this client to judge
+ * @returns the assertion: a JWT of the right type, issuer, audience, resource, client and time, its signature unverified
  * @throws ClientError `token_refused` and others of {@link grantRefused}, and those of {@link findIdentityProvider}
  * @see RFC 8693 section 2; draft-ietf-oauth-identity-assertion-authz-grant section 4.3 (A13-05)
  */
@@ -99,8 +162,9 @@ export async function requestIdentityAssertion(
   context: ClientContext,
   provider: IdentityProvider,
   subject: SubjectToken,
-  { audience, resource, scopes }: AssertionPurpose,
+  { audience, resource, clientId, scopes }: AssertionPurpose,
 ): Promise<string> {
+  const { issuer } = provider;
   const answer = await requestTokens(context, {
     authorizationServer: await findIdentityProvider(context, provider),
     client: provider.client,
@@ -117,11 +181,17 @@ export async function requestIdentityAssertion(
     name: 'identity provider',
   });
   if (answer.kind === 'refused') throw grantRefused(answer.refusal);
-  const { issued_token_type: issued, access_token: assertion } = answer.tokens;
+  const { issued_token_type: issued, token_type: use, access_token: assertion } = answer.tokens;
   if (issued !== `${tokenTypes}id-jag`)
     throw new ClientError(
       'token_refused',
       `The identity provider gave a token of another type, ${quote(issued)}, than the assertion it was asked for (id-jag).`,
     );
+  if (use !== 'n_a')
+    throw new ClientError(
+      'token_refused',
+      `The identity provider gave a token of the type ${quote(use)}, to be used at servers, in place of an assertion (N_A). It was not sent on.`,
+    );
+  requireAssertion(assertion, { issuer, audience, resource, clientId, now: context.now() });
   return assertion;
 }

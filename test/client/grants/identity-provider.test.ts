@@ -3,32 +3,48 @@ import {
   findIdentityProvider,
   requestIdentityAssertion,
 } from '../../../src/client/grants/identity-provider.ts';
-import { testContext } from '../support/context.ts';
+import { createTestIssuer } from '../../support/trusted-issuer.ts';
+import { startOfTime, testContext } from '../support/context.ts';
 import { startServer } from '../support/scripted-server.ts';
 
 const types = 'urn:ietf:params:oauth:token-type:';
 const client = { clientId: 'at-idp' };
 const subject = { token: 'id.token', type: 'id_token' as const };
-const purpose = { audience: 'https://as.example', resource: 'https://mcp.example/mcp', scopes: ['read'] };
+const purpose = {
+  audience: 'https://as.example',
+  resource: 'https://mcp.example/mcp',
+  clientId: 'at-as',
+  scopes: ['read'],
+};
+const inForce = { iat: startOfTime, exp: startOfTime + 300 };
 
 async function startIdentityProvider() {
   const server = await startServer();
   const issuer = server.origin;
   const document = { issuer, token_endpoint: `${issuer}/token` };
+  const signer = await createTestIssuer(issuer);
+  const assertion = (claims = {}, header = {}) =>
+    signer.assertPerson(purpose, { ...inForce, ...claims }, header);
+  const good = await assertion();
   server.routes = {
     'GET /.well-known/openid-configuration': { json: document },
     'POST /token': {
-      json: { access_token: 'id.jag', issued_token_type: `${types}id-jag`, token_type: 'N_A' },
+      json: { access_token: good, issued_token_type: `${types}id-jag`, token_type: 'N_A' },
     },
   };
-  return { server, issuer, document };
+  const answerWith = (access_token: string, members = {}) => {
+    server.routes['POST /token'] = {
+      json: { access_token, issued_token_type: `${types}id-jag`, token_type: 'N_A', ...members },
+    };
+  };
+  return { server, issuer, document, signer, assertion, good, answerWith };
 }
 
 describe('an identity provider', () => {
   it('exchanges the identity of a user for an assertion (A13-05)', async () => {
-    const { server, issuer } = await startIdentityProvider();
+    const { server, issuer, good } = await startIdentityProvider();
     const ask = () => requestIdentityAssertion(testContext(), { issuer, client }, subject, purpose);
-    expect(await ask()).toBe('id.jag');
+    expect(await ask()).toBe(good);
     const sent = server.requests.find(({ path }) => path === '/token');
     expect(Object.fromEntries(new URLSearchParams(sent?.body))).toEqual({
       grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
@@ -62,6 +78,57 @@ describe('an identity provider', () => {
       reason: 'token_refused',
       message: expect.stringMatching(message),
     });
+  });
+
+  it.each<[string, object, object, RegExp]>([
+    ['of another type', {}, { typ: 'JWT' }, /of the type "JWT" in place of oauth-id-jag\+jwt/],
+    ['of no type', {}, { typ: undefined }, /in place of oauth-id-jag\+jwt/],
+    ['of an access token’s type', {}, { typ: 'at+jwt' }, /"at\+jwt"/],
+    ['of another issuer', { iss: 'https://other.example' }, {}, /of the issuer "https:\/\/other.example"/],
+    ['for another server', { aud: 'https://evil.example' }, {}, /for "https:\/\/evil.example"/],
+    ['for two servers', { aud: ['https://as.example', 'https://evil.example'] }, {}, /alone \(aud\)/],
+    ['for no server', { aud: undefined }, {}, /alone \(aud\)/],
+    ['for another resource', { resource: 'https://mcp.example/other' }, {}, /for the resource/],
+    ['for two resources', { resource: [purpose.resource, 'https://b.example'] }, {}, /for the resource/],
+    ['for no resource', { resource: undefined }, {}, /for the resource/],
+    ['for another client', { client_id: 'at-idp' }, {}, /for the client "at-idp" in place of "at-as"/],
+    ['for a list of clients', { client_id: ['at-as'] }, {}, /for the client/],
+    ['that has expired', { exp: startOfTime - 60 }, {}, /has expired/],
+    ['without an end', { exp: undefined }, {}, /no exp/],
+    ['with an end in words', { exp: '2999' }, {}, /no exp/],
+  ])(
+    'that gives an assertion %s is not believed, and nothing is sent on (FA-16, T-216)',
+    async (_, claims, header, message) => {
+      const { issuer, assertion, answerWith } = await startIdentityProvider();
+      answerWith(await assertion(claims, header));
+      const ask = requestIdentityAssertion(testContext(), { issuer, client }, subject, purpose);
+      await expect(ask).rejects.toMatchObject({
+        reason: 'token_refused',
+        message: expect.stringMatching(message),
+      });
+      await expect(ask).rejects.toThrow(/was not sent on/);
+    },
+  );
+
+  it('that gives an ID token, an opaque token or a bearer token is not believed (FA-16, T-216)', async () => {
+    const { issuer, signer, good, answerWith } = await startIdentityProvider();
+    const ask = () => requestIdentityAssertion(testContext(), { issuer, client }, subject, purpose);
+    answerWith(await signer.assertWorkload(purpose.audience, { ...inForce, nonce: 'n' }));
+    await expect(ask()).rejects.toThrow(/of the type "JWT"/);
+    for (const opaque of ['opaque', 'a.b.c', `x${good}`]) {
+      answerWith(opaque);
+      await expect(ask()).rejects.toThrow(/no JWT in place of an assertion/);
+    }
+    answerWith(good, { token_type: 'Bearer' });
+    await expect(ask()).rejects.toThrow(/of the type "bearer".*N_A/);
+  });
+
+  it('may name the audience and the resource as lists of one, and leave the client out (A13-05)', async () => {
+    const { issuer, assertion, answerWith } = await startIdentityProvider();
+    const lists = { aud: [purpose.audience], resource: [purpose.resource], client_id: undefined };
+    const listed = await assertion(lists);
+    answerWith(listed);
+    expect(await requestIdentityAssertion(testContext(), { issuer, client }, subject, purpose)).toBe(listed);
   });
 
   it('is asked for nothing where its token endpoint is known', async () => {
