@@ -46,5 +46,5 @@ export function composeResources(
       accessTokenFormat: tokens.format,
     })),
   );
-  return [...servedHere, ...completeResources(resources)];
+  return [...servedHere, ...completeResources(resources, tokens.dpop.required)];
 }

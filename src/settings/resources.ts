@@ -50,8 +50,10 @@ const elsewhere = z.strictObject({
     .describe('life of its access tokens; a server that does not ask learns of a revocation no sooner'),
   dpopRequired: z
     .boolean()
-    .default(false)
-    .describe('whether its access tokens have to be bound to a key of the client'),
+    .optional()
+    .describe(
+      'whether its access tokens have to be bound to a key of the client; as tokens.dpop.required if left out',
+    ),
   introspectedBy: z
     .array(z.string().min(1))
     .default([])
@@ -94,10 +96,14 @@ export function findOwnResources(entries: ResourceSettings, own: readonly string
   );
 }
 
-/** The resources that live elsewhere, with everything filled in. */
-export function completeResources(entries: ResourceSettings) {
+/**
+ * The resources that live elsewhere, with everything filled in.
+ * @param dpopRequired whether tokens are bound to a key where an entry does not say
+ */
+export function completeResources(entries: ResourceSettings, dpopRequired: boolean) {
   return entries.map(({ baselineScopes, ...entry }) => ({
     ...entry,
+    dpopRequired: entry.dpopRequired ?? dpopRequired,
     baselineScopes: baselineScopes ?? Object.keys(entry.scopes),
   }));
 }

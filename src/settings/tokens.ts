@@ -26,7 +26,7 @@ export const tokenSettings = z
           .boolean()
           .default(false)
           .describe(
-            'whether the MCP endpoint takes only access tokens that are bound to a key of the client',
+            'whether the MCP endpoint takes only access tokens that are bound to a key of the client; entries of resources follow, unless they say dpopRequired',
           ),
         requireNonce: z
           .boolean()

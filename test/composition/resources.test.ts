@@ -37,7 +37,21 @@ describe('the resources of an installation', () => {
       dpopRequired: true,
       accessTokenFormat: 'jwt',
     });
-    expect(resources[3]).toMatchObject({ dpopRequired: false, baselineScopes: ['f'] });
+    expect(resources[3]).toMatchObject({ dpopRequired: true, baselineScopes: ['f'] });
+  });
+
+  it('elsewhere take only bound tokens where the MCP endpoint does, unless an entry says otherwise (FA-16)', () => {
+    const dpopOf = (required: boolean, dpopRequired?: boolean) => {
+      const entry = dpopRequired === undefined ? elsewhere : { ...elsewhere, dpopRequired };
+      const settings = parseSettings({ tokens: { dpop: { required } }, resources: [entry] });
+      return composeResources(settings, [])[0]?.dpopRequired;
+    };
+    expect([dpopOf(true), dpopOf(false), dpopOf(true, false), dpopOf(false, true)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
   });
 
   it('are those of every route, each with its own name and scopes', () => {

@@ -20,7 +20,7 @@ function problemsOf(entries: unknown): readonly string[] {
 
 describe('the settings of resources elsewhere', () => {
   it('need a URL, a name and scopes; their tokens are JWTs of five minutes by default', () => {
-    expect(completeResources(parseSettings({ resources: [files] }).resources)).toEqual([
+    expect(completeResources(parseSettings({ resources: [files] }).resources, false)).toEqual([
       {
         ...files,
         baselineScopes: ['files:read'],

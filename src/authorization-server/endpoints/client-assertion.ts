@@ -46,7 +46,7 @@ const checks: readonly AssertionCheck[] = [
     'must not bring or point to keys: only registered ones count',
   ({ header }) =>
     header.typ !== undefined &&
-    !assertionTypes.includes(String(header.typ).toLowerCase()) &&
+    (typeof header.typ !== 'string' || !assertionTypes.includes(header.typ.toLowerCase())) &&
     'is a token of another type',
   ({ claims }) => (typeof claims.iss !== 'string' || claims.iss === '') && 'has no iss',
   ({ claims }) => claims.sub !== claims.iss && 'must have one and the same iss and sub, the client_id',
@@ -64,6 +64,10 @@ const checks: readonly AssertionCheck[] = [
     [claims.nbf, claims.iat].some(
       (time) => time !== undefined && (!isTime(time) || time > nowSeconds + bounds.skewSeconds),
     ) && 'is from the future (nbf, iat)',
+  ({ claims: { iat } }, { nowSeconds }) =>
+    iat !== undefined &&
+    iat + bounds.lifetimeSeconds + bounds.skewSeconds < nowSeconds &&
+    `was issued more than ${bounds.lifetimeSeconds} seconds ago (iat)`,
   ({ claims: { jti } }) =>
     (typeof jti !== 'string' || jti === '' || jti.length > bounds.idCharacters) &&
     `needs a jti of at most ${bounds.idCharacters} characters`,

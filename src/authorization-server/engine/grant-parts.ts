@@ -1,5 +1,5 @@
 import type Provider from 'oidc-provider';
-import type { Client, KoaContextWithOIDC, ResourceServerInstance } from 'oidc-provider';
+import { type Client, errors, type KoaContextWithOIDC, type ResourceServerInstance } from 'oidc-provider';
 import {
   checkDpopReplay,
   resolveRequestedResources,
@@ -58,14 +58,19 @@ export async function resourceServer(
  * Binds a token to the key of a proof, where the request has one (RFC 9449 section 5), keeps it in the commit of the
  * request, and answers with it (RFC 6749 section 5.1). There is no refresh token.
  * @param members what the answer has beside
+ * @param keyThumbprint the key that the request has to prove, if what it presented is bound to one
+ * @throws errors.InvalidDpopProof
  */
 export async function giveToken(
   { ctx, provider, client }: GrantRequest,
   token: Issuable,
   scopes: readonly string[],
   members: Readonly<Record<string, string>> = {},
+  keyThumbprint?: string,
 ): Promise<void> {
   const proof = await validateDpop(provider, ctx);
+  if (keyThumbprint !== undefined && proof?.thumbprint !== keyThumbprint)
+    throw new errors.InvalidDpopProof('the assertion is bound to a key (cnf): send a DPoP proof of that key');
   if (proof) {
     await checkDpopReplay(provider, ctx, proof, client.clientId);
     token.setThumbprint('jkt', proof.thumbprint);

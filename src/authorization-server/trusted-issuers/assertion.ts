@@ -64,9 +64,23 @@ export const audienceCheck: AssertionCheck = ({ claims: { aud } }, { issuer }) =
 /** About somebody: without a subject nobody is let in (RFC 7523 section 3). */
 export const subjectCheck: AssertionCheck = ({ claims: { sub } }) => !isName(sub) && 'has no usable sub';
 
+/** The thumbprint of the key that an assertion is bound to; undefined if it names none, or anything beside. */
+export function keyOfAssertion({ claims: { cnf } }: Assertion): string | undefined {
+  if (typeof cnf !== 'object' || cnf === null || Object.keys(cnf).length !== 1) return undefined;
+  const { jkt } = cnf as { jkt?: unknown };
+  return isName(jkt) ? jkt : undefined;
+}
+
+/** Not bound to anything that we cannot check: an assertion bound to a key is none for any bearer (RFC 7800 section 3.1). */
+export const bindingCheck: AssertionCheck = (assertion) =>
+  assertion.claims.cnf !== undefined &&
+  keyOfAssertion(assertion) === undefined &&
+  'is bound to a key in a way that is not known here (cnf)';
+
 /**
- * In force, and not for longer than its kind needs.
- * @param lifetimeSeconds how far `exp` may be ahead
+ * In force, not for longer than its kind needs, and no older than that: without the last, an issuer could make tokens of
+ * an old login look fresh by `exp` alone (FA-16, T-216).
+ * @param lifetimeSeconds how far `exp` may be ahead, and `iat` behind
  */
 export function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
   return [
@@ -76,6 +90,9 @@ export function timeChecks(lifetimeSeconds: number): readonly AssertionCheck[] {
       Number(claims.exp) > nowSeconds + lifetimeSeconds + skewSeconds &&
       `must not live longer than ${lifetimeSeconds} seconds`,
     ({ claims }) => !isTime(claims.iat) && 'has no iat',
+    ({ claims }, { nowSeconds }) =>
+      Number(claims.iat) + lifetimeSeconds + skewSeconds < nowSeconds &&
+      `was issued more than ${lifetimeSeconds} seconds ago (iat)`,
     ({ claims }, { nowSeconds }) =>
       [claims.nbf, claims.iat].some(
         (time) => time !== undefined && (!isTime(time) || time > nowSeconds + skewSeconds),

@@ -1,6 +1,7 @@
 import {
   type AssertionCheck,
   audienceCheck,
+  bindingCheck,
   isName,
   signatureChecks,
   subjectCheck,
@@ -23,6 +24,7 @@ export const identityChecks: readonly AssertionCheck[] = [
   ({ claims }, { clientId }) => claims.client_id !== clientId && 'was made for another client (client_id)',
   subjectCheck,
   ...timeChecks(lifetimeSeconds),
+  bindingCheck,
   ({ claims: { scope } }) =>
     scope !== undefined && typeof scope !== 'string' && 'has a scope that is no text',
   ({ claims: { jti } }) => !isName(jti) && 'needs a jti of at most 255 characters',

@@ -7,7 +7,7 @@ import { newGrant } from '../engine/new-grant.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import type { FoundAccount } from '../found-account.ts';
 import { findAccount } from './account-of-identity.ts';
-import { type Assertion, skewSeconds } from './assertion.ts';
+import { type Assertion, keyOfAssertion, skewSeconds } from './assertion.ts';
 import { chooseResource } from './chosen-resource.ts';
 import { assertionRefused } from './grant-refused.ts';
 import { grantScopes } from './granted-scopes.ts';
@@ -100,7 +100,7 @@ export async function issueToPerson(
     resourceServer: server,
     expiresIn,
   });
-  await giveToken(request, token, scopes);
+  await giveToken(request, token, scopes, {}, keyOfAssertion(assertion));
   if (found.by !== 'known') audit(`account.${found.by}`, ctx, { issuer, subject });
   audit('identity.accepted', ctx, { issuer, subject });
 }

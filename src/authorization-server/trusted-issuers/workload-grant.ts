@@ -1,6 +1,6 @@
 import { parseScope } from '../../oauth/scope.ts';
 import { type GrantRequest, giveToken, resourceServer } from '../engine/grant-parts.ts';
-import type { Assertion } from './assertion.ts';
+import { type Assertion, keyOfAssertion } from './assertion.ts';
 import { chooseResource } from './chosen-resource.ts';
 import { fitsClaims } from './claim-pattern.ts';
 import { assertionRefused } from './grant-refused.ts';
@@ -18,8 +18,9 @@ export async function issueToWorkload(
   { resources, audit, now }: JwtBearerOptions,
   request: GrantRequest,
   trusted: TrustedIssuer,
-  { claims }: Assertion,
+  assertion: Assertion,
 ): Promise<void> {
+  const { claims } = assertion;
   const { ctx, provider, client, parameter } = request;
   const rule = trusted.workloads.find(
     ({ clientId, claims: patterns }) => clientId === client.clientId && fitsClaims(patterns, claims),
@@ -40,6 +41,6 @@ export async function issueToWorkload(
     resourceServer: server,
     expiresIn: Math.max(1, Math.min(server.accessTokenTTL ?? 1, Number(claims.exp) - now())),
   });
-  await giveToken(request, token, scopes);
+  await giveToken(request, token, scopes, {}, keyOfAssertion(assertion));
   audit('workload.accepted', ctx, { issuer: trusted.issuer, subject: claims.sub });
 }

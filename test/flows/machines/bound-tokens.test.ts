@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startGatehouse } from '../../support/gatehouse.ts';
 import { post, tryAccess } from '../../support/oauth.ts';
 import { createProver, provenHeaders } from '../../support/proofs.ts';
 import { expectRefused, expectTokens } from '../token/subject.ts';
-import { basic, type EnterpriseSetUp, jwtBearer, trustIdentityProvider } from './subject.ts';
+import {
+  basic,
+  clientWithSecret,
+  type EnterpriseSetUp,
+  jwtBearer,
+  tokenExchange,
+  trustIdentityProvider,
+} from './subject.ts';
 
 // Over src/authorization-server/engine/oidc-provider-grants.d.ts: the engine checks proofs for grants of ours as for its own.
 
@@ -58,5 +66,67 @@ describe('a token for an assertion', () => {
     const prover = await createProver();
     const proof = await prover.prove({ url: `${strict.gatehouse.url}/token` });
     expect(await expectTokens(await presentProven(jwt, proof, strict))).toMatchObject({ token_type: 'DPoP' });
+  });
+
+  it('is given for an assertion that is bound to a key only with a proof of that key (FA-16, T-216)', async () => {
+    const { gatehouse, assertion, present } = setUp;
+    const url = `${gatehouse.url}/token`;
+    const [prover, thief] = [await createProver(), await createProver()];
+    const jwt = await assertion({ cnf: { jkt: prover.thumbprint } });
+    await expectRefused(await present(jwt), 'invalid_dpop_proof');
+    await expectRefused(await presentProven(jwt, await thief.prove({ url })), 'invalid_dpop_proof');
+    const given = await expectTokens(await presentProven(jwt, await prover.prove({ url })));
+    expect(given).toMatchObject({ token_type: 'DPoP' });
+    for (const cnf of [null, {}, 'x', { jkt: 7 }, { 'x5t#S256': 'x' }, { jkt: prover.thumbprint, kid: 'k' }])
+      await expectRefused(await present(await assertion({ cnf })), 'invalid_grant');
+  });
+});
+
+describe('where only bound tokens are taken', () => {
+  const [files, open] = ['https://files.example.com/mcp', 'https://open.example.com/mcp'];
+  const scopes = { 'notes:read': 'Read', 'notes:write': 'Write' };
+  const types = 'urn:ietf:params:oauth:token-type';
+
+  async function startStrict(): Promise<EnterpriseSetUp> {
+    const probe = await startGatehouse();
+    await probe.stop();
+    const strict = await trustIdentityProvider(undefined, {
+      port: Number(new URL(probe.url).port),
+      tokens: { dpop: { required: true } },
+      resources: [
+        { resource: files, name: 'Files', scopes },
+        { resource: open, name: 'Open', scopes, dpopRequired: false },
+      ],
+      tokenExchange: [{ clientId: 'notes', from: probe.mcpUrl, to: [files, open] }],
+      clients: [clientWithSecret('notes', { grantTypes: [tokenExchange] })],
+    });
+    onTestFinished(() => strict.gatehouse.stop());
+    return strict;
+  }
+
+  it('an assertion and an exchange get no bearer token for a listed resource either (FA-16, T-216)', async () => {
+    const strict = await startStrict();
+    const url = `${strict.gatehouse.url}/token`;
+    const prover = await createProver();
+    const send = (fields: Record<string, string>, client: string, dpop?: string) =>
+      post(url, fields, { ...basic(client), ...(dpop === undefined ? {} : { dpop }) });
+
+    const jwt = await strict.assertion({ resource: files });
+    await expectRefused(await strict.present(jwt), 'invalid_dpop_proof');
+    const proven = await expectTokens(await presentProven(jwt, await prover.prove({ url }), strict));
+    expect(proven.token_type).toBe('DPoP');
+
+    const held = await presentProven(await strict.assertion(), await prover.prove({ url }), strict);
+    const exchange = {
+      grant_type: tokenExchange,
+      subject_token: (await expectTokens(held)).access_token,
+      subject_token_type: `${types}:access_token`,
+      resource: files,
+    };
+    await expectRefused(await send(exchange, 'notes'), 'invalid_dpop_proof');
+    const exchanged = await expectTokens(await send(exchange, 'notes', await prover.prove({ url })));
+    expect(exchanged.token_type).toBe('DPoP');
+    const elsewhere = await expectTokens(await send({ ...exchange, resource: open }, 'notes'));
+    expect(elsewhere.token_type).toBe('Bearer');
   });
 });

@@ -52,7 +52,10 @@ export async function trustIdentityProvider(
   rules: NonNullable<TrustedIssuers[number]['identityAssertions']> = {
     accounts: { subjects: { 'ada-at-idp': ada.email } },
   },
-  { clients = [], ...options }: Partial<GatehouseOptions> & { clients?: PreRegistered } = {} as never,
+  {
+    clients = [],
+    ...options
+  }: Partial<GatehouseOptions> & { clients?: PreRegistered; port?: number } = {} as never,
 ): Promise<EnterpriseSetUp> {
   const idp = await createTestIssuer('https://idp.example.com');
   const gatehouse = await startGatehouse({

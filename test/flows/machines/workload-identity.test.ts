@@ -86,6 +86,17 @@ describe('a workload', () => {
     ['that lives for longer than a day', { exp: now() + 100_000 }, {}],
     ['without an end', { exp: undefined }, {}],
     ['from the future', { iat: now() + 120 }, {}],
+    ['of ten years ago, with an exp of today (FA-16, T-216)', { iat: now() - 315_360_000 }, {}],
+    ['of more than a day ago (FA-16, T-216)', { iat: now() - 90_000 }, {}],
+    ['that is an ID token by its nonce (FA-16, T-216)', { nonce: 'n' }, {}],
+    ['that is an ID token by an empty nonce (FA-16, T-216)', { nonce: null }, {}],
+    ['that is an ID token by its login (FA-16, T-216)', { auth_time: now() }, {}],
+    ['that is an ID token by the hash of an access token (FA-16, T-216)', { at_hash: 'h' }, {}],
+    ['that is an ID token by the hash of a code (FA-16, T-216)', { c_hash: 'h' }, {}],
+    ['that is an ID token by the hash of a state (FA-16, T-216)', { s_hash: 'h' }, { typ: undefined }],
+    ['whose type is a list (FA-15, T-215)', {}, { typ: ['JWT'] }],
+    ['that is bound to a key in a way not known (FA-16, T-216)', { cnf: { jwk: {} } }, {}],
+    ['that is bound to no key (FA-16, T-216)', { cnf: null }, {}],
     ['of another issuer', { iss: 'https://other.example' }, {}],
     ['of the type of an access token', {}, { typ: 'at+jwt' }],
     ['of the type of a logout token', {}, { typ: 'logout+jwt' }],
@@ -102,6 +113,11 @@ describe('a workload', () => {
     await expectRefused(await present(await identity(), { client_id: 'other' }), 'invalid_grant');
     await expectRefused(await present(await identity(), { scope: 'notes:write' }), 'invalid_scope');
     await expectRefused(await present(await identity(), { resource: 'https://x.example' }), 'invalid_target');
+  });
+
+  it('may have claims of platforms that ID tokens have too (A13-10)', async () => {
+    const shared = { azp: 'app', acr: '1', email: 'job@example.com', email_verified: true, sid: 's' };
+    await expectTokens(await present(await identity({ ...shared, iat: now() - 80_000 })));
   });
 
   it('without a type in the header, as in Kubernetes, is let in as well (A13-10)', async () => {
