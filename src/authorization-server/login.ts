@@ -9,7 +9,7 @@ export type LoginResult =
   | { outcome: 'refused'; accountId?: string }
   /** Too many attempts: try again after that many seconds. */
   | { outcome: 'throttled'; retryAfterSeconds: number }
-  /** Too many at once, whoever they are of: the same. */
+  /** Too many at once of this address or account: the same. */
   | { outcome: 'busy'; retryAfterSeconds: number };
 
 /** Failed logins allowed (T-117). */
@@ -41,6 +41,19 @@ interface Attempt {
   name: string;
   address: string;
   device: string | undefined;
+}
+
+/**
+ * The callers that an attempt counts for in the password queue. A browser in which the account logged in before counts
+ * for the account alone, apart from strangers who try that account or share that address (T-117, T-206).
+ */
+function callersOf({ name, address, device }: Attempt): string[] {
+  return device === undefined ? [`address ${address}`, `account ${name}`] : [ownerOf(name)];
+}
+
+/** The name of an account's owner in the password queue, for work that a stranger cannot cause. */
+export function ownerOf(email: string): string {
+  return `owner ${normalizeEmail(email)}`;
 }
 
 /** The account at this address, or in the browser it is known in, wherever that is. */
@@ -87,24 +100,29 @@ function createAttemptCounts(limits: LoginLimits) {
 
 /**
  * Creates the login check. An attempt is counted before the password is looked at, so that parallel guesses count
- * as well, and given back when it was right or when nothing came of it. An unknown e-mail address costs the same time
+ * as well. It is given back if it was right, or if the server failed; an attempt that finds no place in the password queue
+ * counts (T-206). An unknown e-mail address costs the same time
  * and gets the same answer as a wrong password, and so does a disabled account (T-116). A hash with parameters of former times is made anew (T-120).
  */
 export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limits: LoginLimits): Login {
   const counts = createAttemptCounts(limits);
 
-  async function check(name: string, password: string): Promise<LoginResult> {
+  async function check(name: string, password: string, callers: readonly string[]): Promise<LoginResult> {
     const account = await accounts.findByEmail(name);
-    const matches = await hasher.verify(password, account?.passwordHash);
+    const matches = await hasher.verify(password, account?.passwordHash, callers);
     if (!account) return { outcome: 'refused' };
     if (!matches || account.disabledAt !== undefined) return { outcome: 'refused', accountId: account.id };
-    return { outcome: 'accepted', account: await withCurrentHash(account, password) };
+    return { outcome: 'accepted', account: await withCurrentHash(account, password, callers) };
   }
 
   /** The account as it is stored once its hash has today's parameters. */
-  async function withCurrentHash(account: Account, password: string): Promise<Account> {
+  async function withCurrentHash(
+    account: Account,
+    password: string,
+    callers: readonly string[],
+  ): Promise<Account> {
     if (!hasher.isOutdated(account.passwordHash)) return account;
-    const passwordHash = await hasher.hash(password);
+    const passwordHash = await hasher.hash(password, callers);
     const replaced = await accounts.rehash(account.id, account.passwordHash, passwordHash);
     return replaced ? { ...account, passwordHash } : account;
   }
@@ -116,15 +134,15 @@ export function createLogin(accounts: AccountStore, hasher: PasswordHasher, limi
     const wait = await counts.take(attempt);
     if (wait > 0) return { outcome: 'throttled', retryAfterSeconds: wait };
     try {
-      const result = await check(name, password);
+      const result = await check(name, password, callersOf(attempt));
       if (result.outcome === 'accepted') {
         await counts.giveBack(attempt);
         await counts.forget(attempt);
       }
       return result;
     } catch (error) {
-      await counts.giveBack(attempt);
       if (error instanceof PasswordQueueFull) return { outcome: 'busy', retryAfterSeconds: 2 };
+      await counts.giveBack(attempt);
       throw error;
     }
   };

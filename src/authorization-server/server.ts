@@ -228,7 +228,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     at,
     now,
   });
-  const waysToLogIn = createWaysToLogIn({ issuer, storage, box, cookieKeys: keys.cookies, limits, now });
+  const waysToLogIn = createWaysToLogIn({
+    issuer,
+    storage,
+    box,
+    cookieKeys: keys.cookies,
+    limits,
+    countLimited: options.countLimited,
+    now,
+  });
   const account = createAccountServer({
     issuer,
     provider: engine.provider,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
+import { FairQueue, FairQueueFull, type FairQueueLimits } from '../collections/fair-queue.ts';
 
 /** Passwords are refused outside these lengths: characters below, bytes above (T-118, T-120). */
 export const passwordLimits = { minCharacters: 8, maxBytes: 1024 } as const;
@@ -10,22 +11,39 @@ const parameters = { algorithm: 2 as Algorithm, memoryCost: 19_456, timeCost: 2,
 /** How a PHC string with these parameters begins. */
 const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 
-/** Hashes and verifies passwords, a bounded number at once. */
+/**
+ * Hashes and verifies passwords, a bounded number at once and by turns of the callers (T-118, T-206).
+ * Each of the two names the callers that it counts for, such as an address and an account.
+ */
 export interface PasswordHasher {
-  /** @returns the PHC string of an argon2id hash (RFC 9106) */
-  hash(password: string): Promise<string>;
+  /**
+   * @returns the PHC string of an argon2id hash (RFC 9106)
+   * @throws PasswordQueueFull
+   */
+  hash(password: string, callers?: readonly string[]): Promise<string>;
   /**
    * @param stored a PHC string, or undefined for an account that does not exist: the same work is done, the answer is false (T-116)
+   * @throws PasswordQueueFull
    */
-  verify(password: string, stored: string | undefined): Promise<boolean>;
+  verify(password: string, stored: string | undefined, callers?: readonly string[]): Promise<boolean>;
   /** Whether a hash was made with other parameters than those of today, and is to be made anew at the next login. */
   isOutdated(stored: string): boolean;
 }
 
-/** More hashes are waiting than the queue holds: the caller should answer 503 and ask for a retry. */
+/** The caller has as many hashes in the queue as it may have: answer 503 and ask for a retry. */
 export class PasswordQueueFull extends Error {
   override name = 'PasswordQueueFull';
 }
+
+/**
+ * The size of the queue. argon2 runs on libuv's four threads, which signatures and file access need as well: two at once
+ * leaves them room. A hash takes some 30 ms, so a full queue is empty after four seconds.
+ */
+export const passwordQueueLimits = {
+  running: 2,
+  waiting: 256,
+  perCaller: { running: 2, waiting: 8 },
+} as const satisfies FairQueueLimits;
 
 const unpadded = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
@@ -59,37 +77,32 @@ export function checkPassword(password: string): string | undefined {
 }
 
 /**
- * Creates the hasher. argon2 runs on libuv's four threads, which signatures and file access need as well: two at
- * once leaves them room.
- * @param limits hashes at once, and how many may wait behind them
+ * Creates the hasher.
+ * @param onRefused is called for each hash that found no place
  */
-export function createPasswordHasher(limits = { atOnce: 2, waiting: 32 }): PasswordHasher {
-  let running = 0;
-  const waiting: (() => void)[] = [];
+export function createPasswordHasher(
+  limits: FairQueueLimits = passwordQueueLimits,
+  onRefused: () => void = () => undefined,
+): PasswordHasher {
+  const queue = new FairQueue(limits);
   const decoy = hash('a password nobody has', parameters);
 
-  async function bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= limits.atOnce) {
-      if (waiting.length >= limits.waiting) throw new PasswordQueueFull('too many logins at once');
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      running++;
-    }
+  async function bounded<T>(callers: readonly string[], work: () => Promise<T>): Promise<T> {
     try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
+      return await queue.run(callers, work);
+    } catch (error) {
+      if (!(error instanceof FairQueueFull)) throw error;
+      onRefused();
+      throw new PasswordQueueFull('too many logins at once');
     }
   }
 
   return {
-    hash: (password) => bounded(() => hash(password, parameters)),
-    async verify(password, stored) {
+    hash: (password, callers = []) => bounded(callers, () => hash(password, parameters)),
+    async verify(password, stored, callers = []) {
       if (Buffer.byteLength(password) > passwordLimits.maxBytes) return false;
       const against = stored ?? (await decoy);
-      const matches = await bounded(() => verify(against, password));
+      const matches = await bounded(callers, () => verify(against, password));
       return stored !== undefined && matches;
     },
     isOutdated: (stored) => !stored.startsWith(currentPrefix),

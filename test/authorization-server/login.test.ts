@@ -133,22 +133,31 @@ describe('a right login', () => {
   });
 });
 
+describe('an attempt that finds no place in the password queue', () => {
+  const small = { running: 1, waiting: 9, perCaller: { running: 1, waiting: 1 } };
+
+  it('counts for its address and its account, so a crowd is bounded by the limit of guesses (FA-06, T-206)', async () => {
+    const { login } = await create({ perAddress: times(20) }, createPasswordHasher(small));
+    const crowd = await Promise.all(
+      repeat(30, null).map((_, at) => login(`${at}@example.com`, 'wrong', home)),
+    );
+    const of = (wanted: string) => crowd.filter(({ outcome }) => outcome === wanted).length;
+    expect(of('busy')).toBeGreaterThan(0);
+    expect(of('busy') + of('refused')).toBe(20);
+    expect((await login(ada, password, home)).outcome).toBe('throttled');
+    expect((await login(ada, password, elsewhere)).outcome).toBe('accepted');
+  });
+
+  it('is never that of the owner in a known browser because strangers try the account (FA-06, T-206)', async () => {
+    const { login } = await create({}, createPasswordHasher(small));
+    const strangers = Array.from({ length: 20 }, (_, at) => login(ada, 'wrong', `192.0.2.${at}`));
+    expect((await login(ada, password, '192.0.2.1', 'a known browser')).outcome).toBe('accepted');
+    expect((await Promise.all(strangers)).some(({ outcome }) => outcome === 'busy')).toBe(true);
+  });
+});
+
 describe('an attempt of which nothing came', () => {
   const tight = { perAddress: times(2), perAccountAndAddress: times(2), perAccount: times(2) };
-
-  it('because too many passwords were being hashed is given back (T-117, T-118)', async () => {
-    const { login } = await create(
-      { perAddress: times(20), perAccountAndAddress: times(20) },
-      {
-        ...createPasswordHasher({ atOnce: 1, waiting: 0 }),
-      },
-    );
-    const flood = await Promise.all(repeat(20, null).map(() => login(ada, 'wrong', home)));
-    const busy = flood.filter(({ outcome }) => outcome === 'busy').length;
-    expect(busy).toBeGreaterThan(0);
-    const later = await outcomes(login, repeat(busy + 1, [ada, 'wrong', home]));
-    expect(later).toEqual([...repeat(busy, 'refused'), 'throttled']);
-  });
 
   it('because the storage failed is given back, and the failure is told (T-117)', async () => {
     const { storage } = await create();

@@ -75,10 +75,14 @@ describe('verifying', () => {
     expect(performance.now() - begun).toBeLessThan(patience(10));
   });
 
-  it('runs no more at once than allowed, and refuses what does not fit the queue (T-118)', async () => {
-    const small = createPasswordHasher({ atOnce: 1, waiting: 2 });
+  it('runs no more at once than allowed, and refuses what does not fit the queue (T-118, T-206)', async () => {
+    const small = createPasswordHasher({
+      running: 1,
+      waiting: 9,
+      perCaller: { running: 1, waiting: 2 },
+    });
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => small.verify('a wrong one', undefined)),
+      Array.from({ length: 10 }, () => small.verify('a wrong one', undefined, ['ada'])),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
     expect(results[9]).toMatchObject({ reason: expect.any(PasswordQueueFull) });

@@ -22,8 +22,8 @@ const doors = ['authorization-server', 'resource-server', 'mcp', 'gateway'];
 /** Who may import whom: one row a room. */
 export const rooms: readonly Room[] = [
   { name: 'oauth', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
-  { name: 'crypto', may: ['oauth'], neverPackages: [...web, engine] },
-  { name: 'net', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },
+  { name: 'crypto', may: ['oauth', 'collections'], neverPackages: [...web, engine] },
+  { name: 'net', may: ['oauth', 'collections'], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'collections', may: [], neverPackages: ['node:*', ...web, engine, ...nativePackages] },
   { name: 'net/coalescer.ts', may: [], neverPackages: [...web, engine, ...nativePackages] },
   { name: 'observability', may: ['oauth'], neverPackages: [...web, engine, ...nativePackages] },

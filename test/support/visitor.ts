@@ -22,12 +22,13 @@ interface StoredCookie {
 
 /**
  * Creates a visitor with an empty cookie jar; `language` is what the browser sends as `Accept-Language`, `userAgent` what it
- * calls itself.
+ * calls itself, `address` where a trusted proxy says that it is.
  */
 export function createVisitor(
   jar = new Map<string, StoredCookie>(),
   language?: string,
   userAgent?: string,
+  address?: string,
 ): Visitor {
   const cookies = new Map([...jar].map(([key, { value }]) => [key.split(' ')[0] ?? '', value]));
 
@@ -66,6 +67,7 @@ export function createVisitor(
     if (!headers.has('accept')) headers.set('accept', 'text/html');
     if (language !== undefined) headers.set('accept-language', language);
     if (userAgent !== undefined) headers.set('user-agent', userAgent);
+    if (address !== undefined) headers.set('x-forwarded-for', address);
     const cookie = cookieHeader(url);
     if (cookie) headers.set('cookie', cookie);
     const response = await fetch(url, { ...init, headers, redirect: 'manual' });

@@ -4,7 +4,7 @@ import type { AuditLog } from '../audit.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
 import { goOn } from '../interactions/interaction.ts';
 import { showPage } from '../interactions/page.ts';
-import type { Login } from '../login.ts';
+import { type Login, ownerOf } from '../login.ts';
 import { renderPasswordChange } from '../views/account/password.ts';
 import type { PersonalRequest } from './account-request.ts';
 import { readNewPassword } from './new-password.ts';
@@ -62,11 +62,14 @@ export async function submitPasswordChange(
       : refuse(429, texts.login.throttled(checked.retryAfterSeconds));
   }
 
-  const passwordHash = await hasher.hash(typed.password).catch((error) => {
+  const passwordHash = await hasher.hash(typed.password, [ownerOf(email)]).catch((error) => {
     if (error instanceof PasswordQueueFull) return undefined;
     throw error;
   });
-  if (passwordHash === undefined) return refuse(503, texts.login.busy);
+  if (passwordHash === undefined) {
+    audit('login.throttled', ctx, { accountId: id, reason: 'busy' });
+    return refuse(503, texts.login.busy);
+  }
   if (!(await accounts.setPassword(id, passwordHash, checked.account.passwordHash)))
     return refuse(403, texts.account.password.wrong);
   audit('account.password_changed', ctx, { accountId: id });

@@ -81,11 +81,14 @@ export async function submitReset(request: AccountRequest, options: ResetPageOpt
   if (await answerClosed(request, id, options)) return;
   const typed = readNewPassword(texts, form);
   if ('problem' in typed) return refuse(400, typed.problem);
-  const passwordHash = await hasher.hash(typed.password).catch((error) => {
+  const passwordHash = await hasher.hash(typed.password, [`reset ${id}`]).catch((error) => {
     if (error instanceof PasswordQueueFull) return undefined;
     throw error;
   });
-  if (passwordHash === undefined) return refuse(503, texts.login.busy);
+  if (passwordHash === undefined) {
+    audit('login.throttled', ctx, { reason: 'busy' });
+    return refuse(503, texts.login.busy);
+  }
   const accountId = await accounts.resetPassword(id, passwordHash, now());
   if (accountId === undefined) return showEnd(request, 'gone');
   audit('account.password_reset', ctx, { accountId });

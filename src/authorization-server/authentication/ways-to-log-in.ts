@@ -1,6 +1,7 @@
-import { createPasswordHasher, type PasswordHasher } from '../../crypto/password.ts';
+import { createPasswordHasher, type PasswordHasher, passwordQueueLimits } from '../../crypto/password.ts';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { LimitName } from '../endpoint-limits/endpoint-limit.ts';
 import type { Limit } from '../limits.ts';
 import { createLogin, type Login, type LoginLimits } from '../login.ts';
 import { type Authentication, createAuthentication } from './authentication.ts';
@@ -18,6 +19,8 @@ export interface WaysToLogInOptions {
   /** Cookie keys of the installation. */
   cookieKeys: readonly string[];
   limits: { logins: LoginLimits; codes: Limit };
+  /** Counts a request that found no place in the password queue. */
+  countLimited: (limit: LimitName) => void;
   /** Epoch seconds. */
   now: () => number;
 }
@@ -34,9 +37,9 @@ export interface WaysToLogIn {
 
 /** Puts the ways to log in together: one count of attempts and one queue of hashes for all pages (T-117, T-118). */
 export function createWaysToLogIn(options: WaysToLogInOptions): WaysToLogIn {
-  const { issuer, storage, box, cookieKeys, limits, now } = options;
+  const { issuer, storage, box, cookieKeys, limits, countLimited, now } = options;
   const { accounts, artifacts } = storage;
-  const hasher = createPasswordHasher();
+  const hasher = createPasswordHasher(passwordQueueLimits, () => countLimited('passwordQueue'));
   const login = createLogin(accounts, hasher, limits.logins);
   const secondFactor = createSecondFactor(storage.oneTimeCodes, box, now);
   const challenges = createChallenges(artifacts, box, now);

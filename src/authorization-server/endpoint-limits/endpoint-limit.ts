@@ -1,13 +1,14 @@
 import type { Step } from '../endpoints/endpoint-guards.ts';
 
-/** The limits of the settings that refuse requests with 429, by their names there. */
+/** The limits that refuse requests: those of the settings (429) by their names there, and the queue of passwords (503). */
 export type LimitName =
   | 'registrations'
   | 'authorizations'
   | 'tokenFailures'
   | 'tokensPerGrant'
   | 'requests'
-  | 'mcpRequests';
+  | 'mcpRequests'
+  | 'passwordQueue';
 
 /** A limit in front of an endpoint. */
 export interface EndpointLimit {

@@ -1,3 +1,4 @@
+import { FairQueue } from '../../collections/fair-queue.ts';
 import { createCoalescer } from '../../net/coalescer.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -10,7 +11,6 @@ import type { GatewayBackend } from './gateway-backend.ts';
 import { createBoundedWarnings } from './remote/bounded-warnings.ts';
 import { EventStreamLink } from './remote/event-stream-link.ts';
 import { describeFull } from './remote/full-limits.ts';
-import { Lanes } from './remote/lanes.ts';
 import type { Link, LinkKind, LinkListener, LinkParts } from './remote/link.ts';
 import { ownHeaders, type RemoteHeaders } from './remote/own-headers.ts';
 import { RemoteServer } from './remote/remote-server.ts';
@@ -86,9 +86,14 @@ export function createRemoteBackend(
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
   const total = Math.floor(maxConnections / 2);
   const perAccount = Math.ceil(total / accountShare);
-  const lanes = new Lanes({ total, perAccount, waitingPerAccount: total });
+  const perCaller = { running: perAccount, waiting: total };
+  const lanes = new FairQueue({ running: total, waiting: total * accountShare, perCaller });
   const sendTogether = createCoalescer();
-  const streams = new Lanes({ total, perAccount, waitingPerAccount: 0 });
+  const streams = new FairQueue({
+    running: total,
+    waiting: 0,
+    perCaller: { running: perAccount, waiting: 0 },
+  });
   const servers = new Map<string, Set<RemoteServer>>();
   const restarts = new Restarts(() => performance.now());
   let known: LinkKind | undefined;
@@ -177,7 +182,7 @@ export function createRemoteBackend(
     status: () => ({
       kind: known ?? (transport === 'auto' ? 'http' : transport),
       state: failures.isFailing ? 'failing' : servers.size > 0 ? 'running' : 'idle',
-      connections: lanes.taken + streams.taken,
+      connections: lanes.running + streams.running,
       failures: failures.count(),
     }),
     async close() {

@@ -1,5 +1,6 @@
 import { isAboutTheRequest } from '../../client/transports/about-the-request.ts';
 import { encodeHeaderValue } from '../../client/transports/param-headers.ts';
+import type { FairQueue } from '../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { namedBy } from '../../mcp/checks/mirrored-headers.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
@@ -11,7 +12,6 @@ import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { readBody } from '../backends/remote/answer-body.ts';
 import { isEventStream, readEventStream } from '../backends/remote/event-stream.ts';
-import type { Lanes } from '../backends/remote/lanes.ts';
 import type { LinkFailure } from '../backends/remote/link.ts';
 import { freeHeaders } from '../backends/remote/own-headers.ts';
 import { isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
@@ -30,9 +30,9 @@ export interface HttpLinkOptions {
   /** Headers of every request to it, names and values in turn. */
   headers: readonly string[];
   /** Requests under way. */
-  lanes: Lanes;
+  lanes: FairQueue;
   /** Streams of those who listen. */
-  streams: Lanes;
+  streams: FairQueue;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
   /** Gives what the server is told on behalf of a caller; or why they cannot be served. */
@@ -123,12 +123,12 @@ class Exchange {
     const isListening = this.#request.method === listenMethod;
     const lanes = isListening ? this.#options.streams : this.#options.lanes;
     const go = (): void => {
-      this.#leave = () => lanes.leave(account);
+      this.#leave = () => lanes.leave([account]);
       if (this.#isOver) this.#giveLaneBack();
       else this.#send(credentials, parameters);
     };
-    if (!lanes.enter(account, go))
-      this.fail({ reason: 'backend_busy', full: isListening ? 'streams' : 'calls' });
+    const refuse = (): void => this.fail({ reason: 'backend_busy', full: isListening ? 'streams' : 'calls' });
+    if (!lanes.enter([account], go, refuse)) refuse();
   }
 
   /** Nobody waits for it any more: its connection is closed, which cancels it. */

@@ -1,11 +1,12 @@
-// Flows of src/authorization-server/endpoint-limits/limit-requests.ts.
+// Flows of src/authorization-server/endpoint-limits/limit-requests.ts and src/collections/fair-queue.ts.
 import { once } from 'node:events';
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
-import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
+import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { authorization, obtainTokens, post, refresh, register } from '../../support/oauth.ts';
+import { createVisitor } from '../../support/visitor.ts';
 import { countStatuses, expectTokens, generousLimits } from '../token/subject.ts';
 
 async function start(
@@ -18,6 +19,7 @@ async function start(
 }
 
 const few = { times: 5, windowSeconds: 600 };
+const wide = { times: 100_000, windowSeconds: 60 };
 
 /** Refreshes with tokens that are none, one after the other; gives the statuses. */
 async function guess(url: string, clientIds: readonly string[]): Promise<number[]> {
@@ -157,6 +159,71 @@ describe('an address that many people share', () => {
       Array.from({ length: 7 }, () => tryRegister(gatehouse.url, '198.51.100.7')),
     );
     expect(statuses.filter((status) => status === 429)).toHaveLength(2);
+  });
+});
+
+describe('the password queue', () => {
+  /** Opens a login page as a person at an address; the function it gives posts the password, and gives the status. */
+  async function openLogin(gatehouse: RunningGatehouse, clientId: string, address: string) {
+    const visitor = createVisitor(undefined, undefined, undefined, address);
+    const page = await visitor.open(authorization(gatehouse, clientId).url);
+    return async (email: string, password: string): Promise<number> => {
+      const fields: [string, string][] = [
+        ['email', email],
+        ['password', password],
+      ];
+      return (await visitor.submit(page, '/login', fields)).response.status;
+    };
+  }
+
+  const wideLogins = { loginsPerAccountAndAddress: wide, loginsPerAccount: wide, loginsPerAddress: wide };
+
+  /** Sends a crowd, and right behind it twenty people at addresses of their own, each with an account; gives the statuses. */
+  async function loginBehind(
+    crowd: (at: number) => { address: string; email: string; password: string },
+    size: number,
+  ): Promise<{ crowd: number[]; people: number[]; gatehouse: RunningGatehouse }> {
+    const gatehouse = await start(wideLogins, { trustedProxies: ['loopback'] });
+    const { client_id: clientId } = await register(gatehouse.url);
+    const emails = Array.from({ length: 20 }, (_, at) => `person-${at}@example.com`);
+    await Promise.all(emails.map((email) => gatehouse.administration.accounts.add(email, ada.password)));
+    const people = await Promise.all(
+      emails.map((_, at) => openLogin(gatehouse, clientId, `198.51.100.${at}`)),
+    );
+    const members = Array.from({ length: size }, (_, at) => crowd(at));
+    const hostile = await Promise.all(members.map(({ address }) => openLogin(gatehouse, clientId, address)));
+    const flood = Promise.all(
+      hostile.map((login, at) => login(members[at]?.email ?? '', members[at]?.password ?? '')),
+    );
+    const answers = await Promise.all(people.map((login, at) => login(emails[at] ?? '', ada.password)));
+    return { crowd: await flood, people: answers, gatehouse };
+  }
+
+  it('lets twenty people in beside 36 right passwords of one account at one address (FA-06, T-206)', async () => {
+    const { crowd, people, gatehouse } = await loginBehind(() => ({ address: '203.0.113.1', ...ada }), 36);
+    expect(people).toEqual(Array<number>(20).fill(200));
+    const refused = crowd.filter((status) => status === 503).length;
+    expect(refused).toBeGreaterThan(0);
+    expect(gatehouse.log.filter((line) => /"login.throttled".*"reason":"busy"/.test(line))).toHaveLength(
+      refused,
+    );
+    const metrics = await fetch(`${await listen(gatehouse.serveMetrics)}/metrics`);
+    expect(await metrics.text()).toContain(
+      `gatehouse_limited_requests_total{limit="passwordQueue"} ${refused}`,
+    );
+  });
+
+  it('lets twenty people in beside five addresses without an account that flood it (FA-06, T-206)', async () => {
+    const { crowd, people } = await loginBehind(
+      (at) => ({
+        address: `203.0.113.${at % 5}`,
+        email: `nobody-${at}@example.com`,
+        password: 'a wrong guess',
+      }),
+      150,
+    );
+    expect(people).toEqual(Array<number>(20).fill(200));
+    expect(crowd.filter((status) => status === 503).length).toBeGreaterThan(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { Lanes } from '../../../src/gateway/backends/remote/lanes.ts';
+import { FairQueue } from '../../../src/collections/fair-queue.ts';
 import { Wire } from '../../../src/gateway/backends/remote/wire.ts';
 import { createHttpLink } from '../../../src/gateway/modern/http-link.ts';
 import { createCaller } from '../../mcp/support/modern-calls.ts';
@@ -11,8 +11,8 @@ function makeLink(headers: Record<string, string> = {}) {
   const wire = new Wire({ url, ...times, allowsPlainHttp: false });
   onTestFinished(() => wire.close());
   const send = vi.spyOn(wire, 'send');
-  const limits = { total: 1, perAccount: 1, waitingPerAccount: 1 };
-  const [lanes, streams] = [new Lanes(limits), new Lanes(limits)];
+  const limits = { running: 1, waiting: 1, perCaller: { running: 1, waiting: 1 } };
+  const [lanes, streams] = [new FairQueue(limits), new FairQueue(limits)];
   const credentials = async () => ({ headers });
   const link = createHttpLink({
     ...{ name: 'Notes', wire, url, headers: [], lanes, streams, maxAnswerBytes: 1000, credentials },
@@ -34,7 +34,7 @@ it.each(['x\ny', 'x\r\nx-user: admin', 'mé', ''])(
   async (method) => {
     const { ask, send, lanes } = makeLink();
     expect(await ask(method)).toEqual({ status: 404, error: { code: -32601, message: 'Method not found' } });
-    expect([send.mock.calls, lanes.taken]).toEqual([[], 0]);
+    expect([send.mock.calls, lanes.running]).toEqual([[], 0]);
   },
 );
 
@@ -58,5 +58,5 @@ it('the way to a server that is closed asks it nothing more, whoever asks again'
   const ended = { error: { data: { reason: 'backend_ended' } }, isBroken: false };
   expect(await under).toMatchObject([ended, ended]);
   await expect(ask('subscriptions/listen')).rejects.toMatchObject(ended);
-  expect([send.mock.calls, lanes.taken]).toEqual([[], 0]);
+  expect([send.mock.calls, lanes.running]).toEqual([[], 0]);
 });

@@ -27,7 +27,7 @@ export class EventStreamLink extends PostingLink {
   override open(initialize: RequestMessage): void {
     this.#initialize = initialize;
     const { wire, streams, account, url } = this.parts;
-    this.#hasPlace = streams.tryEnter(account);
+    this.#hasPlace = streams.tryEnter([account]);
     if (!this.#hasPlace) {
       // As an answer comes: later.
       queueMicrotask(() => this.#failed({ reason: 'backend_busy', full: 'streams' }));
@@ -69,7 +69,7 @@ export class EventStreamLink extends PostingLink {
     clearTimeout(this.#late);
     this.#stop?.();
     this.#stop = undefined;
-    if (this.#hasPlace) this.parts.streams.leave(this.parts.account);
+    if (this.#hasPlace) this.parts.streams.leave([this.parts.account]);
     this.#hasPlace = false;
   }
 

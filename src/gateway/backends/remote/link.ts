@@ -1,9 +1,9 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';
-import type { Lanes } from './lanes.ts';
 import type { Wire } from './wire.ts';
 import type { WireFailure } from './wire-answer.ts';
 
@@ -64,11 +64,11 @@ export interface LinkParts {
   /** Whose calls it carries. */
   account: string;
   /** Requests under way. */
-  lanes: Lanes;
+  lanes: FairQueue;
   /** Sends requests; the bytes of several leave together. */
   sendTogether: SendTogether;
   /** Streams of sessions. */
-  streams: Lanes;
+  streams: FairQueue;
   /** Most messages that may wait for the beginning of a session. */
   maxHeld: number;
   /** Longest answer, and longest event of a stream, in bytes. */

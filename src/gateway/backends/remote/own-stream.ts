@@ -37,7 +37,7 @@ export class OwnStream {
   constructor(options: OwnStreamOptions) {
     this.#options = options;
     const { streams, account } = options.parts;
-    this.#hasPlace = streams.tryEnter(account);
+    this.#hasPlace = streams.tryEnter([account]);
     if (this.#hasPlace) this.#open();
     else {
       options.parts.noteFailure({ reason: 'backend_busy', full: 'streams' });
@@ -49,7 +49,7 @@ export class OwnStream {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    if (this.#hasPlace) this.#options.parts.streams.leave(this.#options.parts.account);
+    if (this.#hasPlace) this.#options.parts.streams.leave([this.#options.parts.account]);
     this.#stop?.();
   }
 

@@ -231,13 +231,13 @@ export abstract class PostingLink implements Link {
           if (!post.isOver) this.post(post);
         });
     };
-    if (!this.parts.lanes.enter(this.parts.account, go))
-      this.fail(post, { reason: 'backend_busy', full: 'calls' });
+    const refuse = (): void => this.fail(post, { reason: 'backend_busy', full: 'calls' });
+    if (!this.parts.lanes.enter([this.parts.account], go, refuse)) refuse();
   }
 
   #leave(post: Post): void {
     post.hasLane = false;
-    this.parts.lanes.leave(this.parts.account);
+    this.parts.lanes.leave([this.parts.account]);
   }
 
   #head(post: Post, answer: WireAnswer): void {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Lanes } from '../../../../src/gateway/backends/remote/lanes.ts';
+import { FairQueue } from '../../../../src/collections/fair-queue.ts';
 import { StreamableHttpLink } from '../../../../src/gateway/backends/remote/streamable-http.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
 import { createCoalescer } from '../../../../src/net/coalescer.ts';
@@ -25,7 +25,7 @@ async function makeLink() {
     server.closeAllConnections();
     server.close();
   });
-  const lanes = new Lanes({ total: 20, perAccount: 20, waitingPerAccount: 20 });
+  const lanes = new FairQueue({ running: 20, waiting: 20, perCaller: { running: 20, waiting: 20 } });
   const nothing = (): void => undefined;
   const link = new StreamableHttpLink(
     {
@@ -41,7 +41,7 @@ async function makeLink() {
   /** Waits until connections are open on which a message leaves when it is written. */
   const warmUp = async (): Promise<void> => {
     for (let id = 100; id < 108; id++) send('ping', id);
-    await vi.waitFor(() => expect([reached.length, lanes.taken]).toEqual([8, 0]));
+    await vi.waitFor(() => expect([reached.length, lanes.running]).toEqual([8, 0]));
     reached.length = 0;
   };
   return { link, lanes, reached, send, cancel, warmUp };
@@ -70,5 +70,5 @@ test('a request that is dropped before it has left never leaves, and gives its p
   for (const id of [1, 2, 3]) send('tools/call', id);
   link.drop(2);
   await vi.waitFor(() => expect(reached).toHaveLength(2));
-  expect([reached.sort(), lanes.taken]).toEqual([['tools/call 1', 'tools/call 3'], 2]);
+  expect([reached.sort(), lanes.running]).toEqual([['tools/call 1', 'tools/call 3'], 2]);
 });
