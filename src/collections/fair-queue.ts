@@ -107,6 +107,11 @@ export class FairQueue {
     if (this.#jobs.length > 0) this.#startNext();
   }
 
+  /** Refuses all jobs that wait. */
+  refuseWaiting(): void {
+    while (this.#displace(-1));
+  }
+
   /**
    * Runs a piece of work as a job.
    * @throws FairQueueFull

@@ -15,7 +15,7 @@ export type FetchFault =
   /** The host has no address, or nothing answers there as HTTP asks. */
   | 'unreachable'
   | 'timeout'
-  /** As many fetches as may be under way at once are. */
+  /** The caller or the host has as many fetches under way, and waiting, as it may have. */
   | 'busy';
 
 /** A guarded fetch that gave nothing. The message is a sentence without any byte of the answer. */

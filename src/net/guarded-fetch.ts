@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { FairQueue, FairQueueFull } from '../collections/fair-queue.ts';
 import { isPublicAddress } from './address.ts';
 import { FetchRefused } from './fetch-refused.ts';
 import { sendPinned, settleBefore, toRefusal } from './pinned-request.ts';
@@ -11,7 +12,7 @@ export interface GuardedFetchOptions {
   maxBytes: number;
   /** From the question to the name server to the last byte. */
   timeoutMs: number;
-  /** Fetches under way at once. */
+  /** Fetches under way at once. A caller and a host have a quarter of them each, and as many more wait. */
   maxConcurrent: number;
   /** Gives the addresses of a host; asks the name servers by default. */
   resolve?: Resolve;
@@ -31,11 +32,13 @@ export interface FetchedDocument {
  * Fetches an https URL that a stranger named.
  * @param url its URL
  * @param beforeConnect sees the addresses before a byte goes to any of them; what it throws ends the fetch
+ * @param caller the address that caused the fetch, if that is known
  * @throws FetchRefused
  */
 export type GuardedFetch = (
   url: URL,
   beforeConnect?: (addresses: readonly string[]) => Promise<void>,
+  caller?: string,
 ) => Promise<FetchedDocument>;
 
 /** Largest header of an answer, in bytes. */
@@ -46,10 +49,17 @@ const maxHeaderBytes = 8_192;
  * of its addresses may be connected to, and connects to just these: no second question to a name server, no connection
  * that is used again, no redirect, no proxy, no agent or dispatcher that somebody else could set (T-067 to T-071).
  * `node:https` and not `fetch`, whose connections are out of our reach but for its internals (T-069).
+ * Fetches that find no place wait by turns of callers and of hosts: one caller who names slow hosts does not keep the
+ * documents of others out (T-206).
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const { maxBytes, timeoutMs, maxConcurrent, resolve = resolveHost, mayConnect = isPublicAddress } = options;
-  let underWay = 0;
+  const share = Math.ceil(maxConcurrent / 4);
+  const queue = new FairQueue({
+    running: maxConcurrent,
+    waiting: maxConcurrent,
+    perCaller: { running: share, waiting: share },
+  });
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
     const addresses = await settleBefore(signal, resolve(host, signal));
@@ -84,19 +94,27 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     }
   }
 
-  return async (url, beforeConnect) => {
-    if (url.protocol !== 'https:' || url.username !== '' || url.password !== '')
-      throw new FetchRefused('not_https', 'only https URLs without a user name are fetched');
-    if (underWay >= maxConcurrent)
-      throw new FetchRefused('busy', 'too many documents are being fetched at this moment');
+  async function fetchInTime(
+    url: URL,
+    beforeConnect?: (addresses: readonly string[]) => Promise<void>,
+  ): Promise<FetchedDocument> {
     const limit = AbortSignal.timeout(timeoutMs);
-    underWay += 1;
     try {
       return await fetchOnce(url, limit, beforeConnect);
     } catch (cause) {
       throw toRefusal(cause, limit);
-    } finally {
-      underWay -= 1;
+    }
+  }
+
+  return async (url, beforeConnect, caller) => {
+    if (url.protocol !== 'https:' || url.username !== '' || url.password !== '')
+      throw new FetchRefused('not_https', 'only https URLs without a user name are fetched');
+    const callers = [`at ${url.hostname}`, ...(caller === undefined ? [] : [`by ${caller}`])];
+    try {
+      return await queue.run(callers, () => fetchInTime(url, beforeConnect));
+    } catch (cause) {
+      if (!(cause instanceof FairQueueFull)) throw cause;
+      throw new FetchRefused('busy', 'too many documents are being fetched at this moment');
     }
   };
 }

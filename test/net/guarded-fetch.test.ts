@@ -288,10 +288,33 @@ describe('what is around the process', () => {
     host.publish('/free');
     const fetch = guardedFetch({ maxConcurrent: 2 });
     const held = [fetch(at('/held')), fetch(at('/held'))];
-    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    await vi.waitFor(() => expect(waiting).toHaveLength(1));
     expect(await faultOf(fetch(at('/free')))).toBe('busy');
-    for (const end of waiting) end();
+    waiting[0]?.();
+    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    waiting[1]?.();
     await Promise.all(held);
     expect(await faultOf(fetch(at('/free')))).toMatchObject({ status: 200 });
+  });
+
+  it('by one caller, who names slow hosts, keeps no fetch of another caller out (FA-06, T-206)', async () => {
+    const waiting: (() => void)[] = [];
+    host.serve('/slow', (_request, response) => void waiting.push(() => response.end('{}')));
+    host.publish('/quick');
+    const fetch = guardedFetch({ maxConcurrent: 8, timeoutMs: 60_000 });
+    const slow = (number: number): URL =>
+      new URL(at('/slow').href.replace('app.example.com', ['localhost', '127.0.0.1'][number % 2] ?? ''));
+    const crowd = Array.from({ length: 40 }, (_, number) =>
+      faultOf(fetch(slow(number), undefined, 'one address')),
+    );
+    const others = Array.from({ length: 4 }, (_, number) =>
+      faultOf(fetch(at('/quick'), undefined, `address ${number}`)),
+    );
+    for (const other of others) expect(await other).toMatchObject({ status: 200 });
+    for (const count of [2, 4]) {
+      await vi.waitFor(() => expect(waiting).toHaveLength(count));
+      for (const end of waiting) end();
+    }
+    expect((await Promise.all(crowd)).filter((fault) => fault === 'busy')).toHaveLength(36);
   });
 });

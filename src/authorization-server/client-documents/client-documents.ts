@@ -61,10 +61,10 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     await store.put({ url, payload, fetchedAt, freshUntil }, maxDocuments);
   }
 
-  async function download(url: URL, isKnown: boolean): Promise<FetchedDocument> {
+  async function download(url: URL, isKnown: boolean, address: string | undefined): Promise<FetchedDocument> {
     await budgets.takeForHost(url.hostname, isKnown);
     try {
-      return await fetch(url, (addresses) => budgets.takeForNetworks(addresses, isKnown));
+      return await fetch(url, (addresses) => budgets.takeForNetworks(addresses, isKnown), address);
     } catch (cause) {
       if (!(cause instanceof FetchRefused)) throw cause;
       throw new DocumentRefused(
@@ -76,8 +76,8 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
     }
   }
 
-  async function fetchAnew(url: string, isKnown: boolean): Promise<Metadata> {
-    const { status, headers, body } = await download(new URL(url), isKnown);
+  async function fetchAnew(url: string, isKnown: boolean, address: string | undefined): Promise<Metadata> {
+    const { status, headers, body } = await download(new URL(url), isKnown, address);
     if (status !== 200)
       throw new DocumentRefused(
         `its server answered with status ${status}, not 200`,
@@ -109,7 +109,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
   ): Promise<Metadata> {
     if (!row && address !== undefined) await budgets.takeForAddress(address);
     try {
-      return await fetchAnew(url, row !== undefined);
+      return await fetchAnew(url, row !== undefined, address);
     } catch (refusal) {
       if (!row) throw refusal;
       return goOnWith(row, refusal);

@@ -68,7 +68,7 @@ export function createClientKeys({ fetch, limits, now }: ClientKeysOptions): Cli
     try {
       if (!isKnown && address !== undefined) await budgets.takeForAddress(address);
       await budgets.takeForHost(new URL(url).hostname, isKnown);
-      return await fetch(new URL(url), (addresses) => budgets.takeForNetworks(addresses, isKnown));
+      return await fetch(new URL(url), (addresses) => budgets.takeForNetworks(addresses, isKnown), address);
     } catch (cause) {
       if (cause instanceof DocumentRefused) throw refuse(url, cause.message, true, cause);
       if (cause instanceof FetchRefused) throw refuse(url, cause.message, cause.mayPass, cause);

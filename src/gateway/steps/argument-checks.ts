@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '../../collections/fair-queue.ts';
 
 /** How a check came out: what does not fit, if anything; or that it could not be made. */
 export type Checked = { problem?: string | undefined } | { unchecked: Unchecked };
@@ -19,11 +20,10 @@ const patienceMs = 250;
 /** Memory of the thread, in MB. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16, stackSizeMb: 2 };
 
-/** Most checks of one account that wait, and of all. */
-const maxOfAccount = 8;
-const maxWaiting = 1000;
+/** One check runs at a time. */
+const limits = { running: 1, waiting: 1000, perCaller: { running: 1, waiting: 8 } } as const;
 
-interface Waiting {
+interface Job {
   account: string;
   question: { schema: unknown; value: unknown };
   done(checked: Checked): void;
@@ -31,36 +31,31 @@ interface Waiting {
 
 /**
  * Checks arguments by schemas that servers wrote, in a thread that is started when it is needed: neither a schema nor
- * an argument made to take long holds this process up, as the thread is ended with them.
+ * an argument made to take long holds this process up, as the thread is ended with them. Accounts are served in turns, so
+ * the slow checks of one account delay those of another by one check at most (T-206).
  */
 export class ArgumentChecks {
-  readonly #waiting: Waiting[] = [];
+  readonly #queue = new FairQueue(limits);
   #thread: Worker | undefined;
   #isStarting = false;
-  #current: { job: Waiting; timer: NodeJS.Timeout } | undefined;
+  #current: { job: Job; timer: NodeJS.Timeout } | undefined;
 
   /** @param account whose arguments they are */
   check(account: string, schema: unknown, value: unknown): Promise<Checked> {
-    const own = this.#waiting.filter((job) => job.account === account).length;
-    if (own >= maxOfAccount || this.#waiting.length >= maxWaiting)
-      return Promise.resolve({ unchecked: 'too_many' });
     return new Promise((done) => {
-      this.#waiting.push({ account, question: { schema, value }, done });
-      this.#next();
+      const start = (): void => this.#ask({ account, question: { schema, value }, done });
+      const refuse = (): void => done({ unchecked: 'too_many' });
+      if (!this.#queue.enter([account], start, refuse)) refuse();
     });
   }
 
   /** Ends the thread; checks that wait come to no answer. */
   close(): void {
-    const waiting = this.#waiting.splice(0);
+    this.#queue.refuseWaiting();
     this.#end('too_many');
-    for (const { done } of waiting) done({ unchecked: 'too_many' });
   }
 
-  #next(): void {
-    if (this.#current) return;
-    const job = this.#waiting.shift();
-    if (!job) return;
+  #ask(job: Job): void {
     const thread = this.#thread ?? this.#start();
     this.#thread = thread;
     thread.ref();
@@ -114,8 +109,9 @@ export class ArgumentChecks {
     this.#current = undefined;
     clearTimeout(timer);
     this.#thread?.unref();
-    job?.done(checked);
-    this.#next();
+    if (!job) return;
+    job.done(checked);
+    this.#queue.leave([job.account]);
   }
 }
 

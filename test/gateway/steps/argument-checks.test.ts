@@ -62,6 +62,20 @@ describe('the checking of arguments', () => {
     expect(await checks.check('ann', text, { text: 'a' })).toEqual({ problem: undefined });
   });
 
+  it('of one account, made to take long, delays another account by one check and not by eight (FA-06, T-206)', async () => {
+    const checks = start();
+    await checks.check('ann', text, {});
+    const done: string[] = [];
+    const hanging = Array.from({ length: 8 }, () =>
+      checks.check('ann', explosive(), {}).then(() => done.push('ann')),
+    );
+    const other = checks.check('bob', text, {}).then(() => done.push('bob'));
+    await other;
+    expect(done).toEqual(['ann', 'bob']);
+    checks.close();
+    await Promise.all(hanging);
+  });
+
   it('waits for no more than eight of an account', async () => {
     const checks = start();
     const all = Array.from({ length: 20 }, () => checks.check('ann', text, {}));
