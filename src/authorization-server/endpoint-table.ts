@@ -215,7 +215,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
     },
     [enginePaths.registration]: {
       methods: ['POST'],
-      limits: [limitOf.registrations],
+      limits: [limitOf.requests, limitOf.registrations],
       steps: [...registration.register, at(enginePaths.registration)],
     },
     [enginePaths.revocation]: {
@@ -259,7 +259,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       path: '/register/<client>',
       pattern: /^\/register\/[^/]+$/,
       methods: ['GET', 'PUT', 'DELETE'],
-      limits: [limitOf.registrations],
+      limits: [limitOf.requests, limitOf.registrations],
       steps: (path) => [...registration.manage, at(path)],
     },
     {

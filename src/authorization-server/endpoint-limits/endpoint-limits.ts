@@ -1,10 +1,17 @@
 import type { Context } from 'koa';
 import type { AuditLog } from '../audit.ts';
+import { isRegistrationReadable } from '../endpoints/registration-request.ts';
 import type { Limit } from '../limits.ts';
 import { createAddressLimiter } from './address-limiter.ts';
 import { type TooMany, tellPerson, tellProgram } from './answers.ts';
 import type { EndpointLimit, LimitName } from './endpoint-limit.ts';
-import { limitAddress, limitClient, limitFailures, type RequestLimit } from './limit-requests.ts';
+import {
+  limitAddress,
+  limitClient,
+  limitFailures,
+  limitReadable,
+  type RequestLimit,
+} from './limit-requests.ts';
 import { createReached } from './reached.ts';
 
 /** What the limits are made of. */
@@ -22,7 +29,7 @@ export const clientsOfAddress = 10;
 
 /** The limits in front of endpoints, ready to be put there. */
 export interface EndpointLimits {
-  /** Registrations of an address. */
+  /** Registrations of an address that were read whole. */
   registrations: EndpointLimit;
   /** Authorization requests by client and address. Each endpoint that takes them counts for itself. */
   authorizations(what: string, answer?: TooMany): EndpointLimit;
@@ -62,7 +69,10 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
   return {
     registrations: {
       name: 'registrations',
-      step: limitAddress({ ...perAddress('registrations', 'registrations'), answer: tellProgram }),
+      step: limitReadable(
+        { ...perAddress('registrations', 'registrations'), answer: tellProgram },
+        isRegistrationReadable,
+      ),
     },
     authorizations: (what, answer = tellProgram) => ({
       name: 'authorizations',

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { hashSecret } from '../../crypto/secret.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { errorOf } from '../endpoints/endpoint-guards.ts';
+import { isFormUnfinished } from '../endpoints/form-body.ts';
 import type { Limiter } from '../limits.ts';
 import type { TooMany } from './answers.ts';
 import { readClaimedClient } from './claimed-client.ts';
@@ -56,12 +57,32 @@ export function limitAddress(limit: RequestLimit): Step {
   };
 }
 
-/** Counts every request, by the client it names and by the address: what is over the limit counts nowhere. */
+/**
+ * Counts the requests of an address that were read whole, before they have an effect (T-207). A request whose body is
+ * unfinished or unreadable has none, and counts only if it is refused for its credentials.
+ * @param isReadable reads the request
+ */
+export function limitReadable(limit: RequestLimit, isReadable: (ctx: Context) => Promise<boolean>): Step {
+  return async (ctx, next) => {
+    const address = addressOf(ctx);
+    const waitBefore = await limit.byAddress.wait(address);
+    if (waitBefore > 0) return refuseAddress(ctx, limit, waitBefore);
+    if (await isReadable(ctx)) {
+      const wait = await limit.byAddress.take(address);
+      return wait > 0 ? refuseAddress(ctx, limit, wait) : next();
+    }
+    await next();
+    if (ctx.status === 401 || ctx.status === 403) await limit.byAddress.take(address);
+  };
+}
+
+/** Counts every request with a finished body, by the client it names and by the address: what is over the limit counts nowhere. */
 export function limitClient(limit: ClientLimit): Step {
   return async (ctx, next) => {
     const addressWait = await limit.byAddress.wait(addressOf(ctx));
     if (addressWait > 0) return refuseAddress(ctx, limit, addressWait);
     const clientId = await readClaimedClient(ctx);
+    if (await isFormUnfinished(ctx)) return next();
     const key = keyOf(ctx, clientId);
     const clientWait = await limit.byClient.take(key);
     if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
@@ -75,7 +96,7 @@ export function limitClient(limit: ClientLimit): Step {
 /**
  * Counts the requests that were refused, by the client they name and by the address: guessing is slow whatever names are
  * made up for it, working clients are not, also beside one that guesses (T-055). A device that polls at its pace is a
- * working client (RFC 8628 section 3.5).
+ * working client (RFC 8628 section 3.5). A body that ended too early counts for nobody (T-207).
  */
 export function limitFailures(limit: ClientLimit): Step {
   return async (ctx, next) => {
@@ -89,7 +110,7 @@ export function limitFailures(limit: ClientLimit): Step {
     const clientWait = await waitOf(limit.byClient, () => keyOf(ctx, clientId));
     if (clientWait > 0) return refuseClient(ctx, limit, clientId, clientWait);
     await next();
-    if ([undefined, 'authorization_pending'].includes(errorOf(ctx))) return;
+    if ([undefined, 'authorization_pending'].includes(errorOf(ctx)) || (await isFormUnfinished(ctx))) return;
     await limit.byClient.take(keyOf(ctx, clientId));
     await limit.byAddress.take(addressOf(ctx));
   };

@@ -59,6 +59,13 @@ export async function findForm(ctx: Context): Promise<URLSearchParams | BodyRefu
   return found;
 }
 
+/** @returns whether a client posted a form that ended too early */
+export async function isFormUnfinished(ctx: Context): Promise<boolean> {
+  if (ctx.method !== 'POST') return false;
+  const form = await findForm(ctx);
+  return form instanceof BodyRefused && form.isUnfinished;
+}
+
 /** Reads the form a client posted to an endpoint. @returns its parameters; undefined where it is refused, and was answered */
 export async function readFormBody(ctx: Context): Promise<URLSearchParams | undefined> {
   const form = await findForm(ctx);

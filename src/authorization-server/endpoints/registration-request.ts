@@ -29,7 +29,10 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }
 
-function parseMetadata(body: Buffer): { metadata: Metadata } | { refusal: MetadataRefusal } {
+/** Client metadata, or the reason why the body has none. */
+type ReadMetadata = { metadata: Metadata } | { refusal: MetadataRefusal };
+
+function parseMetadata(body: Buffer): ReadMetadata {
   const refuse = (description: string) => ({
     refusal: { status: 400, error: 'invalid_client_metadata', description } as const,
   });
@@ -54,10 +57,11 @@ function refuse(ctx: Context, { status, error, description }: MetadataRefusal): 
   answerWithOAuthError(ctx, status, error, description);
 }
 
-/** Reads client metadata: media type, size, JSON, then what it says. Gives undefined where it answered. */
-async function readMetadata(ctx: Context): Promise<Metadata | undefined> {
-  const unreadable = (status: number, description: string): undefined =>
-    refuse(ctx, { status, error: 'invalid_request', description });
+/** Reads a body: media type, size, JSON. */
+async function takeMetadata(ctx: Context): Promise<ReadMetadata> {
+  const unreadable = (status: number, description: string): ReadMetadata => ({
+    refusal: { status, error: 'invalid_request', description },
+  });
   if (!ctx.is('application/json')) return unreadable(415, 'send the client metadata as application/json');
   let body: Buffer;
   try {
@@ -66,7 +70,25 @@ async function readMetadata(ctx: Context): Promise<Metadata | undefined> {
     if (!(error instanceof BodyRefused)) throw error;
     return unreadable(error.status, error.message);
   }
-  const parsed = parseMetadata(body);
+  return parseMetadata(body);
+}
+
+/** Finds the metadata that a client sent. All steps of a request get the same. */
+async function findMetadata(ctx: Context): Promise<ReadMetadata> {
+  const known: ReadMetadata | undefined = ctx.state.clientMetadata;
+  const found = known ?? (await takeMetadata(ctx));
+  ctx.state.clientMetadata = found;
+  return found;
+}
+
+/** @returns whether a request to a registration endpoint was read whole: it has no body, or client metadata (T-207) */
+export async function isRegistrationReadable(ctx: Context): Promise<boolean> {
+  return !['POST', 'PUT'].includes(ctx.method) || 'metadata' in (await findMetadata(ctx));
+}
+
+/** Reads client metadata, then checks what it says. Gives undefined where it answered. */
+async function readMetadata(ctx: Context): Promise<Metadata | undefined> {
+  const parsed = await findMetadata(ctx);
   if ('refusal' in parsed) return refuse(ctx, parsed.refusal);
   const refusal = checkMetadata(parsed.metadata);
   return refusal ? refuse(ctx, refusal) : parsed.metadata;

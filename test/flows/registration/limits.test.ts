@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatehouseOptions } from '../../../src/index.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
 
-// Over src/authorization-server/limits.ts and src/app/client-address.ts.
+// Over src/authorization-server/limits.ts, src/authorization-server/endpoints/request-body.ts and src/app/client-address.ts.
 
 const running: RunningGatehouse[] = [];
 afterEach(async () => {
@@ -58,6 +60,58 @@ describe('registrations from one address', () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => tryRegister(gatehouse)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(28);
+  });
+
+  /** Begins a registration that announces more of its body than it sends; resolves once the server has it. */
+  async function beginRegistration(gatehouse: RunningGatehouse): Promise<Socket> {
+    const { hostname, port } = new URL(gatehouse.listensAt);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    const head = ['POST /register HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+    socket.write(
+      `${[...head, 'Content-Length: 100', 'Expect: 100-continue'].join('\r\n')}\r\n\r\n{"redirect_uris`,
+    );
+    await once(socket, 'data');
+    return socket;
+  }
+
+  it('do not count while their bodies are unfinished, nor after those end (FA-12, T-207)', async () => {
+    const gatehouse = await start({});
+    const open = await Promise.all(Array.from({ length: 500 }, () => beginRegistration(gatehouse)));
+    expect((await tryRegister(gatehouse)).status).toBe(201);
+    for (const socket of open) socket.destroy();
+    expect(await statuses(gatehouse, [undefined, undefined, undefined])).toEqual([201, 201, 429]);
+  });
+
+  it('lose the oldest unfinished body of an address for each further one beyond a hundred (FA-12, T-207)', async () => {
+    const gatehouse = await start({});
+    const open = await Promise.all(Array.from({ length: 100 }, () => beginRegistration(gatehouse)));
+    await vi.waitFor(
+      async () => {
+        await beginRegistration(gatehouse);
+        expect(open.some(({ closed }) => closed)).toBe(true);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
+    expect((await tryRegister(gatehouse)).status).toBe(201);
+  });
+
+  it.each([
+    ['of another media type', { 'content-type': 'text/plain' }, '{}', 415],
+    ['compressed', { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 'x', 415],
+    ['too large', { 'content-type': 'application/json' }, '{}'.padEnd(57_345), 413],
+    ['no JSON', { 'content-type': 'application/json' }, '{"redirect_uris', 400],
+  ])('do not count if their body is %s (FA-12, T-207)', async (_what, headers, body, status) => {
+    const gatehouse = await start({});
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const response = await fetch(`${gatehouse.listensAt}/register`, { method: 'POST', headers, body });
+      expect(response.status).toBe(status);
+    }
+    expect(await statuses(gatehouse, [undefined, undefined, undefined, undefined])).toEqual([
+      201, 201, 201, 429,
+    ]);
   });
 
   it('count by the connection where no proxy is trusted: a header gives no other address (T-061, T-109)', async () => {

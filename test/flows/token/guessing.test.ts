@@ -1,4 +1,6 @@
 // Flows of src/authorization-server/limits.ts and src/authorization-server/endpoint-limits/limit-requests.ts.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, refresh, tryAccess } from '../../support/oauth.ts';
@@ -69,6 +71,29 @@ describe('guessing', () => {
     expect((await send()).status).toBe(429);
     expect((await send({ authorization: `Basic ${btoa('somebody:else')}` })).status).toBe(status);
   });
+
+  it.each(['token', 'par', 'device/auth', 'revoke'])(
+    'does not count forms to /%s that end too early (FA-12, T-207)',
+    async (path) => {
+      const one = { times: 1, windowSeconds: 60 };
+      const gatehouse = await startGatehouse({
+        limits: { ...generousLimits, tokenFailures: one, authorizations: one },
+      });
+      onTestFinished(() => gatehouse.stop());
+      const { hostname, port } = new URL(gatehouse.listensAt);
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const socket = connect(Number(port), hostname);
+        await once(socket, 'connect');
+        const type = 'Content-Type: application/x-www-form-urlencoded';
+        const lines = [`POST /${path} HTTP/1.1`, 'Host: localhost', type, 'Content-Length: 99'];
+        socket.end(`${lines.join('\r\n')}\r\n\r\ntoken=`);
+        socket.resume();
+        await once(socket, 'close');
+      }
+      const form = { method: 'POST', body: new URLSearchParams({ token: 'x' }) };
+      expect((await fetch(`${gatehouse.url}/${path}`, form)).status).not.toBe(429);
+    },
+  );
 
   it('has to find 128 bits: no token is shorter, and none shares the beginning of its secret with another (T-055)', async () => {
     const gatehouse = await start({ limits: generousLimits });
