@@ -221,6 +221,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
           },
         }
       : undefined),
+    trustsOtherPorts: settings.dangerously.trustOtherPorts,
     deviceLogin: settings.login.deviceFlow,
     clientCredentials: settings.clients.clientCredentials,
     ...(demandedProxy(process) === undefined

@@ -35,6 +35,7 @@ import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
+import type { FlowLogins } from './engine/flow-logins.ts';
 import { commitWrites } from './engine/write-set.ts';
 import type { Limit } from './limits.ts';
 import { createLogoutEndpoints } from './logout/logout-endpoints.ts';
@@ -77,6 +78,12 @@ export interface EndpointTableOptions {
   wrongDeviceCodes: Limit;
   /** The browser's login session, as its cookie has it. */
   sessionOf: (ctx: Context) => string | undefined;
+  /** Keeps a login within one request. */
+  flowLogins: FlowLogins;
+  /** Has the browser forget its login of the account pages, where that is apart. */
+  forgetLogin: (ctx: Context) => void;
+  /** In front of where the engine takes up an interaction. */
+  requirePass: Step;
   /** Answers plain token requests in place of the engine. */
   plainGrants: Step;
   /** Has the engine answer at a path. */
@@ -101,6 +108,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   const { issuedTokens, upstreams, linkStanding, takeLogoutToken } = options;
   const { limitOf, tokenLimit, refreshGraceSeconds, deviceLogin, wrongDeviceCodes, sessionOf, at, now } =
     options;
+  const { flowLogins, requirePass } = options;
 
   const authorize = createAuthorizationEndpoint(artifacts);
   const inOneCommit: Step = async (ctx, next) => {
@@ -144,6 +152,8 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           pages: limitOf.pages,
         },
         inOneCommit,
+        flowLogins,
+        requirePass,
         at,
       })
     : undefined;
@@ -180,6 +190,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         prepareAuthorization(resources),
         checkResponseParameters,
         showErrorBeforeRedirect,
+        flowLogins.ignoreEarlier,
         authorize,
         at(enginePaths.authorization),
       ],
@@ -206,6 +217,8 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       issuer,
       limits: { beginnings: beginnings('logouts'), pages: limitOf.pages },
       inOneCommit,
+      ignoreEarlier: flowLogins.ignoreEarlier,
+      forgetLogin: options.forgetLogin,
       at,
     }),
     [enginePaths.pushed_authorization_request]: {
@@ -253,7 +266,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/authorize\/[\w-]+$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [checkResponseParameters, authorize, at(path)],
+      steps: (path) => [checkResponseParameters, requirePass, authorize, flowLogins.endWithAnswer, at(path)],
     },
     {
       path: '/register/<client>',

@@ -39,6 +39,8 @@ export interface AuthorizationServerOptions {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
   };
+  /** Whether a cookie alone proves a login also where servers at other ports of the host get it: over http. */
+  trustsOtherPorts: boolean;
   /** Whether a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
   /** Whether clients of the operator may act for themselves (RFC 6749 section 4.4). */

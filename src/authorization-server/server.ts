@@ -26,7 +26,9 @@ import { createAdapters } from './engine/adapter.ts';
 import { clientCredentialsGrant } from './engine/client-credentials.ts';
 import { allScopes, buildConfiguration, identityScopes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
+import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
+import { requirePass } from './interactions/page-pass.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { logoutPaths } from './logout/logout-endpoints.ts';
@@ -66,6 +68,7 @@ const keyBounds = { maxBytes: 64 * 1024, timeoutMs: 2_500, maxConcurrent: 32 } a
  */
 export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
   const { issuer, storage, keys, lifetimes, tolerances, limits, logger, now } = options;
+  const portsShareCookies = issuer.startsWith('http:') && !options.trustsOtherPorts;
   const refreshGraceSeconds = tolerances.isOn('repeatedRefresh') ? options.refreshGraceSeconds : 0;
   const { artifacts, accounts, clients } = storage;
   const box = createSealedBox(keys.sealing);
@@ -128,7 +131,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       keys,
       accounts,
       resources,
-      lifetimes,
+      lifetimes: portsShareCookies ? withinOneRequest(lifetimes) : lifetimes,
       registration: buildRegistrationFeature(givenIds),
       dpop: { nonceSecret: deriveNonceSecret(keys), requireNonce: options.requireDpopNonce },
       deviceFlow,
@@ -174,7 +177,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     provider: engine.provider,
     accounts,
     lifetimes,
-    secure: issuer.startsWith('https:'),
+    issuer,
+    cookieKeys: keys.cookies,
+    portsShareCookies,
     now,
   });
   const pageUrl = (uid: string): string => `${issuer}/interaction/${uid}`;
@@ -190,6 +195,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     identityScopes,
     allowedBefore,
     sessions,
+    portsShareCookies,
     audit,
     logger,
     pageUrl,
@@ -225,6 +231,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     deviceLogin: options.deviceLogin,
     wrongDeviceCodes: limits.deviceCodes,
     sessionOf: (ctx) => ctx.cookies.get(engine.provider.cookieName('session'), { signed: false }),
+    flowLogins: createFlowLogins({ provider: engine.provider, issuer, portsShareCookies }),
+    forgetLogin: sessions.forget,
+    requirePass: requirePass(engine.provider),
     at,
     now,
   });

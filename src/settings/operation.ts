@@ -75,6 +75,12 @@ export const dangerousSettings = z
       .boolean()
       .default(false)
       .describe('asks upstreams on this very machine, and without https as well'),
+    trustOtherPorts: z
+      .boolean()
+      .default(false)
+      .describe(
+        'takes a login cookie alone as proof of a login, though over http browsers send it to every port of the host',
+      ),
   })
   .prefault({})
   .describe(

@@ -46,9 +46,12 @@ type StartOptions = Partial<GatehouseOptions> & {
   certificate?: TestCertificate;
 };
 
-/** Starts one. */
+/**
+ * Starts one. Over http it trusts the other ports of its host, unless a test says otherwise: its logins then are as they are
+ * over https, where no other server gets the cookies.
+ */
 export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
-  const { publicPath = '', folder: given, port: wanted = 0, certificate, ...settings } = options;
+  const { publicPath = '', folder: given, port: wanted = 0, certificate, dangerously, ...settings } = options;
   const scheme = certificate ? 'https' : 'http';
   const folder = given ?? (await mkdtemp(join(tmpdir(), 'gatehouse-')));
   const data = await openDataFolder(folder);
@@ -59,11 +62,13 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
   await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const log: string[] = [];
+  const publicUrl = settings.publicUrl ?? `${scheme}://localhost:${port}${publicPath}`;
   const gatehouse = await createGatehouse({
-    publicUrl: `${scheme}://localhost:${port}${publicPath}`,
     logger: createLogger('debug', (line) => log.push(line)),
     ...data,
     ...settings,
+    publicUrl,
+    dangerously: { trustOtherPorts: publicUrl.startsWith('http:'), ...dangerously },
   });
   gatehouse.attach(server);
   return {

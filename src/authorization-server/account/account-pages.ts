@@ -4,7 +4,7 @@ import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { cookieName } from '../cookie-name.ts';
 import { answerWithErrorPage } from '../endpoints/error-page.ts';
 import { commitWrites } from '../engine/write-set.ts';
-import { csrfToken, csrfTokens, FormRefused, readForm } from '../interactions/form.ts';
+import { createCsrfCheck, csrfToken, FormRefused, readForm } from '../interactions/form.ts';
 import { answerRefusedForm, refuseOtherMethods } from '../interactions/refused-form.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { type AccountRequest, goToPage, type PersonalRequest } from './account-request.ts';
@@ -39,7 +39,7 @@ import {
   type OverviewOptions,
   showOverview,
 } from './overview-page.ts';
-import type { OwnSessions } from './own-session.ts';
+import { type OwnSessions, pageKeyMark } from './own-session.ts';
 import { PageMissing } from './page-missing.ts';
 import {
   addPasskey,
@@ -162,6 +162,19 @@ const pages: Readonly<Record<string, Page>> = {
   },
 };
 
+/** A path below `/account`, apart from the key in front of it. */
+interface PagePath {
+  path: string;
+  pageKey: string | undefined;
+}
+
+/** Splits off the key with which the pages of a login begin; see `own-session.ts`. */
+function splitPath(path: string): PagePath {
+  if (!path.startsWith(pageKeyMark)) return { path, pageKey: undefined };
+  const [first = '', ...rest] = path.split('/');
+  return { path: rest.join('/'), pageKey: first.slice(pageKeyMark.length) };
+}
+
 /** What a path names. */
 type Named = Pick<PersonalRequest, 'name' | 'mark'>;
 
@@ -183,7 +196,10 @@ function findPage(path: string): { page: Page; named: Named } | undefined {
   return page && { page, named: { name, mark } };
 }
 
-/** How long ago a login may be for changes of how one logs in (ASVS 5.0 7.5.1). */
+/**
+ * How long ago the person may have proved on the account pages who they are, in seconds, for changes of the ways to log in
+ * (ASVS 5.0 7.5.1; T-209). A login for an app does not count.
+ */
 const recentSeconds = 300;
 
 async function logOut(request: PersonalRequest, { sessions, overview }: AccountPagesOptions): Promise<void> {
@@ -219,39 +235,42 @@ export function createAccountPages(
     return visitor;
   }
 
-  async function prepare(ctx: Context, csrfFor: [string, string]): Promise<AccountRequest> {
+  async function prepare(ctx: Context, pagesUrl: string, csrfFor: [string, string]): Promise<AccountRequest> {
     const form =
       ctx.method === 'POST'
-        ? await readForm(ctx, origin, csrfTokens(csrfKeys, ...csrfFor))
+        ? await readForm(ctx, origin, createCsrfCheck(csrfKeys, ...csrfFor))
         : new URLSearchParams();
-    return { ctx, texts: textsFor(ctx), url, csrf: csrfToken(csrfKeys, ...csrfFor), form };
+    return { ctx, texts: textsFor(ctx), url: pagesUrl, csrf: csrfToken(csrfKeys, ...csrfFor), form };
   }
 
-  async function serve(ctx: Context, path: string, page: Page, named: Named): Promise<void> {
-    const who = await sessions.find(ctx);
+  async function serve(ctx: Context, { path, pageKey }: PagePath, page: Page, named: Named): Promise<void> {
+    const who = await sessions.find(ctx, pageKey);
+    const pagesUrl = who?.url ?? url;
+    ctx.state.accountUrl = pagesUrl;
     const isPost = ctx.method === 'POST';
     if (page.for === 'anybody') {
       const visitor = visitorOf(ctx);
-      const request = { ...(await prepare(ctx, ['account login', visitor])), visitor, who };
+      const request = { ...(await prepare(ctx, pagesUrl, ['account login', visitor])), visitor, who };
       return (isPost ? page.post : page.get)?.(request, options);
     }
     if (!who) return goToPage({ ctx, url }, loginPage(path));
-    const isRecent = now() - (who.session.loginTs ?? 0) <= recentSeconds;
-    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url }, loginPage(path));
-    const request = { ...(await prepare(ctx, ['account', who.session.uid])), who, ...named };
+    const isRecent = now() - (who.session.provedAt ?? 0) <= recentSeconds;
+    if (page.for === 'recent' && !isRecent) return goToPage({ ctx, url: pagesUrl }, loginPage(path));
+    const request = { ...(await prepare(ctx, pagesUrl, ['account', who.session.uid])), who, ...named };
     return (isPost ? page.post : page.get)?.(request, options);
   }
 
-  return async (ctx, path) => {
+  return async (ctx, wholePath) => {
     ctx.set('Cache-Control', 'no-store');
-    const found = findPage(path);
+    const place = splitPath(wholePath);
+    const found = findPage(place.path);
     if (!found) return answerWithErrorPage(ctx, 404, { code: 'not_found' }, { account: url });
     const { page, named } = found;
     const allowed = [...(page.get ? ['GET', 'HEAD'] : []), ...(page.post ? ['POST'] : [])];
     if (refuseOtherMethods(ctx, allowed, url)) return;
     try {
       const { result } = await commitWrites(artifacts, async () => {
-        await serve(ctx, path, page, named);
+        await serve(ctx, place, page, named);
         return true;
       });
       if (result.committed) return;
@@ -259,15 +278,11 @@ export function createAccountPages(
       ctx.remove('Set-Cookie');
       goToPage({ ctx, url }, 'login');
     } catch (error) {
+      const account = String(ctx.state.accountUrl ?? url);
       if (error instanceof PageMissing)
-        return answerWithErrorPage(
-          ctx,
-          404,
-          { code: 'not_found' },
-          { explanation: 'account_gone', account: url },
-        );
+        return answerWithErrorPage(ctx, 404, { code: 'not_found' }, { explanation: 'account_gone', account });
       if (!(error instanceof FormRefused)) throw error;
-      answerRefusedForm(ctx, error, url);
+      answerRefusedForm(ctx, error, account);
     }
   };
 }

@@ -72,7 +72,7 @@ export function createAccountServer(
   return createAccountPages({
     artifacts,
     sessions,
-    login: { upstreams, beginUpstream, authentication, passkeys, devices, sessions, audit },
+    login: { upstreams, beginUpstream, authentication, passkeys, devices, sessions, audit, now },
     overview: {
       apps,
       browsers,
@@ -85,7 +85,7 @@ export function createAccountServer(
       audit,
     },
     password: { accounts, hasher, login, devices, sessions, audit },
-    reset: { accounts, artifacts, hasher, wrongLinks: createLimiter(resets), audit, now },
+    reset: { accounts, artifacts, box, hasher, wrongLinks: createLimiter(resets), audit, now },
     passkeys: { passkeys, store: storage.passkeys, linked, audit },
     codes: { secondFactor, box, wrongCodes: createLimiter(codes), audit, host: hostname, now },
     upstreams: { upstreams, vault, links: storage.upstreams, linked, beginUpstream, audit },

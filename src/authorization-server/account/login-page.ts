@@ -22,6 +22,8 @@ export interface AccountLoginOptions {
   devices: KnownDevices;
   sessions: OwnSessions;
   audit: AuditLog;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 /** A request of a browser in which nobody need be logged in. */
@@ -111,10 +113,11 @@ export async function submitUpstreamLogin(
   const { form, who } = request;
   const upstream = options.upstreams.find(form.get('upstream') ?? '');
   if (!upstream?.settings.login) return showAccountLogin(request, options);
-  const purpose = { purpose: 'account-login', next: destination(request) } as const;
+  const isFresh = who !== undefined;
+  const purpose = { purpose: 'account-login', next: destination(request), isFresh } as const;
   const wishes = {
-    ...(who && { maxAgeSeconds: 0 }),
-    ...((who || isOtherWanted(request)) && { prompt: 'login' as const }),
+    ...(isFresh && { maxAgeSeconds: 0 }),
+    ...((isFresh || isOtherWanted(request)) && { prompt: 'login' as const }),
   };
   const problem = await goUpstream(request, options, upstream, purpose, wishes);
   if (problem !== undefined) await showAccountLogin(request, options, problem);
@@ -133,8 +136,8 @@ export async function submitAccountLogin(
     audit,
     devices,
     async accept(account, amr) {
-      await sessions.start(ctx, account.id, amr);
-      goToPage(request, next);
+      const provedAt = options.now();
+      goToPage({ ctx, url: await sessions.start(ctx, { accountId: account.id, amr, provedAt }) }, next);
     },
     showLogin: (problem) => showAccountLogin(request, options, problem),
     showCode(pending, problem) {

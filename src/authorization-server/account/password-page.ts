@@ -2,11 +2,10 @@ import { isUnknownPassword, type PasswordHasher, PasswordQueueFull } from '../..
 import type { AccountStore } from '../../storage/accounts.ts';
 import type { AuditLog } from '../audit.ts';
 import type { KnownDevices } from '../authentication/known-device.ts';
-import { goOn } from '../interactions/interaction.ts';
 import { showPage } from '../interactions/page.ts';
 import { type Login, ownerOf } from '../login.ts';
 import { renderPasswordChange } from '../views/account/password.ts';
-import type { PersonalRequest } from './account-request.ts';
+import { goToPage, type PersonalRequest } from './account-request.ts';
 import { readNewPassword } from './new-password.ts';
 import type { OwnSessions } from './own-session.ts';
 
@@ -38,7 +37,7 @@ export async function submitPasswordChange(
   request: PersonalRequest,
   options: PasswordPageOptions,
 ): Promise<void> {
-  const { ctx, texts, form, url, who } = request;
+  const { ctx, texts, form, who } = request;
   const { accounts, hasher, login, devices, sessions, audit } = options;
   const { id, email } = who.account;
   const refuse = (status: number, problem: string): void => {
@@ -73,6 +72,7 @@ export async function submitPasswordChange(
   if (!(await accounts.setPassword(id, passwordHash, checked.account.passwordHash)))
     return refuse(403, texts.account.password.wrong);
   audit('account.password_changed', ctx, { accountId: id });
-  await sessions.start(ctx, id, who.session.amr ?? ['pwd'], who.session.loginTs, who.session.acr);
-  goOn(ctx, `${url}/password?done=1`);
+  const { amr = ['pwd'], loginTs, provedAt, acr } = who.session;
+  const url = await sessions.start(ctx, { accountId: id, amr, loginTs, provedAt, acr });
+  goToPage({ ctx, url }, 'password?done=1');
 }

@@ -1,3 +1,5 @@
+import { SealBroken, type SealedBox } from '../../crypto/sealed-box.ts';
+import { randomSecret } from '../../crypto/secret.ts';
 import { cookieName } from '../cookie-name.ts';
 import type { AccountRequest } from './account-request.ts';
 
@@ -16,18 +18,39 @@ function cookieOf({ url }: AccountRequest) {
   return { name, attributes: { httpOnly: true, sameSite: 'lax', secure, path, signed: true } } as const;
 }
 
-/** Moves the key of a link out of the URL, which histories and pictures of the screen show, into a cookie of the page. */
-export function keepResetKey(request: AccountRequest): void {
+/** The name of the page in its address is the other half of what opens the cookie. */
+const contextOf = (page: string): string => JSON.stringify(['ResetKey', page]);
+
+/**
+ * Moves the key of a link out of the URL, which histories and pictures of the screen show, into a cookie of the page. The
+ * cookie is sealed for the page whose address has the name returned here: a server at another port of the host may get the
+ * cookie, but not the address (T-208).
+ * @returns the path of the page, below `/account`
+ */
+export function keepResetKey(request: AccountRequest, box: SealedBox): string {
   const { name, attributes } = cookieOf(request);
   const { key } = request.ctx.query;
-  const isKey = typeof key === 'string' && keyShape.test(key);
-  if (isKey) request.ctx.cookies.set(name, key, { ...attributes, maxAge: keptSeconds * 1000 });
-  else dropResetKey(request);
+  if (typeof key !== 'string' || !keyShape.test(key)) {
+    dropResetKey(request);
+    return 'reset';
+  }
+  const page = randomSecret(16);
+  const sealed = box.seal(key, contextOf(page)).toString('base64url');
+  request.ctx.cookies.set(name, sealed, { ...attributes, maxAge: keptSeconds * 1000 });
+  return `reset?page=${page}`;
 }
 
-/** Gives the key of the link that was opened last in this browser. */
-export function findResetKey(request: AccountRequest): string | undefined {
-  return request.ctx.cookies.get(cookieOf(request).name, { signed: true }) || undefined;
+/** Returns the key of the link that was opened last in this browser, for its own page. */
+export function findResetKey(request: AccountRequest, box: SealedBox): string | undefined {
+  const sealed = request.ctx.cookies.get(cookieOf(request).name, { signed: true });
+  const { page } = request.ctx.query;
+  if (!sealed || typeof page !== 'string') return undefined;
+  try {
+    return box.open(Buffer.from(sealed, 'base64url'), contextOf(page));
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined;
+    throw error;
+  }
 }
 
 /** Forgets it. */

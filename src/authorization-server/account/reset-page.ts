@@ -1,4 +1,5 @@
 import { type PasswordHasher, PasswordQueueFull } from '../../crypto/password.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
 import { type AccountStore, passwordResetKind } from '../../storage/accounts.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
@@ -15,6 +16,7 @@ import { dropResetKey, findResetKey, keepResetKey } from './reset-key.ts';
 export interface ResetPageOptions {
   accounts: AccountStore;
   artifacts: ArtifactStore;
+  box: SealedBox;
   hasher: PasswordHasher;
   /** Links of an address that do not work. */
   wrongLinks: Limiter;
@@ -57,11 +59,10 @@ function showEnd({ ctx, texts, url }: AccountRequest, end: ResetEnd): void {
 export async function showReset(request: AccountRequest, options: ResetPageOptions): Promise<void> {
   const { ctx, texts, url, csrf } = request;
   if (ctx.query.key !== undefined) {
-    keepResetKey(request);
-    return goToPage(request, 'reset');
+    return goToPage(request, keepResetKey(request, options.box));
   }
   if (ctx.query.done !== undefined) return showEnd(request, 'done');
-  const key = findResetKey(request);
+  const key = findResetKey(request, options.box);
   if (key === undefined) return showEnd(request, 'noLink');
   if (await answerClosed(request, hashSecret(passwordResetKind, key), options)) return;
   showPage(ctx, renderPasswordReset(texts, { url, csrf, key }));

@@ -7,6 +7,7 @@ import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import type { FlowLogins } from '../engine/flow-logins.ts';
 import { takeOwnForm } from '../interactions/own-form.ts';
 import type { Limit } from '../limits.ts';
 import {
@@ -41,6 +42,9 @@ export interface DeviceEndpointOptions {
   /** In front of authorization requests, of what begins a login, and of the other pages. */
   limits: { requests: Endpoint['limits'] } & Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
+  flowLogins: FlowLogins;
+  /** In front of where the engine takes up an interaction. */
+  requirePass: Step;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
 }
@@ -82,11 +86,19 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   resumption: EndpointFamily;
 } {
   const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limits, inOneCommit, at } = options;
+  const { flowLogins, requirePass } = options;
   const resumption = createDeviceResumption(artifacts);
   const code = {
-    GET: [limits.beginnings.step, keepLinkedCode, inOneCommit, at(devicePaths.code)],
+    GET: [
+      limits.beginnings.step,
+      keepLinkedCode,
+      flowLogins.ignoreEarlier,
+      inOneCommit,
+      at(devicePaths.code),
+    ],
     POST: [
       takeOwnForm(origin),
+      flowLogins.ignoreEarlier,
       limitWrongCodes(wrongCodes, sessionOf, audit),
       createDeviceClaim(artifacts, audit),
       at(devicePaths.code),
@@ -114,7 +126,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
       pattern: /^\/device\/[\w-]{20,}$/,
       methods: ['GET'],
       limits: [limits.pages],
-      steps: (path) => [neverStore, resumption, at(path)],
+      steps: (path) => [neverStore, requirePass, resumption, flowLogins.endWithAnswer, at(path)],
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { equalSecrets, keyedDigest } from '../../crypto/secret.ts';
+import { equalSecrets, keyedDigest, randomSecret } from '../../crypto/secret.ts';
 import { BodyRefused, readBody } from '../endpoints/request-body.ts';
 
 /** A form of ours has a few short fields. */
@@ -16,17 +16,29 @@ export class FormRefused extends Error {
 }
 
 /**
- * The tokens that tie a form to the interaction and the page it was made for (T-014), one for each key: the first goes
- * into the form, and each is taken, so that a form outlives the rotation of keys.
- * @param keys cookie keys of the installation
+ * Returns the token that ties a form to the interaction and the page it was made for (T-014). Each has a random part: only
+ * this copy of the page has it, and another browser that opens the same page gets another one.
+ * @param keys cookie keys of the installation; the first one is used
  */
-export function csrfTokens(keys: readonly string[], page: string, uid: string): string[] {
-  return keys.map((key) => keyedDigest(key, 'csrf', page, uid));
+export function csrfToken(keys: readonly string[], page: string, uid: string): string {
+  const nonce = randomSecret(16);
+  return `${nonce}.${keyedDigest(keys[0] ?? '', 'csrf', page, uid, nonce)}`;
 }
 
-/** The token for a new form; see {@link csrfTokens}. */
-export function csrfToken(keys: readonly string[], page: string, uid: string): string {
-  return csrfTokens(keys.slice(0, 1), page, uid)[0] ?? '';
+/** Checks the token of a posted form. */
+export type CsrfCheck = (token: string) => boolean;
+
+/**
+ * Creates the check of the tokens for a page. Tokens of every key pass, so that a form outlives the rotation of keys.
+ * @param keys cookie keys of the installation
+ */
+export function createCsrfCheck(keys: readonly string[], page: string, uid: string): CsrfCheck {
+  return (token) => {
+    const [nonce = '', digest = ''] = token.split('.');
+    return (
+      nonce !== '' && keys.some((key) => equalSecrets(digest, keyedDigest(key, 'csrf', page, uid, nonce)))
+    );
+  };
 }
 
 /**
@@ -63,16 +75,16 @@ export async function readOwnBody(ctx: Context, origin: string): Promise<Buffer>
 /**
  * Reads a posted form of ours, and checks its CSRF token behind all that {@link readOwnBody} checks.
  * @param origin our public origin
- * @param expectedTokens see {@link csrfTokens}
+ * @param isExpected see {@link createCsrfCheck}
  * @throws FormRefused
  */
 export async function readForm(
   ctx: Context,
   origin: string,
-  expectedTokens: readonly string[],
+  isExpected: CsrfCheck,
 ): Promise<URLSearchParams> {
   const form = new URLSearchParams((await readOwnBody(ctx, origin)).toString('utf8'));
-  if (!expectedTokens.some((token) => equalSecrets(form.get('csrf') ?? '', token)))
+  if (!isExpected(form.get('csrf') ?? ''))
     throw new FormRefused(403, 'This form does not belong to the page you have open.');
   return form;
 }

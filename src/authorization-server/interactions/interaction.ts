@@ -6,6 +6,7 @@ import { loadDeviceRequest } from '../device/device-request.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { AnswerTarget } from '../views/answer-target.ts';
 import type { ClientSummary } from '../views/client-summary.ts';
+import { passOf, withPass } from './page-pass.ts';
 
 /** An interaction as the engine keeps it. */
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -75,16 +76,17 @@ export async function readRequest(
 
 /**
  * Answers an interaction and sends the browser on to where the engine takes it up again, always by 303 so that no
- * form is posted twice (T-018).
+ * form is posted twice (T-018). Only the page whose form answered it can go on; see `page-pass.ts`.
  */
 export async function finishInteraction(
   ctx: Context,
   interaction: Interaction,
   result: NonNullable<Interaction['result']>,
 ): Promise<void> {
-  interaction.result = 'error' in result ? result : { ...interaction.lastSubmission, ...result };
+  const answer = 'error' in result ? result : { ...interaction.lastSubmission, ...result };
+  interaction.result = { ...answer, pass: passOf(ctx) };
   await interaction.persist();
-  goOn(ctx, interaction.returnTo);
+  resumeInteraction(ctx, interaction);
 }
 
 /**
@@ -101,6 +103,11 @@ export async function leaveOtherAccount(
   const stays = present.accountId === undefined || present.accountId === accountId;
   if (!stays) await present.destroy();
   if (!stays || present.uid !== interaction.session?.uid) interaction.session = undefined;
+}
+
+/** Sends the browser on to where the engine takes up an answered interaction. */
+export function resumeInteraction(ctx: Context, { returnTo }: Pick<Interaction, 'returnTo'>): void {
+  goOn(ctx, withPass(ctx, returnTo));
 }
 
 /** Sends the browser on by 303, which makes a GET of what follows a form (T-018). */

@@ -21,16 +21,17 @@ import {
   submitConsent,
   switchAccount,
 } from './consent.ts';
-import { csrfTokens, FormRefused, readForm } from './form.ts';
+import { createCsrfCheck, FormRefused, readForm } from './form.ts';
 import {
   type AskedFor,
   finishInteraction,
-  goOn,
   type Interaction,
   loadInteraction,
   readRequest,
+  resumeInteraction,
 } from './interaction.ts';
 import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasskey } from './login.ts';
+import { notePageOfForm } from './page-pass.ts';
 import { answerRefusedForm, refuseOtherMethods } from './refused-form.ts';
 
 /** What the pages of an interaction work with. */
@@ -110,17 +111,18 @@ export function createInteractions(
     if (!step) return show(ctx, interaction, asked);
     if (step.page !== 'fault' && interaction.prompt.name !== step.page)
       throw new errors.SessionNotFound('this form belongs to an earlier page');
-    const form = await readForm(ctx, origin, csrfTokens(csrfKeys, step.page, uid));
-    ctx.state.returnTo = interaction.returnTo;
-    if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
+    const form = await readForm(ctx, origin, createCsrfCheck(csrfKeys, step.page, uid));
+    notePageOfForm(ctx, form);
+    ctx.state.answered = interaction;
+    if (interaction.result !== undefined) return resumeInteraction(ctx, interaction);
     await step.run(ctx, options, interaction, asked, form);
   }
 
   /** A second click on the same button finds the first one's answer and goes on with it; the answer itself stands. */
   function refuseLateAnswer(ctx: Context, conflict: Conflict): void {
     ctx.remove('Set-Cookie');
-    if (conflict.reason === 'changed' && conflict.kind === 'Interaction' && ctx.state.returnTo) {
-      goOn(ctx, ctx.state.returnTo);
+    if (conflict.reason === 'changed' && conflict.kind === 'Interaction' && ctx.state.answered) {
+      resumeInteraction(ctx, ctx.state.answered);
     } else {
       ctx.remove('Location');
       answerWithErrorPage(ctx, 400, { code: 'invalid_request' }, { explanation: 'expired' });

@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { AuditLog } from '../audit.ts';
 import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
@@ -24,6 +25,10 @@ export interface LogoutEndpointOptions {
   /** In front of what begins a logout, and of the other pages. */
   limits: Record<'beginnings' | 'pages', EndpointLimit>;
   inOneCommit: Step;
+  /** Treats a browser as one in which nobody is logged in, where a cookie alone proves no login. */
+  ignoreEarlier: Step;
+  /** Has the browser forget its login of the account pages, where that is apart. */
+  forgetLogin: (ctx: Context) => void;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
 }
@@ -48,13 +53,15 @@ function askNobodyToo(action: string): Step {
 }
 
 /** Notes who logged out; who rather stays is not told the contrary, and goes to our first page. */
-function concludeLogout(issuer: string, audit: AuditLog): Step {
+function concludeLogout(issuer: string, audit: AuditLog, forgetLogin: (ctx: Context) => void): Step {
   return async (ctx, next) => {
     await next();
     if (ctx.status !== 303) return;
     const { session, params } = (ctx as unknown as KoaContextWithOIDC).oidc;
-    if (params?.logout) audit('session.ended', ctx, { accountId: session?.accountId });
-    else if (ctx.response.get('Location').startsWith(`${issuer}${logoutPaths.done}`))
+    if (params?.logout) {
+      audit('session.ended', ctx, { accountId: session?.accountId });
+      forgetLogin(ctx);
+    } else if (ctx.response.get('Location').startsWith(`${issuer}${logoutPaths.done}`))
       ctx.set('Location', `${issuer}/`);
   };
 }
@@ -69,20 +76,21 @@ const showDone: Step = async (ctx) => {
  * form on it does (T-016, T-122).
  */
 export function createLogoutEndpoints(options: LogoutEndpointOptions): Readonly<Record<string, Endpoint>> {
-  const { audit, issuer, limits, inOneCommit, at } = options;
+  const { audit, issuer, limits, inOneCommit, ignoreEarlier, forgetLogin, at } = options;
   const action = `${issuer}${logoutPaths.confirm}`;
   return {
     [logoutPaths.page]: {
       methods: ['GET'],
       limits: [limits.beginnings],
-      steps: [dropUnprovenRedirect, inOneCommit, askNobodyToo(action), at(logoutPaths.page)],
+      steps: [dropUnprovenRedirect, ignoreEarlier, inOneCommit, askNobodyToo(action), at(logoutPaths.page)],
     },
     [logoutPaths.confirm]: {
       methods: ['POST'],
       limits: [limits.pages],
       steps: [
         takeOwnForm(new URL(issuer).origin),
-        concludeLogout(issuer, audit),
+        ignoreEarlier,
+        concludeLogout(issuer, audit, forgetLogin),
         inOneCommit,
         at(logoutPaths.confirm),
       ],

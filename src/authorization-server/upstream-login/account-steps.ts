@@ -6,7 +6,7 @@ import type { UpstreamStore } from '../../storage/upstreams.ts';
 import type { Upstream } from '../../upstream/upstream.ts';
 import type { Vault } from '../../upstream/vault.ts';
 import { loginQuery } from '../account/login-page.ts';
-import type { OwnSessions } from '../account/own-session.ts';
+import type { LoggedIn, OwnSessions } from '../account/own-session.ts';
 import type { AuditLog } from '../audit.ts';
 import { currentWriteSet } from '../engine/write-set.ts';
 import { goOn } from '../interactions/interaction.ts';
@@ -45,7 +45,7 @@ export interface AccountStepsOptions {
  */
 export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPurpose, 'authorization'> {
   const { identities, links, vault, sessions, audit, accountUrl, now } = options;
-  const pageOf = (next: string): string => (next === '' ? accountUrl : `${accountUrl}/${next}`);
+  const pageOf = (next: string, url = accountUrl): string => (next === '' ? url : `${url}/${next}`);
 
   async function fail(ctx: Context, page: string, { label }: Upstream, failure: Failure): Promise<void> {
     if (failure === 'denied') return goOn(ctx, page);
@@ -76,10 +76,13 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
     return login.sessionId;
   }
 
-  /** Whoever began the linking is still logged in here. */
-  async function isStillThere(ctx: Context, { accountId, sessionUid }: LinkPurpose): Promise<boolean> {
-    const who = await sessions.find(ctx);
-    return who !== undefined && who.account.id === accountId && who.session.uid === sessionUid;
+  /** Returns who began the linking, if they are still logged in here. */
+  async function findBeginner(
+    ctx: Context,
+    { accountId, sessionUid }: LinkPurpose,
+  ): Promise<LoggedIn | undefined> {
+    const who = await sessions.findBesidePages(ctx);
+    return who?.account.id === accountId && who.session.uid === sessionUid ? who : undefined;
   }
 
   /** Has what the upstream knows as somebody become the account. @throws NotAdmitted where it is another one */
@@ -96,7 +99,7 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
   return {
     'account-login': {
       isOpen: async () => true,
-      async finish(ctx, { next }, arrival) {
+      async finish(ctx, { next, isFresh }, arrival) {
         checkComer(arrival);
         const { upstream, identity } = arrival;
         const { account, by, changes } = await findAccountOfLogin(options, upstream, identity);
@@ -109,8 +112,13 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
         const about = { accountId, upstream: upstream.name };
         if (by !== 'known') audit(`account.${by}`, ctx, { ...about, issuer, subject });
         audit('login.succeeded', ctx, { ...about, amr: 'fed' });
-        await sessions.start(ctx, accountId, ['fed'], now(), acrOfUpstreamSession(sessionId));
-        goOn(ctx, pageOf(next));
+        const url = await sessions.start(ctx, {
+          accountId,
+          amr: ['fed'],
+          provedAt: isFresh ? now() : undefined,
+          acr: acrOfUpstreamSession(sessionId),
+        });
+        goOn(ctx, pageOf(next, url));
       },
       fail(ctx, { next }, upstream, failure) {
         const pages = {
@@ -123,20 +131,21 @@ export function createAccountSteps(options: AccountStepsOptions): Omit<StepsByPu
       },
     },
     link: {
-      isOpen: isStillThere,
+      isOpen: async (ctx, purpose) => (await findBeginner(ctx, purpose)) !== undefined,
       async finish(ctx, purpose, arrival) {
-        if (!(await isStillThere(ctx, purpose)))
-          throw new errors.SessionNotFound('the login has ended meanwhile');
+        const who = await findBeginner(ctx, purpose);
+        if (!who) throw new errors.SessionNotFound('the login has ended meanwhile');
         checkComer(arrival);
         await link(ctx, purpose.accountId, arrival);
         await keep(purpose.accountId, arrival, true);
-        goOn(ctx, pageOf(purpose.next));
+        goOn(ctx, pageOf(purpose.next, who.url));
       },
-      fail(ctx, { next }, upstream, failure) {
-        const [page = ''] = next.split('?');
+      async fail(ctx, purpose, upstream, failure) {
+        const [page = ''] = purpose.next.split('?');
+        const who = await findBeginner(ctx, purpose);
         return fail(
           ctx,
-          pageOf(failure === 'denied' ? `${page}?denied=${upstream.name}` : page),
+          pageOf(failure === 'denied' ? `${page}?denied=${upstream.name}` : page, who?.url),
           upstream,
           failure,
         );

@@ -18,6 +18,7 @@ import {
   type Interaction,
   leaveOtherAccount,
   readRequest,
+  resumeInteraction,
 } from '../interactions/interaction.ts';
 import { makeGrant } from '../interactions/make-grant.ts';
 import type { ResourceRegistry } from '../resources.ts';
@@ -41,6 +42,8 @@ export interface AuthorizationStepsOptions {
   identityScopes: readonly string[];
   allowedBefore: AllowedBefore;
   audit: AuditLog;
+  /** Whether servers at other ports of the host get our cookies, and can set them. */
+  portsShareCookies: boolean;
   /** Absolute URL of an interaction's page. */
   pageUrl: (uid: string) => string;
   /** Epoch seconds. */
@@ -93,7 +96,7 @@ export function createAuthorizationSteps(
 
     async finish(ctx, { uid, approved }, { upstream, identity, tokens, sid }) {
       const interaction = await load(ctx, uid);
-      if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
+      if (interaction.result !== undefined) return resumeInteraction(ctx, interaction);
       const asked = await read(interaction);
       const refusal = checkAdmission(upstream.settings.accounts.allow ?? {}, identity);
       if (refusal) throw new NotAdmitted(refusal);
@@ -119,9 +122,11 @@ export function createAuthorizationSteps(
 
       await leaveOtherAccount(ctx, provider, interaction, accountId);
       const result = { login: { accountId, amr: ['fed'], acr: acrOfUpstreamSession(login.sessionId) } };
-      // Somebody else than who allowed it has come back: they are asked themselves.
-      if (approved.accountId !== undefined && approved.accountId !== accountId)
-        return finishInteraction(ctx, interaction, result);
+      // Somebody else than who allowed it has come back: they are asked themselves. Where another port of the host can set
+      // our cookies, an app may have allowed itself what nobody logged in had allowed (T-208).
+      const isTheirs =
+        approved.accountId === undefined ? !options.portsShareCookies : approved.accountId === accountId;
+      if (!isTheirs) return finishInteraction(ctx, interaction, result);
 
       const scopes = scopesOf(upstream, identity.claims, approved.scopes, asked);
       if (approved.endEarlier) await endEarlier(ctx, options, accountId, asked);
@@ -137,7 +142,7 @@ export function createAuthorizationSteps(
 
     async fail(ctx, { uid }, { name }, failure) {
       const interaction = await load(ctx, uid);
-      if (interaction.result !== undefined) return goOn(ctx, interaction.returnTo);
+      if (interaction.result !== undefined) return resumeInteraction(ctx, interaction);
       if (failure === 'denied')
         return finishInteraction(ctx, interaction, {
           error: 'access_denied',

@@ -28,6 +28,8 @@ export interface AccountLoginPurpose {
   purpose: 'account-login';
   /** The account page that follows, by its path below `/account`. */
   next: string;
+  /** Whether the upstream was asked for a new proof of who somebody is. */
+  isFresh: boolean;
 }
 
 /** An identity more for an account that is logged in. */

@@ -31,6 +31,8 @@ export interface UpstreamLoginOptions {
   allowedBefore: AllowedBefore;
   /** The login of the browser that asks. */
   sessions: OwnSessions;
+  /** Whether servers at other ports of the host get our cookies, and can set them. */
+  portsShareCookies: boolean;
   audit: AuditLog;
   logger: Logger;
   /** Absolute URL of an interaction's page. */

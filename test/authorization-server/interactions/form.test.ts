@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
 import {
+  createCsrfCheck,
   csrfToken,
-  csrfTokens,
   FormRefused,
   readForm,
 } from '../../../src/authorization-server/interactions/form.ts';
@@ -18,7 +18,7 @@ async function post(
   const url = await serveSteps([
     async (ctx: Context) => {
       try {
-        ctx.body = [...(await readForm(ctx, origin, csrfTokens(['a new key', 'a key'], 'consent', 'uid-1')))];
+        ctx.body = [...(await readForm(ctx, origin, createCsrfCheck(['a new key', 'a key'], 'consent', 'uid-1')))];
       } catch (error) {
         if (!(error instanceof FormRefused)) throw error;
         ctx.status = error.status;
@@ -33,16 +33,24 @@ async function post(
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('the token of a form', () => {
-  it('is the same for the same page of the same interaction under the same key, and another for any other (T-014)', () => {
-    expect(csrfToken(['a key'], 'consent', 'uid-1')).toBe(token);
+  it('counts for the same page of the same interaction under the same key, and for no other (T-014)', () => {
+    const check = createCsrfCheck(['a key'], 'consent', 'uid-1');
+    expect(check(token)).toBe(true);
     const others = [
       csrfToken(['another key'], 'consent', 'uid-1'),
       csrfToken(['a key'], 'login', 'uid-1'),
       csrfToken(['a key'], 'consent', 'uid-2'),
       csrfToken(['a key'], 'consentuid', '-1'),
+      '',
+      '.',
+      token.split('.')[1] ?? '',
     ];
-    expect(new Set([token, ...others]).size).toBe(5);
+    expect(others.filter(check)).toEqual([]);
     expect(token).not.toContain('uid-1');
+  });
+
+  it('is another one in each copy of the page (T-208)', () => {
+    expect(csrfToken(['a key'], 'consent', 'uid-1')).not.toBe(token);
   });
 });
 

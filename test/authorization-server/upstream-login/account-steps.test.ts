@@ -30,7 +30,7 @@ const arrival = (over: Partial<Arrival> = {}): Arrival => ({
 
 let storage: Storage;
 let loggedIn: { accountId: string; uid: string } | undefined;
-let started: { accountId: string; acr: string | undefined } | undefined;
+let started: { accountId: string; acr: string | undefined; provedAt: number | undefined } | undefined;
 let events: string[];
 beforeEach(async () => {
   storage = await openForTest(openNewDatabase);
@@ -42,15 +42,22 @@ beforeEach(async () => {
 });
 
 /** A browser as the pages know it; which account is logged in there is for the test to say. */
+const pagesUrl = 'https://notes.example/account';
+const findWho = async () => {
+  const who = loggedIn && (await storage.accounts.find(loggedIn.accountId));
+  return who && loggedIn
+    ? ({ account: who, session: { uid: loggedIn.uid }, url: pagesUrl } as never)
+    : undefined;
+};
 const sessions: OwnSessions = {
-  find: async () => {
-    const who = loggedIn && (await storage.accounts.find(loggedIn.accountId));
-    return who && loggedIn ? ({ account: who, session: { uid: loggedIn.uid } } as never) : undefined;
-  },
-  start: async (_ctx, accountId, _amr, _loginTs, acr) => {
-    started = { accountId, acr };
+  find: findWho,
+  findBesidePages: findWho,
+  start: async (_ctx, { accountId, acr, provedAt }) => {
+    started = { accountId, acr, provedAt };
+    return pagesUrl;
   },
   end: async () => undefined,
+  forget: () => undefined,
 };
 
 const newCtx = () => {
@@ -141,7 +148,7 @@ describe('linking', () => {
 });
 
 describe('a login on the account pages', () => {
-  const login = { purpose: 'account-login', next: '' } as const;
+  const login = { purpose: 'account-login', next: '', isFresh: false } as const;
   const logIn = (come: Arrival) => run((ctx) => steps()['account-login'].finish(ctx, login, come));
 
   it('starts a session that hangs on the login there', async () => {
@@ -153,6 +160,13 @@ describe('a login on the account pages', () => {
     await logIn(arrival());
     expect(events.slice(2)).toEqual(['login.succeeded']);
     expect(await steps()['account-login'].isOpen(newCtx(), login)).toBe(true);
+  });
+
+  it('proves who somebody is only where the upstream was asked to ask them anew (T-209)', async () => {
+    await logIn(arrival());
+    expect(started?.provedAt).toBeUndefined();
+    await run((ctx) => steps()['account-login'].finish(ctx, { ...login, isFresh: true }, arrival()));
+    expect(started?.provedAt).toBeGreaterThan(0);
   });
 
   it('is refused who may not come in', async () => {

@@ -168,6 +168,57 @@ describe('the browsers of an account', () => {
     }
   });
 
+  it('prove by a login for an app nothing for changes of the ways to log in (T-209)', async () => {
+    const visitor = createVisitor();
+    await openConsent(authorization(gatehouse, client), visitor);
+    expect((await visitor.open(`${gatehouse.url}/account`)).url).toBe(`${gatehouse.url}/account`);
+    expect((await visitor.open(`${gatehouse.url}/account/passkeys`)).url).toContain('/login?next=passkeys');
+    const proved = await openAccount(gatehouse, { visitor, page: '/passkeys' });
+    expect(proved.url).toBe(`${gatehouse.url}/account/passkeys`);
+    await openConsent(authorization(gatehouse, client, { prompt: 'login' }), visitor);
+    expect((await visitor.open(`${gatehouse.url}/account/passkeys`)).url).toContain('/login?next=passkeys');
+  });
+
+  it('change no way to log in some minutes after they proved who they are, whatever form they still have open (T-209)', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const { visitor, html } = await openAccount(gatehouse, { page: '/codes' });
+      const csrf = /name="csrf" value="([^"]*)"/.exec(html)?.[1] ?? '';
+      vi.setSystemTime(Date.now() + 301_000);
+      for (const page of [
+        'passkeys',
+        'passkeys/rename',
+        'passkeys/remove',
+        'codes',
+        'codes/off',
+        'codes/recovery',
+        'upstreams/work/link',
+        'upstreams/work/unlink',
+        'credentials/notes',
+        'credentials/notes/remove',
+      ]) {
+        const posted = await visitor.request(`${gatehouse.url}/account/${page}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+          body: new URLSearchParams({ csrf }).toString(),
+        });
+        expect([page, posted.status, posted.headers.get('location')]).toEqual([
+          page,
+          303,
+          expect.stringContaining('/account/login?next='),
+        ]);
+      }
+      const posted = await visitor.request(`${gatehouse.url}/account/password`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ csrf, next: 'another password', repeat: 'another password' }).toString(),
+      });
+      expect(posted.status).toBe(403);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('have to show once more who they are before passkeys or codes change, some minutes after the login', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     try {

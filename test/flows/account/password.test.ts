@@ -165,23 +165,28 @@ describe('a reset link', () => {
     expect(again.html).toContain(`<a href="${gatehouse.url}/account/login">Log in</a>`);
   });
 
-  it('leads on to an address without its key, which a cookie of that page alone holds; opening it uses nothing up', async () => {
+  it('leads on to an address without its key, which a cookie holds sealed for that page alone; opening it uses nothing up (T-208)', async () => {
     const link = await makeLink();
     const key = new URL(link).searchParams.get('key') ?? '';
     for (const method of ['GET', 'HEAD', 'GET']) {
       const scanned = await fetch(link, { method, redirect: 'manual' });
       expect(scanned.status).toBe(303);
-      expect(scanned.headers.get('location')).toBe(`${gatehouse.url}/account/reset`);
+      expect(scanned.headers.get('location')).toMatch(/\/account\/reset\?page=[\w-]{22}$/);
       expect(scanned.headers.get('cache-control')).toBe('no-store');
       expect(await scanned.text()).not.toContain(key);
-      const cookie = scanned.headers.getSetCookie().find((line) => line.includes(key)) ?? '';
-      expect(cookie).toMatch(
-        /^gatehouse-reset-\d+=[\w-]{22}; path=\/account\/reset; expires=[^;]+; samesite=lax; httponly$/,
+      const cookies = scanned.headers.getSetCookie();
+      expect(cookies.join('\n')).not.toContain(key);
+      expect(cookies.find((line) => /^gatehouse-reset-\d+=/.test(line))).toMatch(
+        /^gatehouse-reset-\d+=[\w-]{50,}; path=\/account\/reset; expires=[^;]+; samesite=lax; httponly$/,
       );
     }
     const visitor = createVisitor();
     const page = await visitor.open(link);
-    expect([page.url, page.response.status]).toEqual([`${gatehouse.url}/account/reset`, 200]);
+    expect(page.response.status).toBe(200);
+    expect(new URL(page.url).searchParams.has('key')).toBe(false);
+    for (const other of ['', '?page=', `?page=${'A'.repeat(22)}`])
+      expect((await visitor.copy().open(`${gatehouse.url}/account/reset${other}`)).response.status).toBe(400);
+    expect((await createVisitor().open(page.url)).response.status).toBe(400);
     expect((await visitor.open(page.url)).response.status).toBe(200);
     expect((await visitor.submit(page, '/account/reset', twice(fresh))).html).toContain(
       'The password was set',

@@ -7,7 +7,7 @@ import type { GatehouseOptions } from '../../../src/index.ts';
 import { ada, startGatehouse } from '../../support/gatehouse.ts';
 import { startOpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar } from '../../support/upstreams/people.ts';
-import { createVisitor } from '../../support/visitor.ts';
+import { createVisitor, type Visitor } from '../../support/visitor.ts';
 import { openAccount, submitWithId } from './support/account.ts';
 import { type Elsewhere, goThrough, startElsewhere } from './support/elsewhere.ts';
 
@@ -16,6 +16,14 @@ async function comeThroughWork({ gatehouse }: Elsewhere, person = lin) {
   const visitor = createVisitor();
   const login = await visitor.open(`${gatehouse.url}/account/login`);
   return { visitor, ...(await goThrough(visitor, login, '/account/upstream', person)) };
+}
+
+/** Shows the upstream once more who one is, as changes of the ways to log in ask for. */
+async function showOnceMore({ gatehouse }: Pick<Elsewhere, 'gatehouse'>, visitor: Visitor, person = lin) {
+  const login = await visitor.open(`${gatehouse.url}/account/passkeys`);
+  expect(login.url).toBe(`${gatehouse.url}/account/login?next=passkeys`);
+  const there = await goThrough(visitor, login, '/account/upstream?next=passkeys', person);
+  expect(there.url).toBe(`${gatehouse.url}/account/passkeys`);
 }
 
 /** Logs ada in with her password and links who she is at the upstream. */
@@ -59,6 +67,14 @@ describe('a login to the account pages through an upstream', () => {
     expect(denied.html).not.toContain('denied=');
     const { html } = await visitor.open(`${scene.gatehouse.url}/account/login?denied=<b>nobody</b>`);
     expect(html).not.toMatch(/role="alert"|nobody/);
+  });
+
+  it('that asked nobody anew is no proof for changes of the ways to log in; one that was asked for it is (T-209)', async () => {
+    const scene = await startElsewhere();
+    const { visitor } = await comeThroughWork(scene);
+    await showOnceMore(scene, visitor);
+    const link = await visitor.open(`${scene.gatehouse.url}/account/upstreams/work/unlink`);
+    expect(link.url).not.toContain('/login');
   });
 
   it('has no password to change, and is told where one comes from', async () => {
@@ -228,6 +244,7 @@ describe('unlinking', () => {
   it('of the only way to log in is refused, and says what to do; with another way it goes', async () => {
     const scene = await startElsewhere();
     const { visitor } = await comeThroughWork(scene);
+    await showOnceMore(scene, visitor);
     const path = `${scene.gatehouse.url}/account/upstreams/work/unlink`;
     const page = await visitor.open(path);
     expect(page.html).toContain('You can log in with Work alone.');
@@ -253,6 +270,7 @@ describe('unlinking', () => {
   it('leaves a passkey that is the only way to log in, whose removal is refused and says what to do', async () => {
     const scene = await startElsewhere();
     const { visitor } = await comeThroughWork(scene);
+    await showOnceMore(scene, visitor);
     const { storage, url } = scene.gatehouse;
     const account = await storage.accounts.findByEmail(lin.email);
     const passkey = { accountId: account?.id ?? '', name: 'n', counter: 0, isSynced: false, transports: [] };
@@ -283,6 +301,7 @@ describe('unlinking', () => {
     work.allow(`${gatehouse.url}/upstream/work/callback`);
     other.allow(`${gatehouse.url}/upstream/home/callback`);
     const { visitor } = await comeThroughWork({ gatehouse, work });
+    await showOnceMore({ gatehouse }, visitor);
     const home = await visitor.open(`${gatehouse.url}/account/upstreams/home/link`);
     expect((await goThrough(visitor, home, '/link', omar)).html).toContain('Your account at Home is linked.');
     const pages = [];

@@ -124,7 +124,7 @@ describe('an interaction', () => {
       code_challenge: 'a'.repeat(43),
     });
     const callback = new URL(
-      (await visitor.request(`${resume}?${tampering}`)).headers.get('location') ?? 'https://nowhere.example',
+      (await visitor.request(`${resume}&${tampering}`)).headers.get('location') ?? 'https://nowhere.example',
     );
     expect(`${callback.origin}${callback.pathname}`).toBe(redirectUri);
     expect(callback.searchParams.get('state')).toBe(flow.state);
@@ -135,20 +135,60 @@ describe('an interaction', () => {
   it('refuses to be resumed with a response mode or type of its own, and stays resumable (T-010)', async () => {
     const { visitor, page } = await reachConsent();
     const resume = await decide(visitor, page);
-    await expectNothing(() => visitor.request(`${resume}?response_mode=fragment`));
-    const typed = await visitor.request(`${resume}?response_type=token`);
+    await expectNothing(() => visitor.request(`${resume}&response_mode=fragment`));
+    const typed = await visitor.request(`${resume}&response_type=token`);
     await expectErrorPage(typed, 'unsupported_response_type');
     expect((await visitor.request(resume)).headers.get('location')).toContain('?code=');
   });
 
-  it('cannot be resumed before it was answered: the person is asked, and nothing is issued (T-015)', async () => {
+  it('cannot be resumed before it was answered: nothing is issued, and the person can still answer (T-015)', async () => {
     const { visitor, page } = await reachConsent();
     const before = countIssued(gatehouse.folder);
     const uid = page.url.slice(page.url.lastIndexOf('/') + 1);
-    const response = await visitor.request(`${gatehouse.url}/authorize/${uid}`);
-    expect(response.headers.get('location')).toContain(`${gatehouse.url}/interaction/`);
+    await expectNothing(() => visitor.request(`${gatehouse.url}/authorize/${uid}`));
+    await expectNothing(() => visitor.request(`${gatehouse.url}/authorize/${uid}?pass=`));
     expect(countIssued(gatehouse.folder)).toEqual(before);
+    expect((await visitor.request(await decide(visitor, page))).headers.get('location')).toContain('code=');
   });
+
+  it.each(['/login', '/consent'])(
+    'that an app began, with its cookies planted in the browser of a person, goes on for that person alone after %s (T-208)',
+    async (step) => {
+      const person = createVisitor();
+      const page =
+        step === '/login'
+          ? await person.open(authorization(gatehouse, client).url)
+          : await openConsent(authorization(gatehouse, client), person);
+      // Whoever began it has every cookie that the person has, also those set afterwards, and the same page.
+      const app = person.copy();
+      const own = await app.open(page.url);
+      expect(own.response.status).toBe(200);
+      const fields: [string, string][] =
+        step === '/login'
+          ? [
+              ['email', ada.email],
+              ['password', ada.password],
+            ]
+          : [
+              ['decision', 'allow'],
+              ['scope', 'notes:read'],
+            ];
+      const form = new RegExp(`action="([^"]*${step})"[\\s\\S]*?name="csrf" value="([^"]*)"`);
+      const formOf = (html: string) => form.exec(html)?.slice(1) ?? [];
+      const post = (visitor: Visitor, html: string, more: [string, string][]) => {
+        const [action = '', csrf = ''] = formOf(html);
+        const body = new URLSearchParams([['csrf', csrf], ...more]);
+        return visitor.request(action, { method: 'POST', headers, body });
+      };
+      const answered = await post(person, page.html, fields);
+      const resume = answered.headers.get('location') ?? '';
+      const again = (await post(app, own.html, [])).headers.get('location') ?? '';
+      expect(again.split('?')[0]).toBe(resume.split('?')[0]);
+      await expectNothing(() => app.copy().request(again));
+      await expectNothing(() => app.copy().request(resume.split('?')[0] ?? ''));
+      expect((await person.request(resume)).headers.get('location')).toMatch(/\/interaction\/|code=/);
+    },
+  );
 
   it('that never was is a page like one that is over (T-015)', async () => {
     for (const place of ['interaction', 'authorize'])
