@@ -9,6 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { openPage } from '../support/browser.ts';
 import { redeem } from '../support/oauth.ts';
 import { grace } from '../support/served.ts';
+import { ownPage } from './support/account-pages.ts';
 import { addDevice } from './support/device.ts';
 import { logIn, setScene } from './support/login.ts';
 
@@ -32,7 +33,7 @@ describe('a passkey', () => {
   it('is registered, logs its person in without a password, and the MCP client gets its code; removed, it is no more', async () => {
     const { page, complaints } = await openWithDevice();
     await register(page);
-    await page.goto(`${scene.served.url}/account`);
+    await page.goto(ownPage(page));
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
 
     const flow = await scene.begin();
@@ -47,6 +48,7 @@ describe('a passkey', () => {
     expect(complaints).toEqual([]);
 
     await page.goto(`${scene.served.url}/account/passkeys`);
+    await logIn(page);
     expect(await page.getByText('kept on one device').count()).toBe(1);
     await page.getByRole('link', { name: 'Remove My laptop' }).click();
     await page.getByRole('heading', { name: 'Remove My laptop?' }).waitFor();
@@ -57,7 +59,7 @@ describe('a passkey', () => {
   it('logs in to the account page, once for each challenge, and only from its own page', async () => {
     const { page, context } = await openWithDevice();
     await register(page, 'For the account');
-    await page.goto(`${scene.served.url}/account`);
+    await page.goto(ownPage(page));
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
     let posted = '';
     page.on('request', (request) => {
@@ -88,7 +90,7 @@ describe('a passkey', () => {
     const { page, session, authenticatorId } = await openWithDevice();
     await register(page, 'Counted');
     const logInByPasskey = async () => {
-      await page.goto(`${scene.served.url}/account`);
+      await page.goto(ownPage(page));
       await page.getByRole('button', { name: 'Log out', exact: true }).click();
       await page.getByRole('button', { name: 'Log in with a passkey' }).click();
     };
@@ -159,14 +161,14 @@ describe('a passkey', () => {
   it('needs one script, whose hash the policy names: no other runs on that page (T-017)', async () => {
     const { page } = await openWithDevice();
     await register(page, 'Policy');
-    const response = await page.goto(`${scene.served.url}/account/passkeys`);
+    const response = await page.goto(ownPage(page, '/passkeys'));
     const policy = response?.headers()['content-security-policy'] ?? '';
     expect(policy).toMatch(/script-src 'sha256-[^']+';/);
     await page.evaluate(
       "document.body.append(Object.assign(document.createElement('script'), { textContent: 'injected = true' }))",
     );
     expect(await page.evaluate("'injected' in window")).toBe(false);
-    const overview = await page.goto(`${scene.served.url}/account`);
+    const overview = await page.goto(ownPage(page));
     expect(overview?.headers()['content-security-policy']).toContain("script-src 'none'");
   });
 });

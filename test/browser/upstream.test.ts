@@ -17,6 +17,8 @@ it('somebody goes from the app over our approval and the login elsewhere back to
   await goToWork(page);
   expect(page.url()).toContain(workOf(scene).url);
   await logInAtWork(page);
+  // Over http cookies do not prove that who comes back is who allowed it: the person is asked here.
+  await page.getByRole('button', { name: 'Allow' }).click();
   const arrived = scene.callback.arrived.at(-1);
   expect(arrived?.searchParams.get('state')).toBe(flow.state);
   const tokens = await redeem(scene.served.url, flow, arrived?.searchParams.get('code') ?? '');
@@ -24,12 +26,13 @@ it('somebody goes from the app over our approval and the login elsewhere back to
   const { access_token } = (await tokens.json()) as { access_token: string };
   expect(await tryAccess(scene.served.mcpUrl, access_token)).toBe(200);
 
-  // Known there, they click once here, and all the rest are redirects: the form policy of our page lets each of them go.
+  // Known there, they click here alone, and all the rest are redirects: the form policy of our page lets each of them go.
   const again = await scene.begin('Another app');
   await page.context().clearCookies({ domain: 'localhost' });
   await page.goto(again.url);
   await chooseWork(page);
   await goToWork(page);
+  await page.getByRole('button', { name: 'Allow' }).click();
   expect(scene.callback.arrived.at(-1)?.searchParams.get('state')).toBe(again.state);
   expect(complaints.filter((one) => /security policy/i.test(one))).toEqual([]);
 });

@@ -15,6 +15,7 @@ describe('the settings of operation', () => {
     expect(dangerousSettings.parse(undefined)).toEqual({
       fetchFromLoopback: false,
       upstreamsOverHttp: false,
+      trustOtherPorts: false,
     });
     expect(logSettings.parse(undefined)).toEqual({ level: 'info' });
   });

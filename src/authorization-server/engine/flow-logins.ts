@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Step } from '../endpoints/endpoint-guards.ts';
-import type { Lifetimes } from './configuration.ts';
+import type { SessionLife } from './session-life.ts';
 
 /** The login of one authorization or device request, on an installation whose cookies other ports of the host get. */
 export interface FlowLogins {
@@ -22,7 +22,7 @@ export interface FlowLoginOptions {
 }
 
 /** Returns lifetimes in which a login lasts no longer than the pages of one request. */
-export function withinOneRequest<L extends Lifetimes>(lifetimes: L): L {
+export function withinOneRequest<L extends SessionLife & { interactionSeconds: number }>(lifetimes: L): L {
   const { interactionSeconds } = lifetimes;
   return { ...lifetimes, sessionSeconds: interactionSeconds, sessionIdleSeconds: interactionSeconds };
 }

@@ -5,7 +5,8 @@ import { authorization, type Flow, openConsent, redirectUri, register } from '..
 import { expectErrorPage } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
-// Over src/authorization-server/interactions/interaction.ts and the engine's resumption.
+// Over src/authorization-server/interactions/interaction.ts, src/authorization-server/interactions/page-pass.ts and the
+// engine's resumption.
 
 let gatehouse: RunningGatehouse;
 let client: string;
