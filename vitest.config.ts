@@ -6,9 +6,13 @@ import { SecondTries } from './test/support/second-tries.ts';
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 
 /** Tests that measure their own process: each file has one to itself. The others share theirs, as to start one takes longer. */
-const apart = ['attacks/**/*', 'crosstalk/**/*', 'limits/**/*', 'token/secret-comparison'].map(
-  (name) => `test/flows/${name}.test.ts`,
-);
+const apart = [
+  'attacks/**/*',
+  'flows/attacks/**/*',
+  'flows/crosstalk/**/*',
+  'flows/limits/**/*',
+  'flows/token/secret-comparison',
+].map((name) => `test/${name}.test.ts`);
 
 /**
  * Tests wait for programs, sockets and timers that share the machine with others. In continuous integration one that fails
