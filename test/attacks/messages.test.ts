@@ -24,8 +24,13 @@ afterAll(async () => {
 
 it(`None of ${count} hostile messages reaches a server as something that the token does not allow (FA-01, FA-02, FA-09, T-200, T-201, T-212, T-217)`, async () => {
   console.log(`GATEHOUSE_ATTACK_SEED=${seed} GATEHOUSE_ATTACK_MESSAGES=${count}`);
+  const begun = performance.now();
   const statuses = await attack(watch, { targets: gates.targets, random: createRandom(seed), count });
-  console.log(Object.fromEntries(statuses));
+  console.log(
+    Math.round(performance.now() - begun),
+    Object.fromEntries(statuses),
+    Object.fromEntries(watch.allowed),
+  );
   await watch.shrink(60_000);
   const found = report(watch.breaches.values());
   expect(found, `seed ${seed}\n${found}`).toBe('');

@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** What is waited for an answer: hostile messages may ask for streams that never end. */
-const patienceMs = 5000;
+const patienceMs = 2000;
 
 /** Opens a lane: logs a session or a stream in if the door needs one. */
 export async function openLane(target: Target, door: DoorName): Promise<Lane> {

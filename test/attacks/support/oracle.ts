@@ -106,38 +106,73 @@ function judgeMessage(message: JsonText, { era }: Received, strictness: Strictne
     const method = stringOf(written);
     if (method === undefined) found.push('a method that is no string');
     else {
-      const known = (isRequest ? requests : notifications)[era];
-      if (!known.includes(method))
-        found.push(`${isRequest ? 'request' : 'notification'} not known: ${told(method)}`);
-      for (const params of valuesOf(message, 'params'))
-        found.push(...judgeParams(method, params, strictness));
-      if (valuesOf(message, 'params').length === 0 && guardOf(method).length > 0)
-        found.push(`${method} without params`);
+      const unknown = judgeMethod(method, isRequest, era);
+      if (unknown !== undefined) {
+        found.push(unknown);
+        continue;
+      }
+      const params = valuesOf(message, 'params');
+      for (const one of params) found.push(...judgeParams(method, one, strictness));
+      if (params.length === 0 && guardOf(method).length > 0) found.push(`${method} without params`);
     }
   }
   return found;
 }
 
-/** Names of methods in a breach are shortened, so that there are not as many kinds as messages. */
-function told(method: string): string {
-  const folded = foldName(method);
-  return /^[\w/]{1,40}$/.test(method) ? method : `like ${folded.slice(0, 40)}`;
+/** Methods of other directions, eras and extensions, which are told apart in a report. */
+const others = [
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/cancel',
+  'tasks/update',
+  'skills/list',
+  'skills/get',
+  'resources/directory/read',
+  'events/list',
+  'events/subscribe',
+  'events/unsubscribe',
+  'events/poll',
+  'ui/initialize',
+  'ui/open-link',
+  'ui/message',
+  'sampling/createMessage',
+  'elicitation/create',
+  'roots/list',
+  'notifications/tasks/status',
+  'notifications/message',
+  'notifications/tools/list_changed',
+  'notifications/elicitation/complete',
+];
+
+/** Returns what is wrong with a method: it has to be known, letter by letter, to the era of the server that received it. */
+function judgeMethod(method: string, isRequest: boolean, era: Received['era']): string | undefined {
+  if ((isRequest ? requests : notifications)[era].includes(method)) return undefined;
+  const what = isRequest ? 'request' : 'notification';
+  if ((isRequest ? notifications : requests)[era].includes(method))
+    return `${what} of a method that is none: ${method}`;
+  if (others.includes(method)) return `${what} not served: ${method}`;
+  const all = [...Object.values(requests), ...Object.values(notifications), others].flat();
+  if (all.includes(method)) return `${what} of another era: ${method}`;
+  if (all.some((known) => foldName(method).includes(foldName(known))))
+    return `${what} with a known method in another spelling`;
+  return `${what} that nothing knows`;
 }
 
 /** Members of params that name what a method uses. */
 function guardOf(method: string): { member: string; kind: 'tool' | 'prompt' | 'uri' | 'ref' | 'filter' }[] {
-  switch (foldName(method)) {
-    case 'toolscall':
+  switch (method) {
+    case 'tools/call':
       return [{ member: 'name', kind: 'tool' }];
-    case 'promptsget':
+    case 'prompts/get':
       return [{ member: 'name', kind: 'prompt' }];
-    case 'resourcesread':
-    case 'resourcessubscribe':
-    case 'resourcesunsubscribe':
+    case 'resources/read':
+    case 'resources/subscribe':
+    case 'resources/unsubscribe':
       return [{ member: 'uri', kind: 'uri' }];
-    case 'completioncomplete':
+    case 'completion/complete':
       return [{ member: 'ref', kind: 'ref' }];
-    case 'subscriptionslisten':
+    case 'subscriptions/listen':
       return [{ member: 'notifications', kind: 'filter' }];
     default:
       return [];
@@ -164,7 +199,7 @@ function judgeParams(method: string, params: JsonText, strictness: Strictness): 
         for (const value of valuesOf(hidden, member))
           found.push(...judgeGuard(method, `__proto__.${member}`, kind, value, strictness));
   }
-  if (foldName(method) === 'toolscall') found.push(...judgeArguments(params, strictness));
+  if (method === 'tools/call') found.push(...judgeArguments(params, strictness));
   return found;
 }
 
@@ -207,7 +242,7 @@ function judgeGuard(
     kind === 'uri' ? isForbiddenUri(name, strictness) : isForbiddenName(name, kind, strictness);
   if (names.some(isForbidden))
     found.push(
-      `${method}: forbidden ${kind}${names.includes('delete_all') || names.includes('wicked_prompt') ? '' : ' in a spelling of its own'}`,
+      `${method}: forbidden ${kind}${names.some((name) => asWritten.test(name)) ? '' : ' in another spelling'}`,
     );
   if (
     kind === 'tool' &&
@@ -217,6 +252,8 @@ function judgeGuard(
     found.push(`${method}: a tool that writes`);
   return found;
 }
+
+const asWritten = /^(\w+[_+])?(delete_all|wicked_prompt|note:\/\/secret(\/1)?|file:\/\/\/srv\/locked\/a)$/;
 
 function isForbiddenName(name: string, kind: 'tool' | 'prompt', { names }: Strictness): boolean {
   return forbidden[kind].some((marker) =>
@@ -245,6 +282,7 @@ function judgeHeaders(list: readonly JsonText[], { era, headers }: Received): st
   const said = { method: headers['mcp-method'], name: headers['mcp-name'] };
   const found: string[] = [];
   const method = stringOf(valuesOf(message, 'method')[0]);
+  if (method === undefined || guardOf(method).length === 0) return [];
   if (said.method !== undefined && said.method !== method) found.push('Mcp-Method of another method');
   if (said.name !== undefined) {
     const params = valuesOf(message, 'params')[0];

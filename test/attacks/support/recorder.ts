@@ -84,7 +84,13 @@ async function take(
   if (answers.length === 0) response.writeHead(202).end();
   else if (method === 'subscriptions/listen') {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(': here\n\n');
+    const { notifications = {} } = (value as { params?: { notifications?: object } }).params ?? {};
+    const said = {
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications },
+    };
+    response.write(`data: ${JSON.stringify(said)}\n\n`);
   } else
     response
       .writeHead(isOther ? 404 : 200, headers)

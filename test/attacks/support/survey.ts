@@ -55,7 +55,9 @@ export class Watch {
   };
 
   /** Whether a message gets through as a breach of a kind when it is sent alone; what got through then. */
-  async #repeats(lane: Lane, shot: Shot, kind: string): Promise<string | undefined> {
+  async #repeats({ target, door }: Lane, shot: Shot, kind: string): Promise<string | undefined> {
+    // A caller of its own: some messages do something the first time alone.
+    const lane = await openLane(target, door);
     let found: string | undefined;
     let isOver = false;
     const text = `ok ${++barriers}`;
@@ -69,6 +71,7 @@ export class Watch {
     await lane.call(text);
     for (let turn = 0; turn < 200 && !isOver && found === undefined; turn++) await pause(5);
     this.#hearing = undefined;
+    lane.close();
     return found;
   }
 
