@@ -58,7 +58,7 @@ const notifications = {
     'notifications/progress',
     'notifications/roots/list_changed',
   ],
-  modern: ['notifications/cancelled', 'notifications/progress'],
+  modern: ['notifications/cancelled', 'notifications/progress', 'notifications/roots/list_changed'],
 };
 const forbidden = { tool: ['delete_all'], prompt: ['wicked_prompt'] };
 const writingTools = ['write_note'];
@@ -239,7 +239,10 @@ function judgeGuard(
   if (stringOf(value) === undefined) found.push(`${method}: ${member} that is no string`);
   const names = stringsIn(value);
   const isForbidden = (name: string): boolean =>
-    kind === 'uri' ? isForbiddenUri(name, strictness) : isForbiddenName(name, kind, strictness);
+    kind === 'uri'
+      ? // To end a subscription gives nothing away.
+        method !== 'resources/unsubscribe' && isForbiddenUri(name, strictness)
+      : isForbiddenName(name, kind, strictness);
   if (names.some(isForbidden))
     found.push(
       `${method}: forbidden ${kind}${names.some((name) => asWritten.test(name)) ? '' : ' in another spelling'}`,

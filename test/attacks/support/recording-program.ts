@@ -8,24 +8,24 @@ const [, , port = '', target = ''] = process.argv;
 const socket = connect(Number(port), '127.0.0.1');
 socket.on('error', () => process.exit(1));
 createInterface({ input: process.stdin }).on('line', (text) => {
-  // The record is on its way before the answer, so the test has it when the caller has its answer.
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const { id, method } = (value ?? {}) as { id?: unknown; method?: unknown };
+  // The gateway asks each program which revisions it speaks.
+  if (method === 'server/discover') {
+    process.stdout.write(
+      `${JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } })}\n`,
+    );
+    return;
+  }
+  // The record is on its way before the answer, so that the test has it when the caller has its answer.
   socket.write(`${JSON.stringify({ target, text })}\n`, () => {
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      return;
-    }
-    const list = Array.isArray(value) ? value : [value];
-    for (const one of list) {
-      const answer =
-        typeof one === 'object' && one !== null && (one as { method?: unknown }).method === 'server/discover'
-          ? {
-              jsonrpc: '2.0',
-              id: (one as { id?: unknown }).id,
-              error: { code: -32601, message: 'Method not found' },
-            }
-          : answerTo(one, 'legacy');
+    for (const one of Array.isArray(value) ? value : [value]) {
+      const answer = answerTo(one, 'legacy');
       if (answer) process.stdout.write(`${JSON.stringify(answer)}\n`);
     }
   });
