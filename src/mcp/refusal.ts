@@ -19,6 +19,7 @@ export type RefusalReason =
   | 'too_many_names'
   | 'params_not_valid'
   | 'method_not_served'
+  | 'uri_unreadable'
   | 'not_a_message'
   | 'empty_batch'
   | 'batch_too_long'
@@ -125,6 +126,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     code: errorCodes.invalidParams,
     message:
       'Invalid params: a member is missing or has not the type that the schema of MCP gives it (a name or URI must be a string).',
+  },
+  uri_unreadable: {
+    status: 400,
+    code: errorCodes.invalidParams,
+    message: 'Invalid params: a URI is too long or encoded too often to be read. Write it plainly.',
   },
   not_a_message: {
     status: 400,
