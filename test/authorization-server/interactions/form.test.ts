@@ -18,7 +18,9 @@ async function post(
   const url = await serveSteps([
     async (ctx: Context) => {
       try {
-        ctx.body = [...(await readForm(ctx, origin, createCsrfCheck(['a new key', 'a key'], 'consent', 'uid-1')))];
+        ctx.body = [
+          ...(await readForm(ctx, origin, createCsrfCheck(['a new key', 'a key'], 'consent', 'uid-1'))),
+        ];
       } catch (error) {
         if (!(error instanceof FormRefused)) throw error;
         ctx.status = error.status;
