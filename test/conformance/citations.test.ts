@@ -11,8 +11,8 @@ describe('the manifest', () => {
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   });
 
-  it('holds every threat from T-001 to T-199', () => {
-    const all = Array.from({ length: 199 }, (_, at) => `T-${String(at + 1).padStart(3, '0')}`);
+  it('holds every threat from T-001 to T-218', () => {
+    const all = Array.from({ length: 218 }, (_, at) => `T-${String(at + 1).padStart(3, '0')}`);
     expect(threats.map(({ id }) => id)).toEqual(all);
   });
 

@@ -78,6 +78,32 @@ export const exceptions: readonly { id: string; reason: string }[] = [
   },
   { id: 'C6-09', reason: 'tasks of 2025-11-25 are experimental, and not delivered' },
   { id: 'C6-10', reason: 'the extension for tasks is not delivered' },
+  {
+    id: 'T-203',
+    reason: 'Ids and cursors of a backend are not bound to a person yet; tasks are refused until they are.',
+  },
+  {
+    id: 'T-205',
+    reason:
+      'Bytes held for slow readers are bounded by stream and by count, not yet by account and in total.',
+  },
+  {
+    id: 'T-210',
+    reason: 'A pin covers the definitions of tools, not yet those of prompts, templates and instructions.',
+  },
+  {
+    id: 'T-211',
+    reason: 'Text is cleaned in names, titles and descriptions, not yet in every member of a definition.',
+  },
+  { id: 'T-213', reason: 'A repeat of a used refresh token from elsewhere is not told yet.' },
+  {
+    id: 'T-214',
+    reason: 'Redirect URIs of system schemes are refused by name, not yet by what RFC 8252 allows.',
+  },
+  {
+    id: 'T-218',
+    reason: 'The answers of backends are attacked by tests of their own, not yet by generated ones.',
+  },
 ];
 
 /**

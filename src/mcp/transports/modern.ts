@@ -161,17 +161,18 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
 
       const isPlain =
         isCall && !isBatch && namesModernRevision(headers, request) && isLeftTo(backend, request);
+      const method = message?.method;
+      const isServed = method === undefined || served.passes(method, 'client', 'modern');
       const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
+        (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
         (request && checkRequest(backend, request, caller));
       const wrong = checked instanceof Promise ? await checked : checked;
       if (wrong) sendAnswer(reply, request?.id, wrong);
       if (wrong || reply.isClosed) return undefined;
 
-      const method = message?.method;
-      if (method !== undefined && !served.passes(method, 'client', 'modern')) {
-        if (request) sendAnswer(reply, request.id, { status: 404, error: methodNotServed(method) });
-        else reply.empty(202);
+      if (!isServed) {
+        reply.empty(202);
         return undefined;
       }
 
