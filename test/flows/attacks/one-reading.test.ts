@@ -108,7 +108,9 @@ describe.each(doorNames)('through the door %s', (name) => {
     'tools//call',
     'x/run',
   ])('%s is refused with -32601, and nothing reaches the server (FA-02, FA-03, T-201)', async (method) => {
-    expect(await codeOf(method, { name: 'delete_all', uri: 'note://secret/a', taskId: 't' })).toBe(-32601);
+    // A header has no blank at its end: it says something else than the body.
+    const code = name === 'mcp 2026' && method !== method.trim() ? -32020 : -32601;
+    expect(await codeOf(method, { name: 'delete_all', uri: 'note://secret/a', taskId: 't' })).toBe(code);
     expect(reached).toEqual([]);
   });
 
