@@ -60,9 +60,8 @@ const subscription: Read = ({ uri }) => (isText(uri) ? [operationOn('resource', 
 
 const initialize: Read = ({ capabilities }) => (isRecordOrAbsent(capabilities) ? nothing : undefined);
 
-const completion: Read = ({ ref, argument, context }) => {
-  if (!isRecord(ref) || !isRecord(argument) || !isRecordOrAbsent(context)) return undefined;
-  if (!isText(argument.name) || !isText(argument.value)) return undefined;
+const completion: Read = ({ ref }) => {
+  if (!isRecord(ref)) return undefined;
   if (ref.type === 'ref/prompt' && isText(ref.name)) return [operationOn('prompt', ref.name)];
   if (ref.type === 'ref/resource' && isText(ref.uri)) return [operationOn('resource', ref.uri)];
   return undefined;

@@ -69,7 +69,6 @@ describe('the reading of a message', () => {
     ['completion/complete', { ref: { type: 'ref/prompt', name: ['sum'] }, argument }],
     ['completion/complete', { ref: { type: 'ref/resource', uri: ['a://b'] }, argument }],
     ['completion/complete', { ref: { type: 'ref/tool', name: 'sum' }, argument }],
-    ['completion/complete', { ref: { type: 'ref/prompt', name: 'sum' }, argument: { name: 1, value: '' } }],
     ['subscriptions/listen', {}],
     ['subscriptions/listen', { notifications: ['a://b'] }],
     ['subscriptions/listen', { notifications: { resourceSubscriptions: 'a://b' } }],
