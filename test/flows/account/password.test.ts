@@ -234,7 +234,8 @@ describe('a reset link', () => {
       response.status === 200 && html.includes('The password was set') ? [at] : [],
     );
     expect(winners).toHaveLength(1);
-    expect(answers.filter(({ response }) => response.status === 400)).toHaveLength(19);
+    // One account has few places in the password queue: those beyond are asked to try again (T-206).
+    expect(answers.filter(({ response }) => [400, 503].includes(response.status))).toHaveLength(19);
     expect(await canLogIn(`password number ${winners[0]}`)).toBe(true);
   });
 
