@@ -15,7 +15,7 @@ beforeAll(async () => {
   watch = new Watch();
   recorder = await startRecorder((received) => watch.take(received));
   gates = await startGates(recorder);
-});
+}, 180_000);
 afterAll(async () => {
   for (const lane of watch.lanes) lane.close();
   await gates.stop();

@@ -3,7 +3,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { loggable } from '../../observability/logger.ts';
 import type { Message } from '../checks/messages.ts';
 import { methodNotServed, resultNotServed } from '../json-rpc-errors.ts';
-import { type ServedMethods, withoutTask } from '../reading/methods.ts';
+import { isOfItsKind, type ServedMethods, withoutTask } from '../reading/methods.ts';
 import type { Conversation, Conversations, Listener, Sender } from './conversation.ts';
 
 /** A message of a server, which may be an answer. */
@@ -39,7 +39,8 @@ export function guardConversations(
               isKnown ? message : ({ jsonrpc: '2.0', id, error: resultNotServed } as Message),
               relatedTo,
             );
-          } else if (served.passes(method, 'server', 'legacy')) listener.hear(prepared(message), relatedTo);
+          } else if (served.passes(method, 'server', 'legacy') && isOfItsKind(message))
+            listener.hear(prepared(message), relatedTo);
           else {
             note(method, 'server');
             if (id !== undefined) refuse(id, method);
@@ -54,9 +55,10 @@ export function guardConversations(
       conversation = behind;
       const say = (message: Message, by: Sender): void => {
         const { id, method } = message;
-        if (method === undefined || served.passes(method, 'client', 'legacy'))
-          behind.say(prepared(message), by);
-        else {
+        const isServed =
+          method === undefined || (served.passes(method, 'client', 'legacy') && isOfItsKind(message));
+        if (isServed) behind.say(prepared(message), by);
+        else if (method !== undefined) {
           note(method, 'client');
           if (id !== undefined)
             listener.hear({ jsonrpc: '2.0', id, error: methodNotServed(method) } as Message);

@@ -65,6 +65,15 @@ export function isMethodOfMcp(method: string, era?: Era): boolean {
   return eras !== undefined && (era === undefined || eras.includes(era));
 }
 
+/**
+ * Whether a method of MCP comes as what it is: a notification without an id, everything else with one. A request that
+ * comes without an id would pass the steps that judge requests.
+ */
+export function isOfItsKind({ id, method = '' }: Pick<Message, 'id' | 'method'>): boolean {
+  const isKnown = known.client.has(method) || known.server.has(method);
+  return !isKnown || method.startsWith('notifications/') === (id === undefined);
+}
+
 /** Methods that are let through beside those of MCP, each with the scopes it needs. */
 export type OpenMethods = Readonly<Record<string, readonly string[]>>;
 

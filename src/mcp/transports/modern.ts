@@ -22,7 +22,7 @@ import { createRequestStates } from '../modern/request-state.ts';
 import { listenMethod } from '../modern/subscription-filter.ts';
 import { readToolList, type ToolList } from '../modern/tool-list.ts';
 import { messagesOf } from '../reading/messages.ts';
-import { type ServedMethods, withServedCapabilities } from '../reading/methods.ts';
+import { isOfItsKind, type ServedMethods, withServedCapabilities } from '../reading/methods.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { Seal } from '../seal.ts';
@@ -162,7 +162,8 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const isPlain =
         isCall && !isBatch && namesModernRevision(headers, request) && isLeftTo(backend, request);
       const method = message?.method;
-      const isServed = method === undefined || served.passes(method, 'client', 'modern');
+      const isServed =
+        method === undefined || (served.passes(method, 'client', 'modern') && isOfItsKind(message));
       const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??

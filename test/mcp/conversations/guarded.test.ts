@@ -79,6 +79,13 @@ describe('a guarded conversation', () => {
     ]);
   });
 
+  it('lets no request pass that comes without an id, as the steps before a server judge requests (FA-02, T-217)', async () => {
+    const { say, taken } = await open();
+    say('prompts/get', undefined, { name: 'secret' });
+    say('notifications/initialized', 1);
+    expect(taken).toEqual([]);
+  });
+
   it('lets pass what was opened by name, in both directions', async () => {
     const { say, serverSays, taken, heard } = await open({ 'x/run': [] });
     say('x/run', 1);
