@@ -163,7 +163,9 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
         isCall && !isBatch && namesModernRevision(headers, request) && isLeftTo(backend, request);
       const method = message?.method;
       const isServed =
-        method === undefined || (served.passes(method, 'client', 'modern') && isOfItsKind(message));
+        !message ||
+        method === undefined ||
+        (served.passes(method, 'client', 'modern') && isOfItsKind(message));
       const checked =
         (isPlain ? undefined : checkEnvelope(headers, posted)) ??
         (isServed || !request ? undefined : { status: 404, error: methodNotServed(request.method) }) ??
