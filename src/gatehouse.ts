@@ -21,7 +21,7 @@ import { composeEnteredCredentials } from './composition/entered-credentials.ts'
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
-import { composeLimits } from './composition/limits.ts';
+import { composeHeldBytes, composeLimits } from './composition/limits.ts';
 import { composeMcpEndpoint, type McpEndpointParts } from './composition/mcp-endpoint.ts';
 import { viewMcp } from './composition/mcp-view.ts';
 import { noteRoutesChange } from './composition/note-routes-change.ts';
@@ -156,7 +156,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
-  const parts: BackendParts = { issuer, rememberTools, logger };
+  const held = composeHeldBytes(settings.limits, metrics, logger);
+  const parts: BackendParts = { issuer, rememberTools, held, logger };
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),
@@ -250,6 +251,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       }),
     storage,
     sessionsInUse: createSessionsInUse(),
+    held,
     access: holdWhileWatched(accessWatch, bond.standing),
     upstreams: composeCallerApi({
       upstreams,

@@ -1,4 +1,5 @@
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
+import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, type NormalizedServer } from '../protected-server.ts';
@@ -40,6 +41,8 @@ export interface BackendParts {
   issuer: string;
   /** Gives where the tools of a route are remembered. */
   rememberTools: (route: string) => Memory;
+  /** Counts the bytes of answers while they are read; each backend has a count of its own without it. */
+  held?: HeldBytes | undefined;
   logger: Logger;
 }
 
@@ -49,14 +52,14 @@ export interface BackendParts {
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, rememberTools, logger }: BackendParts,
+  { issuer, rememberTools, held, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
-    { name, pins: rememberTools(broughtRoute), logger },
+    { name, pins: rememberTools(broughtRoute), held, logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -66,7 +69,7 @@ export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, rememberTools, logger } = parts;
+  const { issuer, rememberTools, held, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -86,7 +89,7 @@ export function wantRoutes(
         });
         const { policy, cache } = route;
         const pins = rememberTools(key);
-        const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });
+        const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, held, logger });
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
         return { server: { name, source: backend.source, ...completeScopes(route) }, backend, forms };
