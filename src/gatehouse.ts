@@ -17,6 +17,7 @@ import {
 } from './authorization-server/index.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
+import { composeDefinitionMemory } from './composition/definition-memory.ts';
 import { composeEnteredCredentials } from './composition/entered-credentials.ts';
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
@@ -39,7 +40,6 @@ import {
   type ServingOptions,
 } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
-import { composeToolMemory } from './composition/tool-memory.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
 import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
@@ -155,8 +155,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
 
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
-  const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
-  const parts: BackendParts = { issuer, rememberTools, logger };
+  const pinDefinitions = composeDefinitionMemory({ storage, auditTrail, metrics, logger, now });
+  const parts: BackendParts = { issuer, pinDefinitions, logger };
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),

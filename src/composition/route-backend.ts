@@ -1,6 +1,7 @@
 import {
   createAggregate,
   createGuards,
+  createMemberPinning,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
@@ -44,7 +45,7 @@ export interface RouteBackend {
 export interface RouteBackendParts {
   /** What people call the route. */
   name: string;
-  /** Where the definitions of its tools are remembered. */
+  /** Where its definitions are pinned. */
   pins: Memory;
   logger: Logger;
 }
@@ -89,17 +90,18 @@ function sharingOf({
   };
 }
 
-/** Composes one of several backends, with a breaker and a time limit of its own. */
+/** Composes one of several backends, with a breaker, a time limit and pinned instructions of its own. */
 function composeMember(
   wanted: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: Logging,
+  parts: Pick<RouteBackendParts, 'logger' | 'pins'>,
 ): GatewayBackend {
-  const { logger } = parts;
+  const { logger, pins } = parts;
   const backend = composeBackend(wanted, parts);
+  const pinning = createMemberPinning(wanted.key ?? wanted.name, { pins, policy, logger });
   const { list, breaker } = createGuards({ name: wanted.name, policy, logger, ...sharingOf(wanted) });
   return {
-    source: withSteps(backend.source, list, logger),
+    source: withSteps(backend.source, [...list, pinning], logger),
     status: () => ({ ...backend.status(), circuits: breaker.status() }),
     close: () => backend.close(),
   };

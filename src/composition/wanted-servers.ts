@@ -39,7 +39,7 @@ export interface BackendParts {
   /** The public URL. */
   issuer: string;
   /** Gives where the tools of a route are remembered. */
-  rememberTools: (route: string) => Memory;
+  pinDefinitions: (route: string) => Memory;
   logger: Logger;
 }
 
@@ -49,14 +49,14 @@ export interface BackendParts {
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, rememberTools, logger }: BackendParts,
+  { issuer, pinDefinitions, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
-    { name, pins: rememberTools(broughtRoute), logger },
+    { name, pins: pinDefinitions(broughtRoute), logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -66,7 +66,7 @@ export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, rememberTools, logger } = parts;
+  const { issuer, pinDefinitions, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -85,7 +85,7 @@ export function wantRoutes(
           return { key: of, place: at, name: called, options: backend, credentials: source, forms };
         });
         const { policy, cache } = route;
-        const pins = rememberTools(key);
+        const pins = pinDefinitions(key);
         const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };

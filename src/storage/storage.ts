@@ -4,6 +4,7 @@ import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore } from './backend-credentials.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
+import type { DefinitionPinStore } from './definition-pins.ts';
 import type { IdentityStore } from './identities.ts';
 import type { InvitationStore } from './invitations.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
@@ -11,7 +12,6 @@ import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
 import type { PasskeyStore } from './passkeys.ts';
 import type { SealedRows } from './sealed-rows.ts';
-import type { ToolPinStore } from './tool-pins.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
@@ -29,7 +29,7 @@ export interface Storage {
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
   sealedRows: SealedRows;
-  toolPins: ToolPinStore;
+  definitionPins: DefinitionPinStore;
   upstreams: UpstreamStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;

@@ -1,4 +1,5 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { internalError } from '../../mcp/json-rpc-errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Answer, Next, Passing, Step } from './step.ts';
@@ -36,6 +37,17 @@ export class Chain {
   /** Whether no step keeps what the server said of a change from clients. */
   mayTell(notification: Message): boolean {
     return this.#steps.every((step) => step.mayTell?.(notification) ?? true);
+  }
+
+  /** Returns what the server asks or tells its client as the client may read it; see {@link Step.relay}. */
+  relay(said: Message): Message | { refusal: JsonRpcError } {
+    let relayed = said;
+    for (const step of this.#steps) {
+      const by = step.relay?.(relayed) ?? relayed;
+      if ('refusal' in by) return by;
+      relayed = by;
+    }
+    return relayed;
   }
 
   /** Tells the steps what the server said. */

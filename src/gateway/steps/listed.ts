@@ -15,6 +15,9 @@ export const lists: ReadonlyMap<string, Listed> = new Map([
   ['resources/templates/list', { member: 'resourceTemplates', name: 'uriTemplate', kind: 'template' }],
 ]);
 
+/** Methods in whose results a server says what it is and how it is to be used. */
+export const introductions: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
+
 /** An entry of a list, whatever a server wrote into it. */
 export type Entry = Record<string, unknown>;
 
@@ -32,7 +35,7 @@ export function entriesOf(
 }
 
 /**
- * Gives the answer to a request with other entries, where it is a list.
+ * Gives the answer to a request with other entries, where it is a list. What is no list has none.
  * @param method the method of the request
  * @param change gives the entries instead of those the server listed
  */
@@ -42,7 +45,7 @@ export async function withEntries(
   change: (entries: Entry[], list: Listed) => Entry[] | Promise<Entry[]>,
 ): Promise<Answer> {
   const list = lists.get(method);
-  const entries = list && entriesOf(answer.result, list);
-  if (!answer.result || !list || !entries) return answer;
+  if (!answer.result || !list || answer.result[list.member] === undefined) return answer;
+  const entries = entriesOf(answer.result, list) ?? [];
   return { result: { ...answer.result, [list.member]: await change(entries, list) } };
 }

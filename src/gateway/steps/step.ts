@@ -41,6 +41,11 @@ export interface Step {
   answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
   /** Whether clients may hear what the server says of a change; they may where it does not decide it. */
   mayTell?(notification: Message): boolean;
+  /**
+   * Returns what the server asks or tells its client beside answers, as the client may read it; or the error that answers a
+   * question which the client may not read.
+   */
+  relay?(said: Message): Message | { refusal: JsonRpcError };
   /** Hears what the server says of changes: of its lists, or of a resource. */
   hear?(notification: Message, behind: object): void;
 }

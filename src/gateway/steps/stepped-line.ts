@@ -85,8 +85,13 @@ export class SteppedLine implements Transport {
       return done;
     }
     if (said.method !== undefined) this.#noteSign(said);
-    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return done;
-    return this.#front.send(message, options);
+    if (said.method === undefined) return this.#front.send(message, options);
+    if (said.id === undefined && !this.#chain.mayTell(said)) return done;
+    const relayed = this.#chain.relay(said);
+    if (!('refusal' in relayed)) return this.#front.send(relayed as JSONRPCMessage, options);
+    const { id } = said;
+    if (id !== undefined) this.onmessage?.({ jsonrpc: '2.0', id, error: relayed.refusal } as JSONRPCMessage);
+    return done;
   }
 
   /** The server closes the line: the front answers what still runs. */

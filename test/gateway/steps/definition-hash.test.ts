@@ -1,17 +1,24 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { hashDefinition } from '../../../src/gateway/steps/definition-hash.ts';
+import { hashDefinition, hashToolMembers } from '../../../src/gateway/steps/definition-hash.ts';
+import type { Entry } from '../../../src/gateway/steps/listed.ts';
 
 const tool = { name: 'a', description: 'b', inputSchema: { type: 'object', properties: { x: {}, y: {} } } };
 
+function hashOf(definition: Entry): string {
+  const hashed = hashDefinition(definition);
+  return hashed === 'too_large' ? hashed : hashed.hash;
+}
+
 describe('the hash of a definition', () => {
-  it('is the same whatever the order of members, and whatever is beside what a model acts on', () => {
+  it('is the same whatever the order of members, and whatever trace or progress token came with it', () => {
     const same = {
-      _meta: { build: 7 },
+      _meta: { traceparent: '00-1-2-01', tracestate: 'a=b', baggage: 'c=d', progressToken: 7 },
       inputSchema: { properties: { y: {}, x: {} }, type: 'object' },
       description: 'b',
       name: 'a',
     };
-    expect(hashDefinition(same).hash).toBe(hashDefinition(tool).hash);
+    expect(hashOf(same)).toBe(hashOf({ ...tool }));
   });
 
   it.each([
@@ -19,12 +26,37 @@ describe('the hash of a definition', () => {
     { ...tool, title: 'x' },
     { ...tool, inputSchema: { type: 'object', properties: { x: {} } } },
     { ...tool, annotations: { readOnlyHint: true } },
-  ])('is another where %j differs (T-160)', (other) => {
-    expect(hashDefinition(other).hash).not.toBe(hashDefinition(tool).hash);
+    { ...tool, outputSchema: {} },
+    { ...tool, icons: [{ src: 'https://example.com/a.png' }] },
+    { ...tool, execution: { taskSupport: 'required' } },
+    { ...tool, _meta: { ui: { resourceUri: 'ui://other' } } },
+    { ...tool, _meta: { 'openai/outputTemplate': 'ui://other' } },
+    { ...tool, _meta: {} },
+    { ...tool, arguments: [] },
+    { ...tool, anything: null },
+  ])('is another if %j differs (T-160, T-210)', (other) => {
+    expect(hashOf(other)).not.toBe(hashOf(tool));
   });
 
   it('comes with the definition, where it is not too long to look at', () => {
-    expect(hashDefinition(tool).definition).toContain('"description":"b"');
+    expect(hashDefinition(tool)).toMatchObject({ definition: expect.stringContaining('"description":"b"') });
     expect(hashDefinition({ name: 'a', description: 'x'.repeat(70_000) })).not.toHaveProperty('definition');
+  });
+
+  it('is not made of a definition over 262,144 characters or deeper than 64 (T-210)', () => {
+    expect(hashDefinition({ name: 'a', description: 'x'.repeat(262_145) })).toBe('too_large');
+    let schema: Entry = {};
+    for (let depth = 0; depth < 100_000; depth++) schema = { items: schema };
+    expect(hashDefinition({ name: 'a', inputSchema: schema })).toBe('too_large');
+  });
+
+  it('of the members of a tool that were pinned once is the one of that time, and never one of a whole definition (T-210)', () => {
+    const json = JSON.stringify({
+      description: 'b',
+      inputSchema: { properties: { x: {}, y: {} }, type: 'object' },
+      name: 'a',
+    });
+    expect(hashToolMembers({ ...tool, icons: [] })).toBe(createHash('sha256').update(json).digest('hex'));
+    expect(hashOf(tool)).not.toBe(hashToolMembers(tool));
   });
 });
