@@ -16,6 +16,7 @@ export type RefusalReason =
   | 'nested_too_deep'
   | 'too_many_values'
   | 'name_too_long'
+  | 'uri_unreadable'
   | 'not_a_message'
   | 'empty_batch'
   | 'batch_too_long'
@@ -105,6 +106,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 400,
     code: errorCodes.invalidParams,
     message: 'Invalid params: the method, name or URI is too long.',
+  },
+  uri_unreadable: {
+    status: 400,
+    code: errorCodes.invalidParams,
+    message: 'Invalid params: a URI is too long or encoded too often to be read. Write it plainly.',
   },
   not_a_message: {
     status: 400,

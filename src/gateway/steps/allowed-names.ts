@@ -1,4 +1,4 @@
-import { leadsElsewhere, uriSpellings } from '../../mcp/checks/uri-spellings.ts';
+import { createUriReader, foldedPatterns, type UriReader } from '../../mcp/checks/uri-spellings.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { askedFor, usingMethods } from './asked-for.ts';
 import { type Listed, lists, withEntries } from './listed.ts';
@@ -21,27 +21,21 @@ export interface AllowedNames {
 
 /**
  * Creates the step that knows nothing of what may not be used: it is not listed, using it is a name unknown, and nobody
- * hears that it changed. What is denied is so however its URI is spelt.
+ * hears that it changed. A URI may be used only if all its spellings may (T-212).
  */
 export function createAllowedNames({ tools, prompts, resources }: AllowedNames): Step {
-  const rules: Record<Listed['kind'], NameRules> = {
-    tool: tools,
-    prompt: prompts,
-    resource: resources,
-    template: resources,
+  const mayUseUri = uriMatcher(resources);
+  const matchers: Record<Listed['kind'], (name: string, readUri: UriReader) => boolean> = {
+    tool: nameMatcher(tools),
+    prompt: nameMatcher(prompts),
+    resource: mayUseUri,
+    template: mayUseUri,
   };
-  const matchers: Record<string, (name: string) => boolean> = Object.fromEntries(
-    Object.entries(rules).map(([kind, { allow, deny }]) => {
-      const [isAllowed, isDenied] = [namePatterns(allow), namePatterns(deny)];
-      if (kind !== 'resource') return [kind, (name) => isAllowed(name) && !isDenied(name)];
-      return [kind, (uri) => isAllowed(uri) && !leadsElsewhere(uri) && !uriSpellings(uri).some(isDenied)];
-    }),
-  );
   const isFree = [tools, prompts, resources].every(
     ({ allow, deny }) => allow.includes('*') && deny.length === 0,
   );
-  const mayUse = (kind: Listed['kind'], name: unknown): boolean =>
-    isFree || (typeof name === 'string' && matchers[kind]?.(name) === true);
+  const mayUse = (kind: Listed['kind'], name: unknown, readUri = createUriReader('message')): boolean =>
+    isFree || (typeof name === 'string' && matchers[kind](name, readUri));
 
   return {
     cares: (method) => !isFree && (lists.has(method) || usingMethods.has(method)),
@@ -49,12 +43,36 @@ export function createAllowedNames({ tools, prompts, resources }: AllowedNames):
       const asked = askedFor(request);
       if (!asked && usingMethods.has(request.method)) return unnamed;
       if (asked && !mayUse(asked.kind, asked.name)) return notFound(asked.kind, asked.name, passing);
-      return withEntries(request.method, await next(request), (entries, { kind, name }) =>
-        entries.filter((entry) => mayUse(kind, entry[name])),
-      );
+      return withEntries(request.method, await next(request), (entries, { kind, name }) => {
+        const readUri = createUriReader('list');
+        return entries.filter((entry) => mayUse(kind, entry[name], readUri));
+      });
     },
     mayTell: ({ method, params }) =>
       method !== 'notifications/resources/updated' || mayUse('resource', params?.uri),
+  };
+}
+
+function nameMatcher({ allow, deny }: NameRules): (name: string) => boolean {
+  const [isAllowed, isDenied] = [namePatterns(allow), namePatterns(deny)];
+  return (name) => isAllowed(name) && !isDenied(name);
+}
+
+/** What cannot be read within the bounds, and what leads elsewhere than it says, may not be used (T-149). */
+function uriMatcher(rules: NameRules): (uri: string, readUri: UriReader) => boolean {
+  const { allow, deny } = rules;
+  const asWritten = nameMatcher(rules);
+  const isAllowed = namePatterns(allow.flatMap((pattern) => foldedPatterns(pattern, 'with less')));
+  const isDenied = namePatterns(deny.flatMap((pattern) => foldedPatterns(pattern, 'as written')));
+  return (uri, readUri) => {
+    if (!asWritten(uri)) return false;
+    const reading = readUri(uri);
+    if (!reading || reading.leadsElsewhere) return false;
+    // Patterns such as `*/secret/*` say nothing of schemes, and look for a slash behind them.
+    return reading.folded.every((text) => {
+      const slashed = text.replace(':', ':/');
+      return (isAllowed(text) || isAllowed(slashed)) && !isDenied(text) && !isDenied(slashed);
+    });
   };
 }
 

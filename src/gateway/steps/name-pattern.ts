@@ -4,14 +4,16 @@
  * @returns whether a name fits one of them
  */
 export function namePatterns(patterns: readonly string[]): (name: string) => boolean {
-  const matchers = patterns.map(matcher);
-  return (name) => matchers.some((matches) => matches(name));
+  if (patterns.includes('*')) return () => true;
+  // Most patterns are whole names: however many there are, they cost one look-up.
+  const names = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const matchers = patterns.filter((pattern) => pattern.includes('*')).map(matcher);
+  return (name) => names.has(name) || matchers.some((matches) => matches(name));
 }
 
 function matcher(pattern: string): (name: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');
-  const end = rest.pop();
-  if (end === undefined) return (name) => name === pattern;
+  const end = rest.pop() ?? '';
   return (name) => {
     if (!name.startsWith(start) || !name.endsWith(end)) return false;
     let at = start.length;

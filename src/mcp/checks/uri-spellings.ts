@@ -1,148 +1,340 @@
+import { isUtf8 } from 'node:buffer';
+import { domainToUnicode } from 'node:url';
+
 /** Rounds of decoding that are looked through: a server may decode more than once. */
 const maxRounds = 4;
 
-const dotSegment = /(^|[/\\:])\.{1,2}($|[/\\?#])/;
+/** Longest URI that a guard reads, in characters. */
+const maxUriLength = 8192;
+
+/** Most characters that all readings of one URI have together. */
+const maxCharacters = 16_384;
+
+/** What a reading costs beside its length, in characters. */
+const perReading = 100;
 
 /**
- * Gives the ways in which a server may read a URI: as it stands, decoded, written as URLs are, without doubled slashes,
- * without user and port. Of one that {@link leadsElsewhere} they are not all.
- * @returns the first is the URI itself
+ * Most characters that the readings of all URIs have together, of a message and of a list. A plain URI counts an eighth of its
+ * length.
  */
-export function uriSpellings(uri: string): string[] {
-  const spellings = new Set([uri, ...decodingsOf(uri)]);
-  for (const spelling of [...spellings])
-    for (const href of readingsOf(spelling))
-      spellings
-        .add(href)
-        .add(href.replace(/([^:/])\/{2,}/g, '$1/'))
-        .add(href.replace(/(:\/{2,3})\/+/, '$1'));
-  return [...spellings];
+const maxCharactersOf = { message: 250_000, list: 1_000_000 };
+
+/** How servers may read one URI. */
+export interface UriReading {
+  /** The URI as URLs are written. */
+  href: string;
+  /**
+   * Everything that a server may take the URI for, folded: `note:secret/b/` for `note://SECRET//b`. The text ends with a
+   * slash before its query or end.
+   */
+  folded: readonly string[];
+  /** Whether it has `.` or `..` as a segment, maybe encoded, and so leads elsewhere than it says. */
+  leadsElsewhere: boolean;
 }
 
-/** Says whether a URI has `.` or `..` as a segment, maybe encoded, and so leads elsewhere than it says. */
-export function leadsElsewhere(uri: string): boolean {
-  for (const spelling of decodingsOf(uri)) if (dotSegment.test(spelling)) return true;
-  return false;
+/** Reads the URIs of one message or list, and stops reading when that costs too much. */
+export type UriReader = (uri: string) => UriReading | undefined;
+
+/**
+ * Creates the reader of the URIs of one message or list.
+ * @returns a function from a URI to its readings, or undefined for a URI that cannot be read within the bounds: a guard
+ *   refuses it
+ */
+export function createUriReader(of: keyof typeof maxCharactersOf): UriReader {
+  let left = maxCharactersOf[of];
+  return (uri) => {
+    if (left < 0) return undefined;
+    const { reading, characters } = plainReading(uri) ?? recentReading(uri);
+    left -= characters;
+    return reading;
+  };
+}
+
+interface Read {
+  reading: UriReading | undefined;
+  /** What the reading cost, in characters. */
+  characters: number;
 }
 
 /**
- * Gives where a URI may lead, however a server decodes it: dot segments followed, as in URLs and as in paths that begin with
- * the host, no slash doubled, the host alone looked at.
- * @returns URIs as {@link hrefOf} writes them; one for a URI that is written as URLs are, and names no user or port
+ * Host, segments and query of a URI that all servers read alike. Blanks, dots and escapes that mean nothing in URLs stand only
+ * within segments. Each part says by its first character what it is, so that nothing is tried twice.
  */
-export function uriTargets(uri: string): string[] {
-  const targets = new Set<string>();
-  for (const spelling of decodingsOf(uri))
-    for (const reading of [spelling, ...followedAsPath(spelling)])
-      for (const href of readingsOf(reading)) targets.add(href).add(hrefOf(href, toSingleSlashes));
-  return [...targets];
+const plain =
+  /^[a-z][a-z0-9+-]*:\/{0,3}(?:[\w~*{}+-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~!$&'()*+,={}-]+)*|(?<=^file:\/\/\/)[A-Za-z]:)(?:\/[\w~:@!$&'()*+,={}-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~:@!$&'()*+,={}-]+)*)*\/?(?:[?#][\w~:!$&'()*+,={}?.-]*)?$/;
+
+function plainReading(uri: string): Read | undefined {
+  if (
+    uri.length > maxUriLength ||
+    !plain.test(uri) ||
+    uri.includes('xn--') ||
+    uri.startsWith('file://localhost')
+  )
+    return undefined;
+  const colon = uri.indexOf(':');
+  let from = colon + 1;
+  while (uri[from] === '/') from++;
+  const query = uri.search(/[?#]/);
+  const path = query === -1 ? uri.slice(from) : uri.slice(from, query);
+  const rest = query === -1 ? '' : uri.slice(query);
+  const slash = path.indexOf('/');
+  const host = slash === -1 ? path : path.slice(0, slash);
+  const behind = slash === -1 ? '' : path.slice(slash);
+  const folded = `${uri.slice(0, colon + 1)}${host.toLowerCase()}${behind}${behind.endsWith('/') ? '' : '/'}${rest}`;
+  const reading: UriReading = {
+    href: writtenAsIs.test(uri) ? uri : hrefOf(uri),
+    folded: uri.includes('%') ? [folded, decodeURIComponent(folded)] : [folded],
+    leadsElsewhere: false,
+  };
+  return { reading, characters: 10 + (uri.length >> 3) };
+}
+
+/** Of a plain URI: it is written as URLs are, as nothing is known of its scheme. */
+const writtenAsIs = /^(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9-]*:[^{} ]*$/;
+
+/** Most readings that are remembered: as many as a batch has messages, which several guards look at one after the other. */
+const maxRecent = 128;
+const recent = new Map<string, Read>();
+
+function recentReading(uri: string): Read {
+  const known = recent.get(uri);
+  if (known) return known;
+  const read = readOf(uri);
+  recent.set(uri, read);
+  const [oldest] = recent.keys();
+  if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest);
+  return read;
+}
+
+function readOf(uri: string): Read {
+  if (uri.length > maxUriLength) return { reading: undefined, characters: 0 };
+  const folds = foldsOf(uri);
+  const { texts, leadsElsewhere, characters } = folds;
+  if (!folds.isWhole) return { reading: undefined, characters };
+  return { reading: { href: hrefOf(uri), folded: [...texts.keys()], leadsElsewhere }, characters };
 }
 
 /**
- * Where dot segments lead if what stands behind the scheme is a path: from `notes://public/../secret` to `notes://secret`.
- * Some take `?` and `#` for parts of it, and some a doubled slash for one.
+ * Folds the beginning of URIs that a rule names, as {@link UriReading.folded} has them.
+ * @returns each spelling of the beginning, without a slash at its end that the rule does not have
  */
-function followedAsPath(uri: string): string[] {
-  return [...new Set([keyedUri(uri), wholeUri(uri)].flatMap(({ own, key }) => followedIn(own).map(key)))];
+export function foldedBeginnings(beginning: string): string[] {
+  // With something behind it: a dot is left out at the end of a segment, and stays within one.
+  const longer = `${beginning}${something}`;
+  const folded = [longer, hrefOf(longer)].flatMap((uri) => wholeTexts(uri, 'as written'));
+  return [...new Set(folded.map((text) => withoutEnd(withoutEnd(text, '/'), something)))];
 }
 
-function followedIn(uri: string): string[] {
-  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]+:[/\\]*)([^?#]*)(.*)$/s.exec(uri) ?? [];
-  if (!dotSegment.test(path + rest)) return [];
-  return [path, path + rest].flatMap((read) => {
+/**
+ * Folds a pattern of URIs, in which `*` stands for any characters.
+ * @param extent `as written`, or `with less`: what a server reads that looks at the host alone is a spelling, too
+ */
+export function foldedPatterns(pattern: string, extent: 'as written' | 'with less'): string[] {
+  const folded = [pattern, hrefOf(pattern)].flatMap((uri) => wholeTexts(uri, extent));
+  return [...new Set(folded.map((text) => (pattern.endsWith('*') ? text.replace(/\*\/$/, '*') : text)))];
+}
+
+const something = 'x9q7x';
+
+function withoutEnd(text: string, end: string): string {
+  return text.endsWith(end) ? text.slice(0, -end.length) : text;
+}
+
+function wholeTexts(uri: string, extent: 'as written' | 'with less'): string[] {
+  const { texts } = foldsOf(uri, Number.POSITIVE_INFINITY);
+  return [...texts].filter(([, isLess]) => extent === 'with less' || !isLess).map(([text]) => text);
+}
+
+interface Folds {
+  /** Folded text -> whether it leaves out the user or port of the URI. */
+  texts: Map<string, boolean>;
+  leadsElsewhere: boolean;
+  characters: number;
+  /** Whether all readings are there. */
+  isWhole: boolean;
+}
+
+/** @param most characters that are read */
+function foldsOf(uri: string, most = maxCharacters): Folds {
+  const folds: Folds = { texts: new Map(), leadsElsewhere: false, characters: 0, isWhole: false };
+  let current = uri.toWellFormed();
+  for (let round = 0; round < maxRounds; round++) {
+    const visible = current.replace(invisible, '').trim();
+    const isAscii = asciiOnly.test(visible);
+    folds.characters += isAscii ? 0 : visible.length * 2;
+    if (folds.characters > most) return folds;
+    const composed = isAscii ? visible : visible.normalize('NFKC').replaceAll('\u3002', '.');
+    for (const text of new Set([composed, visible])) if (!addFolds(text, folds, most)) return folds;
+    const next = decoded(composed);
+    if (next === composed) return { ...folds, isWhole: true };
+    current = next;
+  }
+  return folds;
+}
+
+const asciiOnly = /^\p{ASCII}*$/u;
+
+/** Characters that nobody sees, and that parsers of URLs leave out in part. */
+const invisible = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Dot segments, also for servers that leave out blanks and path parameters. */
+const dotSegment = /(?:^|[/\\])\s*\.{1,2}\s*(?:$|[/\\;?#])/;
+
+interface Parts {
+  /** In lower case, with its colon; `''` where there is none. */
+  scheme: string;
+  path: string;
+  /** Query and fragment. */
+  rest: string;
+}
+
+function partsOf(uri: string): Parts {
+  const [, scheme = '', path = '', rest = ''] = /^([^:/\\?#]*:)?([^?#]*)(.*)$/s.exec(uri) ?? [];
+  return { scheme: scheme.toLowerCase().replace(/\s/g, ''), path, rest };
+}
+
+/** @returns false if there is more to read than may be read */
+function addFolds(text: string, folds: Folds, most: number): boolean {
+  for (const [at, parts] of withoutUser(partsOf(text)).entries()) {
+    const isLess = at > 0;
+    for (const [segments, rest] of waysOf(parts, folds)) {
+      folds.characters += text.length + perReading;
+      if (folds.characters > most) return false;
+      addFold(parts, segments, rest, isLess, folds.texts);
+    }
+  }
+  return true;
+}
+
+/** `note://pub\@secret` is a path to some, and to others a user `pub\` at the host `secret`. */
+function withoutUser(parts: Parts): Parts[] {
+  const [, slashes = '', user = '', behind = ''] = /^(\/+)([^/]*@)(.*)$/s.exec(parts.path) ?? [];
+  return /[\\;]/.test(user) ? [parts, { ...parts, path: slashes + behind }] : [parts];
+}
+
+/** The ways in which servers follow dot segments; most URIs have none. */
+function* waysOf({ path, rest }: Parts, folds: Folds): Generator<[segments: string[], rest: string]> {
+  const inRest = dotSegment.test(rest);
+  if (!inRest && !dotSegment.test(path)) {
+    yield [path.split(/[/\\]+/), rest];
+    return;
+  }
+  folds.leadsElsewhere = true;
+  // Some take a query or fragment for a part of the path, and some a doubled slash for one.
+  for (const [read, behind] of rest === ''
+    ? [[path, rest] as const]
+    : ([
+        [path, rest],
+        [path + rest, ''],
+      ] as const)) {
     const segments = read.split(/[/\\]/);
-    const behind = read === path ? rest : '';
-    const filled = segments.filter((segment) => segment !== '');
-    return [segments, filled].map((some) => scheme + followed(some).join('/') + behind);
-  });
+    for (const some of [segments, segments.filter((segment) => segment !== '')])
+      for (const isLenient of [false, true])
+        for (const keepsHost of [false, true]) yield [followed(some, isLenient, keepsHost), behind];
+  }
 }
 
-function followed(segments: readonly string[]): string[] {
+/**
+ * @param isLenient blanks and path parameters are left out before dots are looked for
+ * @param keepsHost `..` does not lead out of the host
+ */
+function followed(segments: readonly string[], isLenient: boolean, keepsHost: boolean): string[] {
   const path: string[] = [];
-  for (const segment of segments)
-    if (segment === '..') path.pop();
-    else if (segment !== '.') path.push(segment);
+  let filled = 0;
+  for (const segment of segments) {
+    const name = isLenient ? withoutParameters(segment).trim() : segment;
+    if (name === '..') {
+      if (keepsHost && filled === 1 && path.at(-1) !== '') continue;
+      if (path.pop()) filled--;
+    } else if (name !== '.') {
+      path.push(segment);
+      if (segment !== '') filled++;
+    }
+  }
   return path;
 }
 
-/**
- * Writes a URI as URLs are. Where several backends are one, the key of each stays where it stands.
- * @param change is made to the URL before it is written
- */
-export function hrefOf(uri: string, change?: (url: URL) => void): string {
-  const { key, own } = keyedUri(uri);
-  const url = URL.parse(own);
-  if (url === null) return uri;
-  change?.(url);
-  return key(url.href);
+function withoutParameters(segment: string): string {
+  const at = segment.indexOf(';');
+  return at === -1 ? segment : segment.slice(0, at);
 }
 
-interface KeyedUri {
-  own: string;
-  /** Puts what was taken off before another URI. */
-  key: (own: string) => string;
+/** What is left of a segment at a server that leaves out path parameters, blanks and final dots. */
+function bareName(segment: string): string {
+  const name = withoutParameters(segment).trim();
+  let end = name.length;
+  while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end--;
+  return name.slice(0, end);
 }
 
-/** A URI of which nothing is a key, as where there is one server. */
-const wholeUri = (uri: string): KeyedUri => ({ own: uri, key: (own) => own });
+const mayBeLonger = /;|[.\s]$|^\s/;
 
-/**
- * Takes the key of one of several backends off a URI: `files+file:///x` and `ui://files+x` are `file:///x` and `ui://x`.
- */
-function keyedUri(uri: string): KeyedUri {
-  const [, ui = '', key = '', rest = ''] = /^(ui:\/\/)?([a-z][a-z0-9-]*\+)(.*)$/s.exec(uri) ?? [];
-  if (key === '') return wholeUri(uri);
-  return { own: ui + rest, key: (own) => ui + key + own.slice(ui.length) };
-}
+function addFold(
+  { scheme, path }: Parts,
+  segments: readonly string[],
+  rest: string,
+  isLess: boolean,
+  texts: Map<string, boolean>,
+): void {
+  const names = segments.map((name) => (mayBeLonger.test(name) ? bareName(name) : name)).filter(Boolean);
+  const hasHost = path.startsWith('/') || path.startsWith('\\');
+  const host = foldedHost(names[0] ?? '', scheme);
+  const tail = names.slice(1).join('/');
+  if (scheme === 'file:' && hasHost && host === 'localhost') add(names.length > 1 ? tail : '', isLess);
+  else add(tail === '' ? host : `${host}/${tail}`, isLess);
+  if (!hasHost || scheme === 'file:') return;
+  for (const alone of hostsAlone(host, scheme)) add(tail === '' ? alone : `${alone}/${tail}`, true);
 
-function toSingleSlashes(url: URL): void {
-  if (url.pathname.includes('//')) url.pathname = url.pathname.replace(/\/{2,}/g, '/');
-}
-
-/** A URI as URLs are written, and what a server sees of it that looks at the host alone: most often the same. */
-function readingsOf(uri: string): Set<string> {
-  return new Set([hrefOf(uri), hrefOf(uri, toHostAlone), ...hostAloneOfApp(uri)]);
-}
-
-/** What looks like a key in a URI of an app is a part of its user, where there is one server. */
-function hostAloneOfApp(uri: string): string[] {
-  const url = uri.startsWith('ui://') ? URL.parse(uri) : null;
-  if (url === null || !url.username.includes('+')) return [];
-  toHostAlone(url);
-  return [url.href];
+  function add(folded: string, leavesOut: boolean): void {
+    const text = folded === '' ? scheme + rest : `${scheme}${folded}/${rest}`;
+    texts.set(text, leavesOut && (texts.get(text) ?? true));
+  }
 }
 
 /** Schemes of which every server knows that a port is another server. */
-const schemesWithPorts: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:']);
+const ports: Readonly<Record<string, string>> = { http: ':80', https: ':443', ws: ':80', wss: ':443' };
 
-/** What is left for a server that looks at the host alone: `notes://user@secret:80/` is `notes://secret/` to it. */
-function toHostAlone(url: URL): void {
-  if (url.username !== '') url.username = '';
-  if (url.password !== '') url.password = '';
-  if (url.port !== '' && !schemesWithPorts.has(url.protocol)) url.port = '';
+function portOf(scheme: string): string | undefined {
+  return ports[scheme.slice(scheme.lastIndexOf('+') + 1, -1)];
 }
 
-/** Tabs and line ends are none to whoever parses URLs. */
-function decodingsOf(uri: string): Set<string> {
-  const decodings = new Set<string>();
-  let current = uri.replace(/[\t\r\n]/g, '').trim();
-  for (let round = 0; round < maxRounds && !decodings.has(current); round++) {
-    decodings.add(current);
-    if (!current.includes('%')) break;
-    current = decoded(current);
-  }
-  return decodings;
+function foldedHost(name: string, scheme: string): string {
+  const ownPort = portOf(scheme);
+  const host = ownPort && name.endsWith(ownPort) ? bareName(name.slice(0, -ownPort.length)) : name;
+  const folded = asciiOnly.test(host) ? host.toLowerCase() : host.toUpperCase().toLowerCase();
+  return folded.includes('xn--') ? domainToUnicode(folded) || folded : folded;
+}
+
+/** What is left for a server that looks at the host alone: `user@secret:80` is `secret` to it. */
+function hostsAlone(host: string, scheme: string): string[] {
+  const at = host.lastIndexOf('@');
+  const named = host.slice(at + 1);
+  const alone = bareName(portOf(scheme) ? named : named.replace(/:\d*$/, ''));
+  if (alone === host) return [];
+  // What looks like the key of one of several backends is a part of the user, where there is one server.
+  const [key] = (at > 0 && /^[a-z][a-z0-9-]*\+/.exec(host)) || [];
+  return key === undefined ? [alone] : [key + alone, alone];
+}
+
+/** Writes a URI as URLs are. Where several backends are one, the key of each stays where it stands. */
+export function hrefOf(uri: string): string {
+  const [, ui = '', key = '', rest = ''] = /^(ui:\/\/)?([a-z][a-z0-9-]*\+)(.*)$/s.exec(uri) ?? [];
+  if (key === '') return URL.parse(uri)?.href ?? uri;
+  const href = URL.parse(ui + rest)?.href;
+  return href === undefined ? uri : ui + key + href.slice(ui.length);
 }
 
 /** Bytes that are no UTF-8 stay; those of ASCII are decoded whatever stands beside them. */
 function decoded(uri: string): string {
-  return uri
-    .replace(/%[0-7][0-9a-f]/gi, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)))
-    .replace(/(?:%[89a-f][0-9a-f])+/gi, (bytes) => {
-      try {
-        return decodeURIComponent(bytes);
-      } catch {
-        return bytes;
-      }
-    });
+  if (!uri.includes('%')) return uri;
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri
+      .replace(/%[0-7][0-9a-f]/gi, (byte) => String.fromCharCode(Number.parseInt(byte.slice(1), 16)))
+      .replace(/(?:%[89a-f][0-9a-f])+/gi, (escaped) => {
+        const bytes = Buffer.from(escaped.replaceAll('%', ''), 'hex');
+        return isUtf8(bytes) ? bytes.toString() : escaped;
+      });
+  }
 }

@@ -5,10 +5,10 @@ import type { McpLike } from '../server-source.ts';
 import { createRuleTable, type RuleTable } from './rule-table.ts';
 import type { OperationScopes } from './scope-rules.ts';
 
-/** What was declared for a server, and the table made of it. */
+/** What was declared for a server, and the table made of it when it was first asked. */
 interface Declared {
   scopes: Required<OperationScopes>;
-  table: RuleTable;
+  table?: RuleTable;
 }
 
 /** By server object, so that a declaration lives as long as its server. */
@@ -32,7 +32,7 @@ export function declareScopes<Server extends McpLike>(server: Server, declared: 
     prompts: { ...before?.prompts, ...declared.prompts },
     resources: { ...before?.resources, ...declared.resources },
   };
-  declarations.set(server, { scopes, table: createRuleTable(scopes) });
+  declarations.set(server, { scopes });
   return server;
 }
 
@@ -70,10 +70,25 @@ export function scopesDeclaredFor(server: McpLike): string[] {
  * Gives the scopes declared for a server, on the object itself or on the `Server` inside an `McpServer`.
  */
 export function declaredScopes(server: McpLike): RuleTable | undefined {
-  const outer = declarations.get(server)?.table;
+  const outer = tableOf(declarations.get(server));
   const innermost = innerServer(server);
-  const inner = innermost && declarations.get(innermost)?.table;
-  return outer && inner ? (operation) => outer(operation) ?? inner(operation) : (outer ?? inner);
+  const inner = innermost && tableOf(declarations.get(innermost));
+  return outer && inner ? (...asked) => outer(...asked) ?? inner(...asked) : (outer ?? inner);
+}
+
+/** A server may have its scopes declared one by one: a table for each would be made of all before it. */
+function tableOf(declared: Declared | undefined): RuleTable | undefined {
+  if (!declared) return undefined;
+  declared.table ??= createRuleTable(declared.scopes);
+  return declared.table;
+}
+
+/** Whether scopes were declared for resources of a server. */
+export function declaresResources(server: McpLike): boolean {
+  const inner = innerServer(server);
+  return [declarations.get(server), inner && declarations.get(inner)].some(
+    (declared) => declared !== undefined && Object.keys(declared.scopes.resources).length > 0,
+  );
 }
 
 function innerServer(server: McpLike): object | undefined {

@@ -28,11 +28,18 @@ const lists = new Map<string, { member: string; kind: Operation['kind']; name: s
 /**
  * Creates the filter that leaves in lists what the caller's scopes suffice for. A cursor stays, so a page may be short;
  * and what was filtered for one caller is no longer for public caches. A server's rule that takes time to decide hides
- * nothing, as the call itself is refused; one that throws hides its entry.
+ * nothing, as the call itself is refused; one that throws hides its entry, and so does a URI that cannot be read within the bounds.
+ * @param judge begins a list
  */
-export function createListFilter(needed: NeededScopes): FilterResult {
-  const isGranted = (operation: Operation, authInfo: AuthInfo, server?: McpLike): boolean => {
-    if (missingScopes(authInfo.scopes, needed(operation, server)).length > 0) return false;
+export function createListFilter(judge: () => NeededScopes): FilterResult {
+  const isGranted = (
+    needed: NeededScopes,
+    operation: Operation,
+    authInfo: AuthInfo,
+    server?: McpLike,
+  ): boolean => {
+    const scopes = needed(operation, server);
+    if (!scopes || missingScopes(authInfo.scopes, scopes).length > 0) return false;
     if (!server) return true;
     try {
       const sdkAuthInfo = toSdkAuthInfo(authInfo);
@@ -48,8 +55,9 @@ export function createListFilter(needed: NeededScopes): FilterResult {
     const list = lists.get(method);
     const entries = list && result[list.member];
     if (!list || !Array.isArray(entries)) return result;
+    const needed = judge();
     const shown = entries.filter((entry: Record<string, unknown>) =>
-      isGranted(operationOn(list.kind, String(entry[list.name])), authInfo, server),
+      isGranted(needed, operationOn(list.kind, String(entry[list.name])), authInfo, server),
     );
     const cacheScope = result.cacheScope === 'public' ? { cacheScope: 'private' } : {};
     return { ...result, [list.member]: shown, ...cacheScope };

@@ -2,11 +2,11 @@ import type { ScopeChallenge } from '@modelcontextprotocol/server';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { scopeUnion } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
-import { type Messages, maxNameLength } from '../checks/messages.ts';
-import { hrefOf, uriTargets } from '../checks/uri-spellings.ts';
+import type { Messages } from '../checks/messages.ts';
+import { createUriReader, type UriReader } from '../checks/uri-spellings.ts';
 import type { Refusal } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
-import { declaredScopes } from './declared-scopes.ts';
+import { declaredScopes, declaresResources } from './declared-scopes.ts';
 import { createScopeHierarchy } from './implied-scopes.ts';
 import { refuseForScopes } from './insufficient-scope.ts';
 import { createListFilter, type FilterResult } from './list-filter.ts';
@@ -21,7 +21,8 @@ export interface ScopeGate {
   effective(authInfo: AuthInfo): AuthInfo;
   /**
    * Judges messages before a server gets any of them: by the rules, and by what the server declares itself. The
-   * refusal names all scopes the refused messages need, held ones included, in one go (A8-04, T-102).
+   * refusal names all scopes the refused messages need, held ones included, in one go (A8-04, T-102). A URI that cannot be
+   * read within the bounds is refused, if there are rules for resources (T-204).
    * @param server the one that will answer; without it only the rules count
    * @throws what the server's own rules throw; nothing of the messages may reach it then
    */
@@ -33,7 +34,7 @@ export interface ScopeGate {
   /**
    * Gives all scopes an operation needs, by the rules and by what the server declares itself.
    * @param caller for whom the server's own rules are asked; whatever scopes it has do not count
-   * @throws what the server's own rules throw
+   * @throws what the server's own rules throw; RangeError for a URI that cannot be read within the bounds
    */
   neededBy(operation: Operation, caller: AuthInfo, server?: McpLike): Promise<readonly string[]>;
   /** Takes out of a list what the caller may not use, where the rules say so. */
@@ -50,27 +51,41 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
   const table = createRuleTable(rules);
   const hierarchy = createScopeHierarchy(implies);
 
-  const neededAsNamed: NeededScopes = (operation, server) => {
-    const byRule = table(operation);
-    const beside = server && declaredScopes(server)?.(operation);
+  const neededAsNamed = (
+    operation: Pick<Operation, 'kind' | 'name'>,
+    server?: McpLike,
+    isFolded?: boolean,
+  ): readonly string[] => {
+    const byRule = table(operation, isFolded);
+    const beside = server && declaredScopes(server)?.(operation, isFolded);
     return byRule && beside ? scopeUnion(byRule, beside) : (byRule ?? beside ?? otherwise);
   };
-  /** A resource needs what everything does to which its URI may lead (T-110). */
-  const needed: NeededScopes = (operation, server) => {
-    const { kind, name } = operation;
-    if (kind !== 'resource') return neededAsNamed(operation, server);
-    // Where it is to be listened to or completed; no request may name one that long.
-    if (name.length > maxNameLength) {
-      const asNamed = neededAsNamed({ ...operation, name: hrefOf(name) }, server);
-      return scopeUnion(otherwise, ...Object.values(rules.resources ?? {}), asNamed);
-    }
-    const targets = uriTargets(name);
-    return scopeUnion(...targets.map((target) => neededAsNamed({ ...operation, name: target }, server)));
-  };
-  const lacking = (operations: readonly Operation[], authInfo: AuthInfo, server?: McpLike): string[] => {
+  const hasOwnRules = Object.keys(rules.resources ?? {}).length > 0;
+  const hasResourceRules = (server?: McpLike): boolean =>
+    hasOwnRules || (server !== undefined && declaresResources(server));
+  /** A resource needs what everything does to which its URI may lead (T-110, T-212). */
+  const neededWith =
+    (readUri: UriReader): NeededScopes =>
+    (operation, server) => {
+      const { kind, name } = operation;
+      if (kind !== 'resource') return neededAsNamed(operation, server);
+      if (!hasResourceRules(server)) return otherwise;
+      const reading = readUri(name);
+      if (!reading) return undefined;
+      const written = neededAsNamed({ kind, name: reading.href }, server);
+      const folded = reading.folded.map((text) => neededAsNamed({ kind, name: text }, server, true));
+      return scopeUnion(written, ...folded);
+    };
+  const lacking = (
+    operations: readonly Operation[],
+    authInfo: AuthInfo,
+    server?: McpLike,
+  ): string[] | undefined => {
+    const needed = neededWith(createUriReader('message'));
     const refused: (readonly string[])[] = [];
     for (const operation of operations) {
       const scopes = needed(operation, server);
+      if (!scopes) return undefined;
       if (!scopes.every((scope) => authInfo.scopes.includes(scope))) refused.push(scopes);
     }
     return refused.length === 0 ? [] : scopeUnion(...refused);
@@ -87,6 +102,7 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
         first && messages.list.length === 1 ? operationsOf(first) : messages.list.flatMap(operationsOf);
       if (operations.length === 0) return undefined;
       const scopes = lacking(operations, authInfo, server);
+      if (!scopes) return refuseUnreadable(messages);
       const conclude = (answers: readonly (ScopeChallenge | undefined)[]): Refusal | undefined => {
         if (scopes.length === 0 && answers.every((answer) => answer === undefined)) return undefined;
         const challenges = answers.filter((answer) => answer !== undefined);
@@ -103,12 +119,20 @@ export function createScopeGate(rules: ScopeRules, resourceMetadataUrl: string):
         : conclude(answers as (ScopeChallenge | undefined)[]);
     },
     async neededBy(operation, caller, server) {
-      const scopes = needed(operation, server);
+      const scopes = neededWith(createUriReader('message'))(operation, server);
+      if (!scopes) throw new RangeError('The URI cannot be read within the bounds.');
       if (!server) return scopes;
       const nobody = toSdkAuthInfo({ ...caller, scopes: [] });
       const challenge = await findScopeChallenge(server, operation.request, nobody);
       return challenge ? scopeUnion(scopes, challenge.scopes) : scopes;
     },
-    filterResult: lists === 'granted' ? createListFilter(needed) : (_method, result) => result,
+    filterResult:
+      lists === 'granted'
+        ? createListFilter(() => neededWith(createUriReader('list')))
+        : (_method, result) => result,
   };
+}
+
+function refuseUnreadable({ isBatch, requests: [first] }: Messages): Refusal {
+  return { reason: 'uri_unreadable', ...(first && !isBatch && { id: first.id }) };
 }

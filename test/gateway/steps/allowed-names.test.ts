@@ -81,7 +81,7 @@ describe('prompts and resources that may be used', () => {
   });
 });
 
-it('what is denied is so however it is spelt, and nobody hears of it', async () => {
+it('what is denied is so however it is spelt, and nobody hears of it (FA-09, T-212)', async () => {
   const rules = {
     tools: all,
     prompts: all,
@@ -96,6 +96,16 @@ it('what is denied is so however it is spelt, and nobody hears of it', async () 
     'file:///x/../secret/1',
     'notes://user@secret/1',
     'notes://secret:80/1',
+    'notes://SECRET/1',
+    'notes:///secret/1',
+    'notes:////secret/1',
+    'notes:\\\\secret\\1',
+    'notes:secret/1',
+    'notes://secret./1',
+    'notes://secret;v=1/1',
+    'notes://open/..;/secret/1',
+    'notes://ſecret/1',
+    'notes://%25252573ecret/1',
   ])
     expect((await ask('resources/read', { uri })).error?.code).toBe(-32002);
   expect((await ask('resources/read', { uri: 'file:///my docs/1' })).result).toBeDefined();
@@ -104,6 +114,45 @@ it('what is denied is so however it is spelt, and nobody hears of it', async () 
   await ask('resources/read', { uri: 'file:///open/1' });
   const told = heard.filter(({ method }) => method === 'notifications/resources/updated');
   expect(told.map(({ params }) => params?.uri)).toEqual(['file:///open/1']);
+});
+
+describe('a pattern of resources', () => {
+  const code = async (resources: { allow: string[]; deny: string[] }, method: string, params: object) => {
+    const { talk } = stepped([createAllowedNames({ tools: all, prompts: all, resources })], answers, 'each');
+    return (await (await talk()).ask(method, { ...params })).error?.code;
+  };
+  const reads = (allow: string[], deny: string[], uri: string) =>
+    code({ allow, deny }, 'resources/read', { uri });
+
+  it('that allows does so only if every reading of the URI is allowed (FA-09)', async () => {
+    expect(await reads(['a://pub*'], [], 'a://pub@secret/1')).toBe(-32002);
+    expect(await reads(['a://pub/*'], [], 'a://pub/%252e%252e/secret')).toBe(-32002);
+    for (const [allow, uri] of [
+      ['pg://db:5432/*', 'pg://db:5432/t'],
+      ['file:///My Files/*', 'file:///My Files/a%20b.txt'],
+      ['*.md', 'a://b/c.md'],
+      ['a://*', 'a://b/c?d=e.f'],
+      ['*/open/*', 'file:///open/a'],
+      ['A://B/*', 'A://B/c'],
+    ] as const)
+      expect(await reads([allow], [], uri), uri).toBeUndefined();
+  });
+
+  it('that denies does so for other spellings of a name at the end, and without a scheme (FA-09)', async () => {
+    expect(await reads(['*'], ['*.env'], 'a://b/.env;v=1')).toBe(-32002);
+    expect(await reads(['*'], ['*.env'], 'a://b/.env.')).toBe(-32002);
+    expect(await reads(['*'], ['*/secret/*'], 'NOTE:s%65cret/b')).toBe(-32002);
+    expect(await reads(['*'], ['note://secret'], 'note:///SECRET/')).toBe(-32002);
+    expect(await reads(['*'], ['pg://db:5432/*'], 'pg://db:5433/t')).toBeUndefined();
+  });
+
+  it('that denies holds for templates as well (FA-09, T-212)', async () => {
+    const rules = { allow: ['*'], deny: ['note://secret/*'] };
+    const complete = (uri: string) =>
+      code(rules, 'completion/complete', { ref: { type: 'ref/resource', uri } });
+    expect(await complete('note:///SECRET/{id}')).toBe(-32002);
+    expect(await complete('note://open/{+path}')).toBeUndefined();
+  });
 });
 
 it('what everything is allowed of costs nothing', () => {

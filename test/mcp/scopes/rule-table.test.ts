@@ -60,6 +60,19 @@ describe('the table of scope rules', () => {
     expect(rules(operationOn('resource', 'file:///Mystery'))).toBeUndefined();
   });
 
+  it('finds the longest of 10,000 beginnings that lie within one another', () => {
+    const resources = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, at) => [`notes://${'a/'.repeat(at % 50)}${at}/`, [`s${at}`]]),
+    );
+    const rules = createRuleTable({
+      resources: { ...resources, 'notes://': ['all'], 'notes://a/a/': ['deep'] },
+    });
+    expect(rules(operationOn('resource', 'notes://a/a/2552x'))).toEqual(['deep']);
+    expect(rules(operationOn('resource', 'notes://a/a/a/a/a/9905/x'))).toEqual(['s9905']);
+    expect(rules(operationOn('resource', 'notes://zzz'))).toEqual(['all']);
+    expect(rules(operationOn('resource', 'note://zzz'))).toBeUndefined();
+  });
+
   it('without rules has none', () => {
     expect(createRuleTable({})(operationOn('resource', 'notes://1'))).toBeUndefined();
     expect(createRuleTable({})(operationOn('tool', 'move'))).toBeUndefined();

@@ -129,14 +129,37 @@ describe('the scope gate in front of resources', () => {
     ['notes://pub%40secret:80/1', ['admin']],
     ['notes://pub@else/1', ['rest']],
     ['https://pub:8443/1', ['rest']],
-  ])('asks for what %s needs at a server that looks at the host alone, too (T-110)', async (uri, scopes) => {
+    ['notes://SECRET/1', ['rest', 'admin']],
+    ['notes:///secret/1', ['rest', 'admin']],
+    ['notes:////secret/1', ['rest', 'admin']],
+    ['notes:secret/1', ['rest', 'admin']],
+    ['notes:\\\\secret\\1', ['rest', 'admin']],
+    ['notes://secret./1', ['rest', 'admin']],
+    ['notes://secret;v=1/1', ['rest', 'admin']],
+    ['notes://secret', ['rest', 'admin']],
+    ['notes://pub/..;/secret/1', ['admin']],
+    ['notes://pub／../secret/1', ['admin']],
+  ])('asks for what %s needs however a server reads its host (FA-09, T-212, T-110)', async (uri, scopes) => {
     expect(await needed(uri, notes)).toEqual(scopes);
   });
 
-  it('asks for what any resource needs where a URI is too long to look through', async () => {
+  const refusalOf = async (value: unknown, given = files) =>
+    (await createScopeGate(given, url).check(read(value), authInfoWith('srv', 'admin', 'rest')))?.reason;
+
+  it('refuses a URI that cannot be read within the bounds, whatever scopes the caller has (FA-09, FA-04)', async () => {
+    for (const uri of ['file:///%2525252570ub', `file:///pub/${'../'.repeat(1000)}`])
+      expect(await refusalOf(message('resources/read', { uri }))).toBe('uri_unreadable');
     const notifications = { resourceSubscriptions: [`file:///pub/${'a'.repeat(10_000)}`] };
-    const scopes = await asked(message('subscriptions/listen', { notifications }), ['none'], files);
-    expect(scopes?.toSorted()).toEqual(['admin', 'rest', 'srv']);
+    expect(await refusalOf(message('subscriptions/listen', { notifications }))).toBe('uri_unreadable');
+  });
+
+  it('refuses a message whose URIs are more to read than it may have, and passes it without rules (FA-04, T-204)', async () => {
+    const resourceSubscriptions = Array.from({ length: 45_000 }, (_, at) => `file:///srv/%2e%2e/${at}/b%20`);
+    const listen = message('subscriptions/listen', { notifications: { resourceSubscriptions } });
+    expect(await refusalOf(listen)).toBe('uri_unreadable');
+    expect(await refusalOf(listen, {})).toBeUndefined();
+    const uris = Array.from({ length: 100 }, (_, at) => `file:///srv/${'%ff/'.repeat(2000)}${at}`);
+    expect(await refusalOf(uris.map((uri) => message('resources/read', { uri })))).toBe('uri_unreadable');
   });
 
   it('asks for the rest where a server that declares scopes names the one way to read a URI, not the other', async () => {
