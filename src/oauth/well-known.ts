@@ -8,9 +8,9 @@ export const wellKnown = {
   protectedResource: '/.well-known/oauth-protected-resource',
 } as const;
 
-/** The path of a URL without its trailing slashes: `''` for an origin. Linear in its length, whatever the slashes. */
+/** The path of a URL without its one trailing slash: `''` for an origin. Of several none is left out, as they name another path. */
 export function pathOf(url: string | URL): string {
-  return new URL(url).pathname.replace(/(?<!\/)\/+$/, '');
+  return new URL(url).pathname.replace(/(?<!\/)\/$/, '');
 }
 
 /**

@@ -35,6 +35,8 @@ describe('the registry', () => {
     'https://mcp.example.com/notes/more',
     'https://mcp.example.com/notes?tenant=1',
     'https://mcp.example.com/notes#a',
+    'https://mcp.example.com/notes//',
+    'https://mcp.example.com//',
     'https://user@mcp.example.com/notes',
     'http://mcp.example.com/notes',
     'https://mcp.example.com:8443/notes',
@@ -55,6 +57,15 @@ describe('the registry', () => {
     const sameServer = { ...only, resource: 'https://mcp.example.com/tools/sse' };
     expect(createResourceRegistry([only]).find(indicator)).toBe(only);
     expect(createResourceRegistry([only, sameServer]).find(indicator)).toBe(only);
+  });
+
+  it.each([
+    'https://mcp.example.com//',
+    'https://mcp.example.com/tools//',
+    'https://mcp.example.com/tools/mcp//',
+  ])('takes %s for nothing: exactly one slash at the end is left out (FA-14)', (indicator) => {
+    const only = { ...notes, resource: 'https://mcp.example.com/tools/mcp' };
+    expect(createResourceRegistry([only]).find(indicator)).toBeUndefined();
   });
 
   it('takes the folder of a server for it, and no folder or origin that several stand below (A7-02, T-023)', () => {

@@ -9,12 +9,13 @@ describe('the path of a URL', () => {
   it.each([
     ['https://x.example', ''],
     ['https://x.example/', ''],
-    ['https://x.example///', ''],
+    ['https://x.example///', '///'],
     ['https://x.example/a', '/a'],
-    ['https://x.example/a/b//', '/a/b'],
+    ['https://x.example/a/b/', '/a/b'],
+    ['https://x.example/a/b//', '/a/b//'],
     ['https://x.example//a', '//a'],
     ['https://x.example/a/../b/?c/#d/', '/b'],
-  ])('of %s is %j, without trailing slashes', (url, path) => {
+  ])('of %s is %j, without its one trailing slash (FA-14)', (url, path) => {
     expect(pathOf(url)).toBe(path);
     expect(pathOf(new URL(url))).toBe(path);
   });

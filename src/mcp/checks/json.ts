@@ -10,14 +10,15 @@ export const maxValues = 50_000;
 /**
  * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
  * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
- * recurses or is built (T-135); but a body too small to nest too deeply is read as it is.
+ * recurses or is built (T-135); but a body too small to nest too deeply is read as it is. Text that is no JSON is refused as such,
+whatever its depth.
  * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
 export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
   const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const shape = checkShape(body);
-  if (shape) return shape;
+  if (shape) return isUtf8(body) && isWellFormedJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
     const text = body.toString('utf8');
@@ -70,4 +71,108 @@ function checkShape(body: Buffer): Refusal | undefined {
     if (values > maxValues) return { reason: 'too_many_values' };
   }
   return undefined;
+}
+
+/**
+ * Whether bytes are one text of JSON. Reads each byte once, recurses into nothing and builds nothing, so that it may read what is
+ * too deep or too large for a parser.
+ * @see RFC 8259 section 2
+ */
+function isWellFormedJson(body: Buffer): boolean {
+  // One byte for each open container: whether it is an object.
+  const open = new Uint8Array(body.length);
+  let depth = 0;
+  let at = 0;
+  let expected: 'value' | 'first value' | 'name' | 'first name' | 'end' = 'value';
+  for (;;) {
+    at = afterBlanks(body, at);
+    const byte = body[at];
+    if (expected === 'end') {
+      if (depth === 0) return byte === undefined;
+      const isObject = open[depth - 1] === 1;
+      if (byte === comma) expected = isObject ? 'name' : 'value';
+      else if (byte === (isObject ? closeObject : closeArray)) depth--;
+      else return false;
+      at++;
+    } else if (
+      byte === (expected === 'first name' ? closeObject : closeArray) &&
+      expected.startsWith('first')
+    ) {
+      depth--;
+      at++;
+      expected = 'end';
+    } else if (expected === 'name' || expected === 'first name') {
+      at = byte === quote ? afterBlanks(body, afterString(body, at)) : unreadable;
+      if (body[at] !== colon) return false;
+      at++;
+      expected = 'value';
+    } else if (byte === openArray || byte === openObject) {
+      open[depth++] = byte === openObject ? 1 : 0;
+      at++;
+      expected = byte === openObject ? 'first name' : 'first value';
+    } else {
+      at = byte === quote ? afterString(body, at) : afterScalar(body, at);
+      if (at === unreadable) return false;
+      expected = 'end';
+    }
+  }
+}
+
+/** The place behind what is no JSON: no byte is there. */
+const unreadable = Number.POSITIVE_INFINITY;
+
+const colon = 0x3a;
+
+function afterBlanks(body: Buffer, from: number): number {
+  let at = from;
+  for (let byte = body[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; )
+    byte = body[++at];
+  return at;
+}
+
+/** @param from place of the opening quote */
+function afterString(body: Buffer, from: number): number {
+  for (let at = from + 1; at < body.length; at++) {
+    const byte = body[at] as number;
+    if (byte === quote) return at + 1;
+    if (byte < 0x20) return unreadable;
+    if (byte !== backslash) continue;
+    const escaped = body[++at];
+    if (escaped === 0x75) {
+      for (let digit = 1; digit <= 4; digit++) if (!isHexDigit(body[at + digit])) return unreadable;
+      at += 4;
+    } else if (escaped === undefined || !escapes.has(escaped)) return unreadable;
+  }
+  return unreadable;
+}
+
+const escapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+const isHexDigit = (byte: number | undefined): boolean =>
+  isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+
+const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text));
+
+function afterScalar(body: Buffer, from: number): number {
+  const first = body[from];
+  if (first !== 0x2d && !isDigit(first)) {
+    const literal = literals.find(
+      (one) => one[0] === first && body.compare(one, 0, one.length, from, from + one.length) === 0,
+    );
+    return literal ? from + literal.length : unreadable;
+  }
+  let at = first === 0x2d ? from + 1 : from;
+  // No number begins with a zero that another digit follows.
+  at = body[at] === 0x30 ? at + 1 : afterDigits(body, at);
+  if (body[at] === 0x2e) at = afterDigits(body, at + 1);
+  if (body[at] !== 0x65 && body[at] !== 0x45) return at;
+  const sign = body[at + 1];
+  return afterDigits(body, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1);
+}
+
+/** At least one digit. */
+function afterDigits(body: Buffer, from: number): number {
+  let at = from;
+  while (isDigit(body[at])) at++;
+  return at === from ? unreadable : at;
 }

@@ -35,10 +35,45 @@ describe('a body', () => {
 
   it.each([
     ['arrays', nested(maxNesting + 1)],
-    ['objects', '{"a":'.repeat(maxNesting + 1)],
-    ['2 million brackets', '['.repeat(2_000_000)],
+    ['objects', `${'{"a":'.repeat(maxNesting + 1)}1${'}'.repeat(maxNesting + 1)}`],
+    ['2 million brackets', nested(2_000_000)],
+    [
+      'all kinds of values',
+      `[-0.5e+3,0,"\\u00e9\\n\\"é",true , false,null,{ },[ ],{"a":[1],"":{}},${nested(200)}]`,
+    ],
   ])('that nests too deeply is refused before anything recurses: %s (T-135)', (_what, text) => {
     expect(parseJson(bytes(text))).toEqual({ reason: 'nested_too_deep' });
+  });
+
+  it.each([
+    ['brackets that are never closed', '['.repeat(300)],
+    ['objects that are cut', '{"a":'.repeat(300)],
+    ['2 million open brackets', '['.repeat(2_000_000)],
+    ['a bracket too many', `${nested(300)}]`],
+    ['brackets of two kinds', `${'['.repeat(300)}${'}'.repeat(300)}`],
+    ['a comma at the end', `[${nested(300)},]`],
+    ['a comma in place of a name', `{"a":${nested(300)},}`],
+    ['no name', `{${nested(300)}}`],
+    ['no value', `{"a":,"b":${nested(300)}}`],
+    ['no colon', `{"a" ${nested(300)}}`],
+    ['a bad escape', `["\\x",${nested(300)}]`],
+    ['a bad hexadecimal escape', `["\\u00g0",${nested(300)}]`],
+    ['a control character', `["\n",${nested(300)}]`],
+    ['a string without end', `[${nested(300)},"`],
+    ['a number with a zero in front', `[01,${nested(300)}]`],
+    ['half a number', `[1.,${nested(300)}]`],
+    ['an exponent without digits', `[1e+,${nested(300)}]`],
+    ['half a word', `[tru,${nested(300)}]`],
+    ['a sign alone', `[-,${nested(300)}]`],
+    ['too many values, and an end that is cut', `[${'1,'.repeat(maxValues + 1)}`],
+  ])('that is cut or malformed is not JSON, whatever its depth: %s (FA-14)', (_what, text) => {
+    expect(() => JSON.parse(text)).toThrow(SyntaxError);
+    expect(parseJson(bytes(text))).toEqual({ reason: 'not_json' });
+  });
+
+  it('that nests too deeply and is not in UTF-8 is not JSON (FA-14)', () => {
+    const body = Buffer.concat([Buffer.from(`["`), Buffer.from([0xff]), Buffer.from(`",${nested(300)}]`)]);
+    expect(parseJson(body)).toEqual({ reason: 'not_json' });
   });
 
   it('with too many values is refused before any is built (T-135)', () => {
