@@ -17,7 +17,8 @@ import { createVisitor } from '../../support/visitor.ts';
 
 let served: Served;
 beforeAll(async () => {
-  served = await serveGatehouse();
+  // Logins of browsers last as they do over https.
+  served = await serveGatehouse([], { dangerously: { trustOtherPorts: true } });
 });
 afterAll(() => served.stop());
 
