@@ -211,6 +211,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       routes.all.flatMap(({ forms = [] }) => forms).filter(({ credentials }) => credentials.length > 0),
     lifetimes,
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
+    repeatFromOtherAddress: settings.tokens.repeatFromOtherAddress,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
     registration: { policy: settings.clients.registration, sealedIds: settings.clients.sealedIds },
     ...(metadataDocuments.enabled

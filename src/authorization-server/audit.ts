@@ -34,6 +34,7 @@ export type AuditEvent =
   | 'client.document_refused'
   | 'token.issued'
   | 'token.reuse_detected'
+  | 'token.repeated'
   | 'token.refused'
   | 'limit.reached'
   | 'token.exchanged'

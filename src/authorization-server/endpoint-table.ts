@@ -33,7 +33,7 @@ import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoin
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
-import { createTokenEndpoint } from './endpoints/token-endpoint.ts';
+import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
 import { enginePaths } from './engine/configuration.ts';
 import type { FlowLogins } from './engine/flow-logins.ts';
 import { commitWrites } from './engine/write-set.ts';
@@ -72,6 +72,8 @@ export interface EndpointTableOptions {
   upstreamCallback: (name: string) => Step;
   tokenLimit: ReturnType<typeof createTokenLimit>;
   refreshGraceSeconds: number;
+  repeatFromOtherAddress: TokenEndpointOptions['repeatFromOtherAddress'];
+  sourceKeys: readonly string[];
   /** Whether a device without a browser may log in with a code (RFC 8628). */
   deviceLogin: boolean;
   /** Wrong device codes of an address or a browser. */
@@ -106,6 +108,7 @@ export interface EndpointTable {
 export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
   const { issuer, policy, givenIds, artifacts, invitations, box, resources, accessTokens, audit } = options;
   const { issuedTokens, upstreams, linkStanding, takeLogoutToken } = options;
+  const { repeatFromOtherAddress, sourceKeys } = options;
   const { limitOf, tokenLimit, refreshGraceSeconds, deviceLogin, wrongDeviceCodes, sessionOf, at, now } =
     options;
   const { flowLogins, requirePass } = options;
@@ -205,7 +208,17 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         refuseWith400,
         checkClientAssertion(issuer, now),
         awaitBondOfRefresh({ upstreams, standing: linkStanding }),
-        createTokenEndpoint({ artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit }),
+        createTokenEndpoint({
+          artifacts,
+          box,
+          resources,
+          audit,
+          now,
+          refreshGraceSeconds,
+          repeatFromOtherAddress,
+          sourceKeys,
+          tokenLimit,
+        }),
         createDevicePolling({ artifacts, box }),
         options.plainGrants,
         at(enginePaths.token),

@@ -9,6 +9,7 @@ import type { TakeLogoutToken } from './bonds/logout-endpoint.ts';
 import type { DocumentLimits } from './client-documents/budgets.ts';
 import type { HostPolicyOptions } from './client-documents/host-policy.ts';
 import type { LimitName } from './endpoint-limits/endpoint-limit.ts';
+import type { RepeatFromOtherAddress } from './endpoints/token-endpoint.ts';
 import type { Lifetimes } from './engine/configuration.ts';
 import type { Limit } from './limits.ts';
 import type { LoginLimits } from './login.ts';
@@ -30,6 +31,8 @@ export interface AuthorizationServerOptions {
   lifetimes: Lifetimes;
   /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
   refreshGraceSeconds: number;
+  /** What becomes of a used refresh token that comes again from another address within that time. */
+  repeatFromOtherAddress: RepeatFromOtherAddress;
   /** The quirks of clients that are let through. */
   tolerances: Tolerances;
   /** Whether each DPoP proof needs a nonce of ours, however recent it is. */

@@ -219,6 +219,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     upstreamCallback: upstreamLogin.callback,
     tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited),
     refreshGraceSeconds,
+    repeatFromOtherAddress: options.repeatFromOtherAddress,
+    sourceKeys: keys.cookies,
     plainGrants: createPlainGrants({
       provider: engine.provider,
       adapters,

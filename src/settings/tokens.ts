@@ -14,6 +14,12 @@ export const tokenSettings = z
       .max(600)
       .default(120)
       .describe('how long a refresh token that was used gives the same answer again; 0 for never'),
+    repeatFromOtherAddress: z
+      .enum(['allow', 'end'])
+      .default('allow')
+      .describe(
+        'what becomes of a used refresh token that comes again in that time from another address: allow gives the same answer again, end ends the grant; both are in the audit log (token.repeated)',
+      ),
     format: z
       .enum(['opaque', 'jwt'])
       .default('opaque')

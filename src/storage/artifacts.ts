@@ -18,6 +18,8 @@ export interface ArtifactRow {
   consumedAt?: number;
   /** By which date the tokens that followed are found again, epoch milliseconds; absent where they are not found so. */
   successorsAtMs?: number;
+  /** Digests of where it was used up from; absent where that was not noted. */
+  usedFrom?: string;
   /**
    * How long the row stays, epoch seconds, and until the next sweep. Of codes and pushed requests it is longer than they are
    * good for, which their payload says.
@@ -83,6 +85,8 @@ export interface ArtifactUse {
   at: number;
   /** By which date the tokens that follow are found again, epoch milliseconds. */
   successorsAtMs?: number;
+  /** Digests of where it is used up from. */
+  usedFrom?: string;
 }
 
 /** One step of a commit. */

@@ -9,6 +9,7 @@ describe('the settings of tokens', () => {
       refreshTokenSeconds: 2_592_000,
       grantSeconds: 15_552_000,
       refreshGraceSeconds: 120,
+      repeatFromOtherAddress: 'allow',
       format: 'opaque',
       dpop: { required: false, requireNonce: false },
     });

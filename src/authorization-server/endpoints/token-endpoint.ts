@@ -18,9 +18,13 @@ import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { findAnswer, keepAnswer, type TokenAnswer } from './refresh-answer.ts';
+import { compareSource, describeSource } from './refresh-source.ts';
 import { noteReason } from './refusal-reason.ts';
 import { answerRepeatedProof, answerRepeatedUse, repeatedProof, usedOnceKind } from './repeated-use.ts';
 import { findSuccessorAnswer } from './successor-answer.ts';
+
+/** `allow` gives the first answer again, `end` ends the grant. */
+export type RepeatFromOtherAddress = 'allow' | 'end';
 
 /** What the token endpoint works with. */
 export interface TokenEndpointOptions {
@@ -31,6 +35,10 @@ export interface TokenEndpointOptions {
   /** Epoch seconds. */
   now: () => number;
   refreshGraceSeconds: number;
+  /** What becomes of a used refresh token that comes again from another address within the grace window. */
+  repeatFromOtherAddress: RepeatFromOtherAddress;
+  /** Keys of the digests of where a refresh token was used from; the first makes them, all are tried. */
+  sourceKeys: readonly string[];
   tokenLimit: TokenLimit;
 }
 
@@ -107,7 +115,8 @@ const maxCodeFailures = 5;
  * Middleware around the engine's token endpoint (RFC 6749 section 3.2). The engine judges the request; this decides
  * at the commit who was first:
  * - a code redeemed twice ends its grant, however close together the two came (T-032, T-036);
- * - a refresh token used again within the grace window gets the first answer once more, later the grant ends, also where
+ * - a refresh token used again within the grace window gets the first answer once more, which is noted in the audit log, or
+ *   ends the grant where the operator wants that of one from another address (T-213); later the grant ends, also where
  *   the token has expired since (T-040, T-043, T-044);
  * - a code that keeps failing dies (T-035);
  * - a client assertion counts once, whatever becomes of the request, and however close together two came (T-049);
@@ -115,12 +124,11 @@ const maxCodeFailures = 5;
  *   over its limit tries again with what it has.
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
-  const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit } = options;
+  const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit, sourceKeys } = options;
 
-  function keepRefreshAnswer(ctx: Context, refreshToken: string, writes: WriteSet): void {
+  function keepRefreshAnswer(ctx: Context, id: string, writes: WriteSet): void {
     // Successors are found again without it.
     if (refreshGraceSeconds === 0 || ctx.state.hasSuccessors === true) return;
-    const id = hashSecret('RefreshToken', refreshToken);
     const grantId = writes.grantOf('RefreshToken', id);
     if (grantId === undefined) return;
     const answer = ctx.body as TokenAnswer;
@@ -147,6 +155,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       const answer =
         (await findAnswer(artifacts, box, conflict.id, attempt, now())) ??
         (await findSuccessorAnswer(artifacts, box, conflict.id, attempt, now(), refreshGraceSeconds));
+      if (answer && (await noteRepeat(ctx, conflict.id, answer)) === 'ended')
+        return endReused(ctx, conflict, writes, 'refresh token was just used from another address');
       if (answer === 'other_key')
         return answerUsedOtherwise(ctx, 'invalid_dpop_proof', 'refresh token was just used with another key');
       if (answer === 'other_scopes')
@@ -160,13 +170,41 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     if (conflict.reason === 'present' && conflict.kind === usedOnceKind)
       return answerRepeatedUse(ctx, conflict.id, writes);
     if (conflict.reason === 'present' && entryKinds.has(conflict.kind)) return answerEntryRace(ctx);
-    if (conflict.reason === 'consumed') {
-      const grantId = writes.grantOf(conflict.kind, conflict.id);
-      if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
-      audit('token.reuse_detected', ctx, { kind: conflict.kind });
-    }
+    if (conflict.reason === 'consumed') return endReused(ctx, conflict, writes, lostRaces.consumed);
     noteReason(ctx, lostRaces[conflict.reason]);
     answerWithOAuthError(ctx, 400, 'invalid_grant', 'grant request is invalid');
+  }
+
+  async function endReused(
+    ctx: Context,
+    { kind, id }: Extract<Conflict, { id: string }>,
+    writes: WriteSet,
+    reason: string,
+  ): Promise<void> {
+    const grantId = writes.grantOf(kind, id);
+    if (grantId !== undefined) await artifacts.revokeGrant(grantKey(grantId));
+    audit('token.reuse_detected', ctx, { kind });
+    noteReason(ctx, reason);
+    answerWithOAuthError(ctx, 400, 'invalid_grant', 'grant request is invalid');
+  }
+
+  /** Takes note of a refresh token that was used a moment ago and comes again, and decides what becomes of it (FA-10, T-213). */
+  async function noteRepeat(
+    ctx: Context,
+    id: string,
+    answer: TokenAnswer | 'other_key' | 'other_scopes',
+  ): Promise<'answered' | 'refused' | 'ended'> {
+    const used = await artifacts.find('RefreshToken', id);
+    const { address, userAgent } = compareSource(ctx, id, used?.usedFrom, sourceKeys);
+    const isEnded = address === true && options.repeatFromOtherAddress === 'end';
+    const outcome = isEnded ? 'ended' : typeof answer === 'string' ? 'refused' : 'answered';
+    audit('token.repeated', ctx, {
+      otherAddress: address === undefined ? undefined : String(address),
+      otherInstance:
+        answer === 'other_key' ? 'true' : userAgent === undefined ? undefined : String(userAgent),
+      outcome,
+    });
+    return outcome;
   }
 
   /**
@@ -234,8 +272,12 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       if (collecting.endsGrant) await noteReuse(ctx, form.get('grant_type'), code);
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();
-      else if (refreshToken !== null) keepRefreshAnswer(ctx, refreshToken, collecting);
-      else if (code === null) noteUse(ctx, collecting);
+      else if (refreshToken !== null) {
+        const id = hashSecret('RefreshToken', refreshToken);
+        if (refreshGraceSeconds > 0)
+          collecting.noteSource('RefreshToken', id, describeSource(ctx, id, sourceKeys));
+        keepRefreshAnswer(ctx, id, collecting);
+      } else if (code === null) noteUse(ctx, collecting);
       return ctx.status < 500;
     });
 

@@ -106,6 +106,15 @@ export class WriteSet {
     for (const say of this.#sayings.splice(0)) say();
   }
 
+  /** Notes from where the request uses an artifact up, if it does. */
+  noteSource(kind: string, id: string, usedFrom: string): void {
+    this.#changes = this.#changes.map((change) =>
+      change.type === 'consume' && change.kind === kind && change.id === id
+        ? { ...change, usedFrom }
+        : change,
+    );
+  }
+
   /** Any change that later reads of this request need not see. */
   add(change: Change): void {
     this.#changes.push(change);

@@ -40,6 +40,7 @@ interface Row {
   revision: number;
   consumed_at: number | null;
   successors_at_ms: number | null;
+  used_from: string | null;
   expires_at: number;
 }
 
@@ -52,6 +53,7 @@ function toArtifact(row: Row | undefined): ArtifactRow | undefined {
     expiresAt: row.expires_at,
     ...(row.consumed_at === null ? undefined : { consumedAt: row.consumed_at }),
     ...(row.successors_at_ms === null ? undefined : { successorsAtMs: row.successors_at_ms }),
+    ...(row.used_from === null ? undefined : { usedFrom: row.used_from }),
   };
 }
 
@@ -68,7 +70,7 @@ export function createArtifactStore(
   writer: Writer,
   { appendAudit, keepRows, othersCommits }: ArtifactStoreParts,
 ): ArtifactStore {
-  const columns = 'id, payload, revision, consumed_at, successors_at_ms, expires_at';
+  const columns = 'id, payload, revision, consumed_at, successors_at_ms, used_from, expires_at';
   const find = db.prepare<[string, string], Row>(
     `SELECT ${columns} FROM artifacts WHERE kind = ? AND id = ?`,
   );
@@ -93,7 +95,8 @@ export function createArtifactStore(
      WHERE account_id = ?`,
   );
   const findGrant = db.prepare<[string], Row>(
-    `SELECT id, payload, 0 AS revision, NULL AS consumed_at, NULL AS successors_at_ms, expires_at FROM grants
+    `SELECT id, payload, 0 AS revision, NULL AS consumed_at, NULL AS successors_at_ms, NULL AS used_from, expires_at
+     FROM grants
      WHERE id = ?`,
   );
   const findKeptGrant = keepRows('grants', (id) => findGrant.get(id));
@@ -133,10 +136,11 @@ export function createArtifactStore(
      WHERE kind = @kind AND id = @id AND revision = coalesce(@ifRevision, revision)`,
   );
   const useFresh = db.prepare<
-    [number, number | null, string, string],
+    [number, number | null, string | null, string, string],
     { place: number; grant: number | null; expiresAt: number }
   >(
-    `UPDATE artifacts SET consumed_at = ?, successors_at_ms = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL
+    `UPDATE artifacts SET consumed_at = ?, successors_at_ms = ?, used_from = ?
+     WHERE kind = ? AND id = ? AND consumed_at IS NULL
      RETURNING rowid AS place, grant_number AS grant, expires_at AS expiresAt`,
   );
   // Apart, as most live longer: to set a time to what it is costs as much as to move it in its index.
@@ -170,9 +174,9 @@ export function createArtifactStore(
   }
 
   /** Uses an artifact up, and notes that its grant and client were used. */
-  function useUp({ kind, id, at, successorsAtMs }: Extract<Change, { type: 'consume' }>): void {
+  function useUp({ kind, id, at, successorsAtMs, usedFrom }: Extract<Change, { type: 'consume' }>): void {
     newArtifacts.forget(kind, id);
-    const used = useFresh.get(at, successorsAtMs ?? null, kind, id);
+    const used = useFresh.get(at, successorsAtMs ?? null, usedFrom ?? null, kind, id);
     if (!used) throw new ConflictFound({ reason: find.get(kind, id) ? 'consumed' : 'missing', kind, id });
     const until = at + keptAfterUseSeconds;
     if (used.expiresAt < until) keepUntil.run(until, used.place);
