@@ -1,5 +1,6 @@
-// Flows of src/authorization-server/endpoints/refresh-answer.ts and src/authorization-server/endpoints/expired-refresh.ts.
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+// Flows of src/authorization-server/endpoints/refresh-answer.ts, src/authorization-server/endpoints/refresh-source.ts and
+// src/authorization-server/endpoints/expired-refresh.ts.
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { obtainTokens, post, refresh, register, type Tokens, tryAccess } from '../../support/oauth.ts';
 import { countStatuses, expectRefused, expectTokens, generousLimits } from './subject.ts';
@@ -212,5 +213,74 @@ describe('a used refresh token', () => {
         vi.useRealTimers();
       }
     }
+  });
+});
+
+describe.each([
+  ['by the fast path', {}],
+  // A page is served by the engine.
+  ['by the engine', { origin: 'http://app.example' }],
+])('a used refresh token that comes again %s', (_path, path: Record<string, string>) => {
+  const [home, elsewhere] = ['192.0.2.1', '198.51.100.7'];
+
+  async function start(repeatFromOtherAddress?: 'allow' | 'end'): Promise<RunningGatehouse> {
+    const started = await startGatehouse({
+      limits: generousLimits,
+      trustedProxies: ['loopback'],
+      ...(repeatFromOtherAddress && { tokens: { repeatFromOtherAddress } }),
+    });
+    onTestFinished(() => started.stop());
+    return started;
+  }
+
+  const send = (at: RunningGatehouse, clientId: string, token: string, address: string, agent = 'app/1') =>
+    post(
+      `${at.url}/token`,
+      { grant_type: 'refresh_token', refresh_token: token, client_id: clientId },
+      { 'x-forwarded-for': address, 'user-agent': agent, ...path },
+    );
+
+  const noted = (at: RunningGatehouse, event: string): Record<string, string>[] =>
+    at.log.map((line) => JSON.parse(line)).filter(({ audit }) => audit === event);
+
+  it('is noted with whether address and client differ from the first use, and gets the first answer (FA-10, T-213)', async () => {
+    const at = await start();
+    const { clientId, tokens } = await obtainTokens(at);
+    const first = await expectTokens(await send(at, clientId, tokens.refresh_token, home));
+    expect(noted(at, 'token.repeated')).toEqual([]);
+    expectSame(first, await expectTokens(await send(at, clientId, tokens.refresh_token, home)));
+    expectSame(first, await expectTokens(await send(at, clientId, tokens.refresh_token, home, 'curl/8')));
+    expectSame(first, await expectTokens(await send(at, clientId, tokens.refresh_token, elsewhere)));
+    const who = { clientId, accountId: expect.stringMatching(/^acct_/) };
+    expect(noted(at, 'token.repeated')).toMatchObject([
+      { ...who, address: home, otherAddress: 'false', otherInstance: 'false', outcome: 'answered' },
+      { ...who, address: home, otherAddress: 'false', otherInstance: 'true', outcome: 'answered' },
+      { ...who, address: elsewhere, otherAddress: 'true', otherInstance: 'false', outcome: 'answered' },
+    ]);
+    expect(noted(at, 'token.reuse_detected')).toEqual([]);
+    await expectTokens(await send(at, clientId, first.refresh_token, home));
+  });
+
+  it('ends the grant if it comes from another address and the operator wants that (FA-10, T-213)', async () => {
+    const at = await start('end');
+    const { clientId, tokens } = await obtainTokens(at);
+    const first = await expectTokens(await send(at, clientId, tokens.refresh_token, home));
+    expectSame(first, await expectTokens(await send(at, clientId, tokens.refresh_token, home, 'curl/8')));
+    await expectRefused(await send(at, clientId, tokens.refresh_token, elsewhere), 'invalid_grant');
+    expect(noted(at, 'token.repeated').at(-1)).toMatchObject({ otherAddress: 'true', outcome: 'ended' });
+    expect(noted(at, 'token.reuse_detected')).toMatchObject([{ clientId, kind: 'RefreshToken' }]);
+    await expectEnded(at, clientId, first);
+  });
+
+  it('many at once of one address logs nobody out, also if others would end the grant (FA-10, T-043, T-213)', async () => {
+    const at = await start('end');
+    const { clientId, tokens } = await obtainTokens(at);
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => send(at, clientId, tokens.refresh_token, home)),
+    );
+    const answers = await Promise.all(responses.map(expectTokens));
+    expect(new Set(answers.map(({ refresh_token }) => refresh_token)).size).toBe(1);
+    expect(noted(at, 'token.repeated')).toHaveLength(19);
+    expect(await tryAccess(at.mcpUrl, answers[0]?.access_token ?? '')).toBe(200);
   });
 });

@@ -209,9 +209,13 @@ async function observe(asked: Asked) {
   };
 }
 
-/** A row without the date of what followed: only refresh tokens of the plain way have one. */
+/**
+ * A row without the date of what followed, which only refresh tokens of the plain way have, and with whether it says where
+ * it was used from: the digests are of that row alone.
+ */
 function undated(row: object): object {
-  return 'successors_at_ms' in row ? { ...row, successors_at_ms: undefined } : row;
+  if (!('successors_at_ms' in row && 'used_from' in row)) return row;
+  return { ...row, successors_at_ms: undefined, used_from: row.used_from !== null };
 }
 
 /** The dates by which what followed is found again. */

@@ -153,12 +153,14 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(results.filter((result) => result.committed)).toHaveLength(1);
     });
 
-    it('are used up once, whoever else tries, and keep the time of the first (T-036, T-043)', async () => {
+    it('are used up once, whoever else tries, and keep the time and the place of the first (T-036, T-043, T-213)', async () => {
       const artifacts = await openArtifacts(open);
       await artifacts.commit([artifact('t')]);
       const consume = (index: number) => {
         const [at, successorsAtMs] = [startOfTime + index, startOfTime * 1_000 + index];
-        return artifacts.commit([{ type: 'consume', kind: 'RefreshToken', id: 't', at, successorsAtMs }]);
+        return artifacts.commit([
+          { type: 'consume', kind: 'RefreshToken', id: 't', at, successorsAtMs, usedFrom: `from ${index}` },
+        ]);
       };
       const results = await Promise.all(Array.from({ length: 50 }, (_, index) => consume(index)));
       const [first, ...rest] = results;
@@ -170,6 +172,7 @@ export function describeArtifacts(open: OpenStorage): void {
       expect(await artifacts.find('RefreshToken', 't')).toMatchObject({
         consumedAt: startOfTime,
         successorsAtMs: startOfTime * 1_000,
+        usedFrom: 'from 0',
       });
     });
 
