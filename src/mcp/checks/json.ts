@@ -18,7 +18,7 @@ whatever its depth.
 export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
   const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const shape = checkShape(body);
-  if (shape) return isUtf8(body) && isWellFormedJson(body) ? shape : { reason: 'not_json' };
+  if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
     const text = body.toString('utf8');
@@ -56,14 +56,12 @@ function checkShape(body: Buffer): Refusal | undefined {
   if (isPlain(body)) return undefined;
   let depth = 0;
   let values = 1;
-  let inString = false;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
-    if (inString) {
-      if (byte === backslash) at++;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
-    else if (byte === comma) values++;
+    if (byte === quote) {
+      at = endOfString(body, at + 1);
+      if (at === -1) return undefined;
+    } else if (byte === comma) values++;
     else if (byte === openArray || byte === openObject) {
       values++;
       if (++depth > maxNesting) return { reason: 'nested_too_deep' };
@@ -71,6 +69,28 @@ function checkShape(body: Buffer): Refusal | undefined {
     if (values > maxValues) return { reason: 'too_many_values' };
   }
   return undefined;
+}
+
+/** Place of the quote that ends a string; -1 if none does. @param from place behind the opening quote */
+function endOfString(body: Buffer, from: number): number {
+  for (let at = body.indexOf(quote, from); at !== -1; at = body.indexOf(quote, at + 1)) {
+    let before = at - 1;
+    while (before >= from && body[before] === backslash) before--;
+    if ((at - before) % 2 === 1) return at;
+  }
+  return -1;
+}
+
+/** Largest text that is read whole to say why it is refused, in bytes. */
+const maxReadAgain = 256 * 1024;
+
+/** Of a text that is larger, only its first and last bracket are looked at. */
+function mayBeJson(body: Buffer): boolean {
+  if (body.length <= maxReadAgain) return isWellFormedJson(body);
+  let end = body.length - 1;
+  while (end > 0 && isBlank(body[end])) end--;
+  const first = body[afterBlanks(body, 0)];
+  return body[end] === (first === openArray ? closeArray : first === openObject ? closeObject : undefined);
 }
 
 /**
@@ -125,10 +145,12 @@ const colon = 0x3a;
 
 function afterBlanks(body: Buffer, from: number): number {
   let at = from;
-  for (let byte = body[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; )
-    byte = body[++at];
+  while (isBlank(body[at])) at++;
   return at;
 }
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 /** @param from place of the opening quote */
 function afterString(body: Buffer, from: number): number {

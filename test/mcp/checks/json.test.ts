@@ -71,6 +71,12 @@ describe('a body', () => {
     expect(parseJson(bytes(text))).toEqual({ reason: 'not_json' });
   });
 
+  it('of more than 256 KiB is told by its two ends, as to read it twice costs time (FA-14, T-204)', () => {
+    const large = `[${'1,'.repeat(200_000)}`;
+    expect(parseJson(bytes(large))).toEqual({ reason: 'not_json' });
+    expect(parseJson(bytes(`${large}1] \n`))).toEqual({ reason: 'too_many_values' });
+  });
+
   it('that nests too deeply and is not in UTF-8 is not JSON (FA-14)', () => {
     const body = Buffer.concat([Buffer.from(`["`), Buffer.from([0xff]), Buffer.from(`",${nested(300)}]`)]);
     expect(parseJson(body)).toEqual({ reason: 'not_json' });
