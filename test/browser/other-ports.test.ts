@@ -219,7 +219,8 @@ async function liveWithTheApp(served: Served, page: Page, resetLink: string): Pr
   return { tokens };
 }
 
-describe('an app that listens at another port of localhost (FA-05, T-208)', () => {
+// Some thousand requests, with a browser in between.
+describe('an app that listens at another port of localhost (FA-05, T-208)', { timeout: 180_000 }, () => {
   it('wins nothing with any cookie that the browser sends it, while its person works with the server', async () => {
     const { page } = await openPage(scene.browser);
     const { tokens } = await liveWithTheApp(scene.served, page, await makeResetLink(scene));
