@@ -12,7 +12,7 @@ export interface GuardedFetchOptions {
   maxBytes: number;
   /** From the question to the name server to the last byte. */
   timeoutMs: number;
-  /** Fetches under way at once. A caller and a host have a quarter of them each, and as many more wait. */
+  /** Fetches under way at once. A caller and a host have a quarter of them each; as many as this wait for either. */
   maxConcurrent: number;
   /** Gives the addresses of a host; asks the name servers by default. */
   resolve?: Resolve;
@@ -57,8 +57,8 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const share = Math.ceil(maxConcurrent / 4);
   const queue = new FairQueue({
     running: maxConcurrent,
-    waiting: maxConcurrent,
-    perCaller: { running: share, waiting: share },
+    waiting: 2 * maxConcurrent,
+    perCaller: { running: share, waiting: maxConcurrent },
   });
 
   async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
