@@ -52,6 +52,8 @@ import type { ResourceRegistry } from './resources.ts';
 export interface EndpointTableOptions {
   issuer: string;
   policy: RegistrationPolicy;
+  /** Redirect schemes that the operator allows beside those of known apps. */
+  redirectSchemes: readonly string[];
   /** Makes ids that are a registration each; undefined where registrations are stored. */
   givenIds: ReturnType<typeof createSealedClientIds> | undefined;
   artifacts: ArtifactStore;
@@ -106,7 +108,18 @@ export interface EndpointTable {
  * Creates the endpoints: for each its methods, its limits, and every check of it from first to last.
  */
 export function createEndpointTable(options: EndpointTableOptions): EndpointTable {
-  const { issuer, policy, givenIds, artifacts, invitations, box, resources, accessTokens, audit } = options;
+  const {
+    issuer,
+    policy,
+    redirectSchemes,
+    givenIds,
+    artifacts,
+    invitations,
+    box,
+    resources,
+    accessTokens,
+    audit,
+  } = options;
   const { issuedTokens, upstreams, linkStanding, takeLogoutToken } = options;
   const { repeatFromOtherAddress, sourceKeys } = options;
   const { limitOf, tokenLimit, refreshGraceSeconds, deviceLogin, wrongDeviceCodes, sessionOf, at, now } =
@@ -124,6 +137,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   };
   const registration = createRegistrationEndpoints({
     policy,
+    redirectSchemes,
     artifacts,
     invitations,
     sealedIds: givenIds,
@@ -241,7 +255,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
     },
     [enginePaths.registration]: {
       methods: ['POST'],
-      limits: [limitOf.requests, limitOf.registrations],
+      limits: [limitOf.registrations],
       steps: [...registration.register, at(enginePaths.registration)],
     },
     [enginePaths.revocation]: {
@@ -285,7 +299,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       path: '/register/<client>',
       pattern: /^\/register\/[^/]+$/,
       methods: ['GET', 'PUT', 'DELETE'],
-      limits: [limitOf.requests, limitOf.registrations],
+      limits: [limitOf.registrations],
       steps: (path) => [...registration.manage, at(path)],
     },
     {

@@ -71,6 +71,7 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
       name: 'registrations',
       step: limitReadable(
         { ...perAddress('registrations', 'registrations'), answer: tellProgram },
+        { ...requests, answer: tellProgram },
         isRegistrationReadable,
       ),
     },

@@ -59,20 +59,27 @@ export function limitAddress(limit: RequestLimit): Step {
 
 /**
  * Counts the requests of an address that were read whole, before they have an effect (T-207). A request whose body is
- * unfinished or unreadable has none, and counts only if it is refused for its credentials.
+ * unfinished or unreadable has none: it counts in another limit, and in this one only if it is refused for its credentials.
+ * @param unreadable the limit of unreadable requests
  * @param isReadable reads the request
  */
-export function limitReadable(limit: RequestLimit, isReadable: (ctx: Context) => Promise<boolean>): Step {
+export function limitReadable(
+  limit: RequestLimit,
+  unreadable: RequestLimit,
+  isReadable: (ctx: Context) => Promise<boolean>,
+): Step {
   return async (ctx, next) => {
     const address = addressOf(ctx);
-    const waitBefore = await limit.byAddress.wait(address);
-    if (waitBefore > 0) return refuseAddress(ctx, limit, waitBefore);
-    if (await isReadable(ctx)) {
-      const wait = await limit.byAddress.take(address);
-      return wait > 0 ? refuseAddress(ctx, limit, wait) : next();
+    for (const each of [unreadable, limit]) {
+      const wait = await each.byAddress.wait(address);
+      if (wait > 0) return refuseAddress(ctx, each, wait);
     }
+    const counted = (await isReadable(ctx)) ? limit : unreadable;
+    const wait = await counted.byAddress.take(address);
+    if (wait > 0) return refuseAddress(ctx, counted, wait);
     await next();
-    if (ctx.status === 401 || ctx.status === 403) await limit.byAddress.take(address);
+    if (counted === unreadable && (ctx.status === 401 || ctx.status === 403))
+      await limit.byAddress.take(address);
   };
 }
 
