@@ -213,7 +213,11 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     refreshGraceSeconds: settings.tokens.refreshGraceSeconds,
     repeatFromOtherAddress: settings.tokens.repeatFromOtherAddress,
     requireDpopNonce: settings.tokens.dpop.requireNonce,
-    registration: { policy: settings.clients.registration, sealedIds: settings.clients.sealedIds },
+    registration: {
+      policy: settings.clients.registration,
+      sealedIds: settings.clients.sealedIds,
+      redirectSchemes: settings.clients.redirectSchemes,
+    },
     ...(metadataDocuments.enabled
       ? {
           clientDocuments: {

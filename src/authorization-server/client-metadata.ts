@@ -1,4 +1,9 @@
-import { checkRedirectUri, isLoopbackRedirect, isPrivateUseRedirect } from '../oauth/redirect-uri.ts';
+import {
+  checkRedirectUri,
+  hasAcceptedScheme,
+  isLoopbackRedirect,
+  isPrivateUseRedirect,
+} from '../oauth/redirect-uri.ts';
 import { bringsKeys, checkKeyMetadata, pickKeyMetadata } from './client-keys/key-metadata.ts';
 import { tolerate } from './tolerances/tolerate.ts';
 
@@ -54,8 +59,18 @@ export interface MetadataRefusal {
   description: string;
 }
 
-/** Refuses metadata whose `redirect_uris` is not a short list of URIs that may be registered (T-058). */
-export function checkRedirectUris(metadata: Metadata): MetadataRefusal | undefined {
+/** What to do about a scheme that is not accepted, for the developer of a client. */
+const schemeAdvice =
+  'use https, http on a loopback host, or a scheme made of your domain name in reverse, such as com.example.app (RFC 8252 section 7.1); the operator of this server can allow others (clients.redirectSchemes)';
+
+/**
+ * Refuses metadata whose `redirect_uris` is not a short list of URIs that may be registered (T-058, T-214).
+ * @param schemes schemes that the operator allows beside those of known apps
+ */
+export function checkRedirectUris(
+  metadata: Metadata,
+  schemes: readonly string[] = [],
+): MetadataRefusal | undefined {
   const refuse = (description: string): MetadataRefusal => ({
     status: 400,
     error: 'invalid_redirect_uri',
@@ -68,9 +83,27 @@ export function checkRedirectUris(metadata: Metadata): MetadataRefusal | undefin
     return refuse(`at most ${limits.redirectUris} redirect_uris are accepted`);
   for (const [index, uri] of uris.entries()) {
     const fault = checkRedirectUri(uri);
-    if (fault) return refuse(`redirect_uris[${index}] is refused: ${fault.replaceAll('_', ' ')}`);
+    const name = `redirect_uris[${index}] is refused:`;
+    if (fault === 'forbidden_scheme') return refuse(`${name} forbidden scheme; ${schemeAdvice}`);
+    if (fault) return refuse(`${name} ${fault.replaceAll('_', ' ')}`);
+    if (!hasAcceptedScheme(uri, schemes)) return refuse(`${name} unknown scheme; ${schemeAdvice}`);
   }
   return undefined;
+}
+
+/**
+ * Leaves out redirect URIs that could not be registered today, of metadata that was accepted earlier (T-214).
+ * @returns the same object if all may stay; undefined if none may
+ */
+export function keepAcceptedRedirects<Kept extends object>(
+  metadata: Kept,
+  schemes: readonly string[],
+): Kept | undefined {
+  const { redirect_uris: uris } = metadata as Metadata;
+  if (!isStringArray(uris)) return metadata;
+  const kept = uris.filter((uri) => hasAcceptedScheme(uri, schemes));
+  if (kept.length === uris.length) return metadata;
+  return kept.length === 0 ? undefined : { ...metadata, redirect_uris: kept };
 }
 
 /** Refuses a `client_name` that is no text or a very long one; none at all is fine (T-060). */
@@ -167,14 +200,14 @@ export function normalizeGrantTypes(asked: unknown): string[] | undefined {
  * Gives of the URIs a client wants the browser sent to after a logout those that fit it. The others are left out: no
  * login depends on them (OpenID Connect RP-Initiated Logout 1.0 section 3.1; T-122).
  */
-function keepLogoutUris(asked: unknown, applicationType: unknown): string[] {
+function keepLogoutUris(asked: unknown, applicationType: unknown, schemes: readonly string[]): string[] {
   if (!isStringArray(asked)) return [];
   const fits = (uri: string): boolean =>
     applicationType === 'native'
       ? !(isLoopbackRedirect(uri) && URL.parse(uri)?.protocol === 'https:')
       : !isPrivateUseRedirect(uri);
   return asked
-    .filter((uri) => checkRedirectUri(uri) === undefined && fits(uri))
+    .filter((uri) => checkRedirectUri(uri) === undefined && hasAcceptedScheme(uri, schemes) && fits(uri))
     .slice(0, limits.redirectUris);
 }
 
@@ -183,8 +216,9 @@ function keepLogoutUris(asked: unknown, applicationType: unknown): string[] {
  * from the redirect URIs where it is missing or does not fit them; a public client where no authentication is named;
  * grant types reduced to those we have; no `scope`, which would limit the client to what it foresaw. RFC 7591 section 2 lets a server replace what a client asked for.
  * @param metadata what the client sent, redirect URIs already checked
+ * @param schemes see {@link checkRedirectUris}
  */
-export function normalizeRegistration(metadata: Metadata): Metadata {
+export function normalizeRegistration(metadata: Metadata, schemes: readonly string[] = []): Metadata {
   const accepted: Metadata = {};
   for (const member of acceptedMembers)
     if (Object.hasOwn(metadata, member)) accepted[member] = metadata[member];
@@ -197,7 +231,7 @@ export function normalizeRegistration(metadata: Metadata): Metadata {
   const grantTypes = normalizeGrantTypes(accepted.grant_types);
   if (grantTypes) accepted.grant_types = grantTypes;
   if (isStringArray(accepted.response_types)) accepted.response_types = ['code'];
-  const logoutUris = keepLogoutUris(metadata.post_logout_redirect_uris, accepted.application_type);
+  const logoutUris = keepLogoutUris(metadata.post_logout_redirect_uris, accepted.application_type, schemes);
   if (logoutUris.length > 0) accepted.post_logout_redirect_uris = logoutUris;
   if (metadata.require_pushed_authorization_requests === true)
     accepted.require_pushed_authorization_requests = true;

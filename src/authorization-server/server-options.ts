@@ -69,6 +69,8 @@ export interface AuthorizationServerOptions {
     policy: RegistrationPolicy;
     /** Whether a client gets an id that is its registration, and is stored by its first consent only. */
     sealedIds: boolean;
+    /** Redirect schemes that clients may have beside https, http, those with a dot, and those of known apps. */
+    redirectSchemes: readonly string[];
   };
   /** How often an address may register clients, begin authorizations, fail at the token endpoint, log in wrongly, and have documents fetched. */
   limits: {

@@ -78,7 +78,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const audit = createAuditLog(logger, options.countEvent, options.auditTrail);
   const sealedIds = createSealedClientIds(createTextSeal(box), now);
   const givenIds = options.registration.sealedIds ? sealedIds : undefined;
-  const { policy } = options.registration;
+  const { policy, redirectSchemes } = options.registration;
   const renderError = createErrorRenderer();
   const documents =
     options.clientDocuments &&
@@ -87,6 +87,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       box,
       fetch: createGuardedFetch({ ...documentBounds, mayConnect: reach(options.clientDocuments) }),
       isHostAllowed: createHostPolicy(options.clientDocuments),
+      redirectSchemes,
       limits: limits.documents,
       now,
     });
@@ -110,6 +111,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     artifacts,
     clients,
     sealedIds,
+    redirectSchemes,
     newClientStatus: policy === 'approval' ? ('pending' as const) : ('approved' as const),
     clientSources: {
       findDocument: documents && createDocumentLookup(documents, audit),
@@ -204,6 +206,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const { endpoints, families } = createEndpointTable({
     issuer,
     policy,
+    redirectSchemes,
     givenIds,
     artifacts,
     invitations: storage.invitations,

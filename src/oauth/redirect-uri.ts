@@ -1,4 +1,4 @@
-/** Schemes that run or render instead of leading back to a client (T-003). */
+/** Schemes that run, render or open something of the system instead of leading back to a client (T-003, T-214). */
 const forbiddenSchemes = new Set([
   'javascript:',
   'data:',
@@ -10,7 +10,75 @@ const forbiddenSchemes = new Set([
   'mailto:',
   'ws:',
   'wss:',
+  'chrome:',
+  'filesystem:',
+  'intent:',
+  'jar:',
+  'ldap:',
+  'ldaps:',
+  'ms-msdt:',
+  'search:',
+  'search-ms:',
+  'shell:',
+  'smb:',
+  'view-source:',
 ]);
+
+/** Schemes without a dot that apps with MCP clients register (T-214). */
+const knownAppSchemes: ReadonlySet<string> = new Set([
+  'antigravity',
+  'chatgpt',
+  'claude',
+  'code-oss',
+  'codex',
+  'cursor',
+  'cursor-nightly',
+  'goose',
+  'jetbrains',
+  'kiro',
+  'lmstudio',
+  'obsidian',
+  'positron',
+  'postman',
+  'raycast',
+  'trae',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'warp',
+  'warppreview',
+  'windsurf',
+  'windsurf-next',
+  'zed',
+]);
+
+/** A domain name in reverse (RFC 8252 section 7.1). */
+const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
+
+/** Whether a scheme is one that redirect URIs can never have: it runs or renders, or is no scheme. */
+export function isForbiddenScheme(scheme: string): boolean {
+  return !/^[a-z][a-z0-9+.-]*$/.test(scheme) || forbiddenSchemes.has(`${scheme}:`);
+}
+
+/**
+ * Whether a client that registers itself may have redirect URIs of this scheme: https, http, a domain name in reverse, a
+ * known app, or a scheme that the operator allows. A scheme that the operating system gives to a program of its own is none
+ * of these.
+ * @param uri a redirect URI that {@link checkRedirectUri} accepts
+ * @param allowed further schemes, in lower case and without a colon
+ * @see RFC 8252 section 7.1 (T-214)
+ */
+export function hasAcceptedScheme(uri: string, allowed: readonly string[]): boolean {
+  const scheme = uri.slice(0, uri.indexOf(':')).toLowerCase();
+  if (isForbiddenScheme(scheme)) return false;
+  return (
+    scheme === 'https' ||
+    scheme === 'http' ||
+    reverseDomain.test(scheme) ||
+    knownAppSchemes.has(scheme) ||
+    allowed.includes(scheme)
+  );
+}
 
 const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost']);
 

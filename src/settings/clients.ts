@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isForbiddenScheme } from '../oauth/redirect-uri.ts';
 import { type ToleranceName, toleranceNames, tolerances } from '../oauth/tolerances.ts';
 import { hostPattern } from './addresses.ts';
 
@@ -71,6 +72,19 @@ export const clientSettings = z
       .default(false)
       .describe(
         'whether a client that registers gets an id that holds its registration, so that nothing is stored before somebody consents to it',
+      ),
+    redirectSchemes: z
+      .array(
+        z
+          .string()
+          .toLowerCase()
+          .refine((scheme) => !isForbiddenScheme(scheme), {
+            error: 'must be a scheme such as myapp, without a colon, that runs and opens nothing by itself',
+          }),
+      )
+      .default([])
+      .describe(
+        'schemes without a dot, such as myapp, that redirect URIs may have beside those of known apps; schemes such as com.example.app need not be named',
       ),
     metadataDocuments: z
       .strictObject({

@@ -21,6 +21,7 @@ export async function startAdapters(refreshGraceSeconds = 120): Promise<{
   const { artifacts, clients } = storage;
   const now = () => clock.now;
   const adapter = createAdapters({
+    redirectSchemes: [],
     artifacts,
     clients,
     clientSources: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   checkRedirectUri,
+  hasAcceptedScheme,
   isLoopbackHost,
   isLoopbackRedirect,
   isPrivateUseRedirect,
@@ -68,6 +69,10 @@ const faults: Record<RedirectUriFault, unknown[]> = {
     'mailto:ann@app.example.com',
     'ws://app.example.com/cb',
     'wss://app.example.com/cb',
+    'ms-msdt:/id',
+    'search-ms:query=x',
+    'SHELL:startup',
+    'jar:https://app.example.com/x',
   ],
   fragment: ['https://app.example.com/cb#a', 'https://app.example.com/cb#', 'com.example.app:/cb#a'],
   userinfo: [
@@ -111,7 +116,7 @@ const ids: Record<RedirectUriFault, string> = {
   too_long: 'T-058',
   not_absolute: 'T-058',
   illegal_character: 'T-003',
-  forbidden_scheme: 'T-003, T-058',
+  forbidden_scheme: 'T-003, T-058, T-214',
   fragment: 'T-058',
   userinfo: 'T-058',
   wildcard: 'T-058',
@@ -156,6 +161,22 @@ describe('a redirect URI', () => {
     expect(checkRedirectUri(ofLength(2048))).toBeUndefined();
     expect(checkRedirectUri(ofLength(2049))).toBe('too_long');
   });
+});
+
+describe('the scheme of a redirect URI', () => {
+  it.each(['com.example.app:/cb', 'COM.Example.App:/cb', 'cursor://x', 'vscode-insiders://x', 'myapp:/cb'])(
+    'is accepted if it is a domain in reverse, of a known app, or allowed: %s (FA-11, T-214)',
+    (uri) => {
+      expect(hasAcceptedScheme(uri, ['myapp'])).toBe(true);
+    },
+  );
+
+  it.each(['myapp:/cb', 'ms-settings:x', '.a:/cb', 'a.:/cb', 'shell:x', 'cb', ''])(
+    'is not accepted otherwise: %j (FA-11, T-214)',
+    (uri) => {
+      expect(hasAcceptedScheme(uri, ['shell'])).toBe(false);
+    },
+  );
 });
 
 describe('a loopback host', () => {

@@ -9,11 +9,19 @@ describe('the settings of clients', () => {
       clientCredentials: false,
       registration: 'open',
       sealedIds: false,
+      redirectSchemes: [],
       metadataDocuments: { enabled: true, allowedHosts: [], deniedHosts: [] },
     });
     expect(Object.keys(tolerances)).not.toHaveLength(0);
     expect(Object.values(tolerances)).not.toContain(false);
   });
+
+  it.each(['ms-msdt', 'javascript', 'myapp:', 'my app', ''])(
+    'allow no redirect scheme that runs or opens something, or is none: %j (FA-11, T-214)',
+    (scheme) => {
+      expect(clientSettings.safeParse({ redirectSchemes: [scheme] }).success).toBe(false);
+    },
+  );
 
   it('take a client of the operator as public, for codes, unless it says more', () => {
     const [client] = clientSettings.parse({ preRegistered: [{ clientId: 'ci', name: 'CI' }] }).preRegistered;

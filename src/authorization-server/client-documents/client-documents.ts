@@ -2,7 +2,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { FetchedDocument, GuardedFetch } from '../../net/guarded-fetch.ts';
 import type { ClientDocumentRow, ClientDocumentStore } from '../../storage/client-documents.ts';
-import type { Metadata } from '../client-metadata.ts';
+import { keepAcceptedRedirects, type Metadata } from '../client-metadata.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
 import { createBudgets, type DocumentLimits } from './budgets.ts';
 import { parseDocument } from './document.ts';
@@ -17,6 +17,8 @@ export interface ClientDocumentsOptions {
   fetch: GuardedFetch;
   /** Whether documents of a host are taken. */
   isHostAllowed: (host: string) => boolean;
+  /** Redirect schemes that the operator allows beside those of known apps. */
+  redirectSchemes?: readonly string[];
   limits: DocumentLimits;
   /** Epoch seconds. */
   now: () => number;
@@ -49,12 +51,20 @@ const kind = 'ClientDocument';
  * are not kept. Of many who ask for one document at once, one fetches it (T-075).
  */
 export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
-  const { store, box, fetch, isHostAllowed, limits, now } = options;
+  const { store, box, fetch, isHostAllowed, redirectSchemes = [], limits, now } = options;
   const budgets = createBudgets(limits);
   const underWay = new Map<string, Promise<Metadata>>();
 
-  const open = ({ url, payload }: ClientDocumentRow): Metadata =>
-    openPayload(box, kind, { id: url, payload });
+  const open = ({ url, payload }: ClientDocumentRow): Metadata => {
+    const metadata: Metadata = openPayload(box, kind, { id: url, payload });
+    return keepAcceptedRedirects(metadata, redirectSchemes) ?? { ...metadata, redirect_uris: [] };
+  };
+
+  /** A document that says nothing acceptable any more is fetched as one that is unknown. */
+  async function findRow(url: string): Promise<ClientDocumentRow | undefined> {
+    const row = await store.find(url);
+    return row && (open(row).redirect_uris as unknown[]).length > 0 ? row : undefined;
+  }
 
   async function keep(url: string, metadata: Metadata, fetchedAt: number, freshUntil: number): Promise<void> {
     const payload = box.seal(JSON.stringify(metadata), payloadContext(kind, url));
@@ -85,7 +95,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       );
     if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
       throw new DocumentRefused('it is not served as application/json');
-    const metadata = parseDocument(url, body);
+    const metadata = parseDocument(url, body, redirectSchemes);
     const fetchedAt = now();
     await keep(url, metadata, fetchedAt, fetchedAt + freshSeconds(headers, fetchedAt));
     return metadata;
@@ -122,7 +132,7 @@ export function createClientDocuments(options: ClientDocumentsOptions): ClientDo
       if (fault) throw new DocumentRefused(`a client_id that is a URL ${fault}`);
       if (!isHostAllowed(new URL(clientId).hostname))
         throw new DocumentRefused('descriptions of apps from this host are not taken here');
-      const row = await store.find(clientId);
+      const row = await findRow(clientId);
       // A row from the future is of a clock that was set back, and of unknown age.
       if (row && row.fetchedAt <= now() && now() < row.freshUntil) return open(row);
       const running = underWay.get(clientId);

@@ -33,13 +33,13 @@ function checkSecrets(document: Metadata): string | undefined {
   return Array.isArray(keys) && keys.some(holdsPrivateKey) ? 'it holds a private key' : undefined;
 }
 
-function checkMembers(document: Metadata, url: string): string | undefined {
+function checkMembers(document: Metadata, url: string, schemes: readonly string[]): string | undefined {
   if (document.client_id !== url) return 'its client_id is not its own URL, character by character';
   const secret = checkSecrets(document);
   if (secret) return secret;
   if (typeof document.client_name !== 'string' || document.client_name.trim() === '')
     return 'it has no client_name';
-  const refusal = checkName(document) ?? checkRedirectUris(document);
+  const refusal = checkName(document) ?? checkRedirectUris(document, schemes);
   return refusal?.description;
 }
 
@@ -73,12 +73,13 @@ function isHttpsUrl(value: unknown): value is string {
  * grant types and how it authenticates; nothing else of it counts.
  * @param url where it was fetched: its `client_id` has to be just this (T-072)
  * @param body its bytes
+ * @param schemes redirect schemes that the operator allows beside those of known apps
  * @throws DocumentRefused
  * @see draft-ietf-oauth-client-id-metadata-document-00 section 4.1 (A5-06, A5-07, A5-08)
  */
-export function parseDocument(url: string, body: Uint8Array): Metadata {
+export function parseDocument(url: string, body: Uint8Array, schemes: readonly string[] = []): Metadata {
   const document = parseJson(body);
-  const fault = checkMembers(document, url);
+  const fault = checkMembers(document, url, schemes);
   if (fault) throw new DocumentRefused(fault);
   const { client_name, client_uri, redirect_uris } = document;
   const grantTypes = normalizeGrantTypes(document.grant_types);

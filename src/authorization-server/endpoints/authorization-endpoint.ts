@@ -1,5 +1,6 @@
 import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { isPrivateUseRedirect } from '../../oauth/redirect-uri.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { refuseResponse } from './authorization-request.ts';
@@ -19,7 +20,8 @@ export const checkResponseParameters: Step = async (ctx, next) => {
 /**
  * Whoever registers a client chooses where errors lead. Before a person has seen a page of ours, an error is shown
  * instead of redirected, with the way back as a link, so that no link to us is an open redirector (T-005; RFC 9700
- * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there.
+ * section 4.11.2). `prompt=none` has no person to show anything to and is exempt there, unless the redirect would start a
+ * program: nothing leads to a private-use scheme without a click of the person (T-214).
  */
 export const showErrorBeforeRedirect: Step = async (ctx, next) => {
   await next();
@@ -29,7 +31,7 @@ export const showErrorBeforeRedirect: Step = async (ctx, next) => {
     .includes('none');
   const location = ctx.response.get('Location');
   const error = ctx.state.authorizationError as { error: string; error_description?: string } | undefined;
-  if (!error || silent || ctx.status !== 303 || location === '') return;
+  if (!error || ctx.status !== 303 || location === '' || (silent && !isPrivateUseRedirect(location))) return;
   ctx.remove('Location');
   answerWithErrorPage(
     ctx,

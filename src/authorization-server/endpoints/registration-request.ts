@@ -49,8 +49,8 @@ function parseMetadata(body: Buffer): ReadMetadata {
 }
 
 /** Looks at what is worth a sentence of its own. */
-function checkMetadata(metadata: Metadata): MetadataRefusal | undefined {
-  return checkRedirectUris(metadata) ?? checkName(metadata) ?? checkAuthMethod(metadata);
+function checkMetadata(metadata: Metadata, schemes: readonly string[]): MetadataRefusal | undefined {
+  return checkRedirectUris(metadata, schemes) ?? checkName(metadata) ?? checkAuthMethod(metadata);
 }
 
 function refuse(ctx: Context, { status, error, description }: MetadataRefusal): undefined {
@@ -87,10 +87,10 @@ export async function isRegistrationReadable(ctx: Context): Promise<boolean> {
 }
 
 /** Reads client metadata, then checks what it says. Gives undefined where it answered. */
-async function readMetadata(ctx: Context): Promise<Metadata | undefined> {
+async function readMetadata(ctx: Context, schemes: readonly string[]): Promise<Metadata | undefined> {
   const parsed = await findMetadata(ctx);
   if ('refusal' in parsed) return refuse(ctx, parsed.refusal);
-  const refusal = checkMetadata(parsed.metadata);
+  const refusal = checkMetadata(parsed.metadata, schemes);
   return refusal ? refuse(ctx, refusal) : parsed.metadata;
 }
 
@@ -102,12 +102,16 @@ function replayMetadata(ctx: Context, metadata: Metadata): void {
  * Creates the step in front of the engine's registration endpoint: media type, size, JSON, redirect URIs, name,
  * authentication method, then the normal form (RFC 7591 section 3.1).
  * @param sealedIds where the metadata has to fit into an id
+ * @param schemes redirect schemes that the operator allows beside those of known apps
  */
-export function prepareRegistration(sealedIds: SealedClientIds | undefined): Step {
+export function prepareRegistration(
+  sealedIds: SealedClientIds | undefined,
+  schemes: readonly string[],
+): Step {
   return async (ctx, next) => {
-    const metadata = await readMetadata(ctx);
+    const metadata = await readMetadata(ctx, schemes);
     if (!metadata) return;
-    const normal = normalizeRegistration(metadata);
+    const normal = normalizeRegistration(metadata, schemes);
     const fitted = sealedIds?.fit(normal) ?? { metadata: normal };
     if ('refusal' in fitted) return refuse(ctx, fitted.refusal);
     replayMetadata(ctx, fitted.metadata);
@@ -125,15 +129,20 @@ const judgedByEngine = [
   'client_id_issued_at',
 ] as const;
 
-/** Holds a changed registration to the same rules as a new one (RFC 7592 section 2.2; T-064). */
-export const prepareUpdate: Step = async (ctx, next) => {
-  if (ctx.method !== 'PUT') return next();
-  const metadata = await readMetadata(ctx);
-  if (!metadata) return;
-  const repeated = judgedByEngine.filter((name) => Object.hasOwn(metadata, name));
-  replayMetadata(ctx, {
-    ...normalizeRegistration(metadata),
-    ...Object.fromEntries(repeated.map((name) => [name, metadata[name]])),
-  });
-  await next();
-};
+/**
+ * Creates the step that holds a changed registration to the same rules as a new one (RFC 7592 section 2.2; T-064).
+ * @param schemes see {@link prepareRegistration}
+ */
+export function prepareUpdate(schemes: readonly string[]): Step {
+  return async (ctx, next) => {
+    if (ctx.method !== 'PUT') return next();
+    const metadata = await readMetadata(ctx, schemes);
+    if (!metadata) return;
+    const repeated = judgedByEngine.filter((name) => Object.hasOwn(metadata, name));
+    replayMetadata(ctx, {
+      ...normalizeRegistration(metadata, schemes),
+      ...Object.fromEntries(repeated.map((name) => [name, metadata[name]])),
+    });
+    await next();
+  };
+}

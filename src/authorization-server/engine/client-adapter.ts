@@ -10,6 +10,7 @@ import {
   type ClientStore,
   maxUnusedClients,
 } from '../../storage/clients.ts';
+import { keepAcceptedRedirects } from '../client-metadata.ts';
 import { ClientNotAdmitted } from '../registration/admission.ts';
 import type { SealedClientIds } from '../registration/sealed-client-ids.ts';
 import { createRememberedPayloads } from './sealed-payloads.ts';
@@ -22,6 +23,8 @@ export interface ClientAdapterOptions {
   clients: ClientStore;
   box: SealedBox;
   sealedIds: SealedClientIds;
+  /** Redirect schemes that the operator allows beside those of known apps. */
+  redirectSchemes: readonly string[];
   /** What a client that registers itself is at first, and again when it changes. */
   newClientStatus: 'approved' | 'pending';
   /** Epoch seconds. */
@@ -55,7 +58,7 @@ export function openClient(box: SealedBox, { id, payload }: ClientRow): AdapterP
  * One whose id is its registration is stored by its first consent.
  */
 export function createClientAdapter(options: ClientAdapterOptions): Adapter {
-  const { artifacts, clients, box, sealedIds, newClientStatus, now } = options;
+  const { artifacts, clients, box, sealedIds, redirectSchemes, newClientStatus, now } = options;
   const payloads = createRememberedPayloads(box, 'Client');
 
   function statusOfChanged({ status }: ClientRow): ClientStatus {
@@ -81,9 +84,13 @@ export function createClientAdapter(options: ClientAdapterOptions): Adapter {
     async find(id) {
       const row = await clients.find(id);
       if (row?.status === 'pending' || row?.status === 'denied') throw new ClientNotAdmitted(id, row.status);
-      if (row) return payloads.open<AdapterPayload>(row);
+      if (row) {
+        const payload = payloads.open<AdapterPayload>(row);
+        return row.origin === 'registered' ? keepAcceptedRedirects(payload, redirectSchemes) : payload;
+      }
       if (!sealedIds.isSealed(id) || (await clients.wasRemoved(id))) return undefined;
-      return sealedIds.open(id) as AdapterPayload | undefined;
+      const sealed = sealedIds.open(id) as AdapterPayload | undefined;
+      return sealed && keepAcceptedRedirects(sealed, redirectSchemes);
     },
     async destroy(id) {
       await record(artifacts, (writes) => writes.add({ type: 'removeClient', id }));

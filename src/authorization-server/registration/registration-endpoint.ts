@@ -13,6 +13,8 @@ import type { SealedClientIds } from './sealed-client-ids.ts';
 /** What the registration endpoints work with. */
 export interface RegistrationEndpointOptions {
   policy: RegistrationPolicy;
+  /** Redirect schemes that the operator allows beside those of known apps. */
+  redirectSchemes: readonly string[];
   artifacts: ArtifactStore;
   invitations: InvitationStore;
   /** Where clients get ids that are their registration. */
@@ -89,7 +91,7 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
   register: readonly Step[];
   manage: readonly Step[];
 } {
-  const { policy, artifacts, invitations, sealedIds, audit, now } = options;
+  const { policy, redirectSchemes, artifacts, invitations, sealedIds, audit, now } = options;
   const admission: Record<RegistrationPolicy, readonly Step[]> = {
     open: [],
     approval: [],
@@ -100,13 +102,13 @@ export function createRegistrationEndpoints(options: RegistrationEndpointOptions
     register: [
       auditRefusal(audit),
       ...admission[policy],
-      prepareRegistration(sealedIds),
+      prepareRegistration(sealedIds, redirectSchemes),
       // A client that is its own id is stored nowhere: what is noted of it follows behind, and no commit is waited for.
       ...(sealedIds
         ? [auditRegistration(audit), inOneCommit(artifacts, now)]
         : [inOneCommit(artifacts, now), auditRegistration(audit)]),
     ],
-    manage: [neverStore, prepareUpdate, inOneCommit(artifacts, now), auditChange(audit)],
+    manage: [neverStore, prepareUpdate(redirectSchemes), inOneCommit(artifacts, now), auditChange(audit)],
   };
 }
 

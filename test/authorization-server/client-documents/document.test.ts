@@ -79,6 +79,16 @@ describe('a client metadata document', () => {
       },
       'private key',
     ],
+    [
+      'a redirect that starts a program (FA-11, T-214)',
+      { redirect_uris: ['ms-msdt:/id'] },
+      'forbidden scheme',
+    ],
+    [
+      'a redirect of an unknown scheme (FA-11, T-214)',
+      { redirect_uris: ['steam://run/1'] },
+      'unknown scheme',
+    ],
     ['a redirect that runs', { redirect_uris: ['javascript:alert(1)'] }, 'forbidden scheme'],
     ['a redirect in the clear', { redirect_uris: ['http://app.example.com/cb'] }, 'http not loopback'],
     ['a redirect anywhere', { redirect_uris: ['https://*.example.com/cb'] }, 'wildcard'],

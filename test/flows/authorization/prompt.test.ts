@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ada, type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
-import { approve, authorization, redeem, redirectUri, register } from '../../support/oauth.ts';
+import { approve, authorization, openConsent, redeem, redirectUri, register } from '../../support/oauth.ts';
 import { expectErrorPage } from '../../support/refusal.ts';
 import { createVisitor, type Visitor } from '../../support/visitor.ts';
 
@@ -70,6 +70,26 @@ describe('prompt=none', () => {
       max_age: '1',
     });
     await expectCallbackError(await visitor.request(url), 'login_required');
+  });
+
+  it('leads to no scheme of an app before a click: a page has the way back as a link (FA-11, T-214)', async () => {
+    const redirect_uri = 'com.example.app:/callback';
+    const { client_id: client } = await register(gatehouse.url, { redirect_uris: [redirect_uri] });
+    for (const prompt of ['none', 'none login']) {
+      const { url } = authorization(gatehouse, client, { redirect_uri, prompt });
+      const response = await createVisitor().request(url);
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+      expect(await response.text()).toContain(`href="${redirect_uri}?error=`);
+    }
+  });
+
+  it('leads to the scheme of an app after a click on Deny (FA-11, T-214)', async () => {
+    const redirect_uri = 'cursor://anysphere.cursor-mcp/oauth/callback';
+    const { client_id: client } = await register(gatehouse.url, { redirect_uris: [redirect_uri] });
+    const visitor = createVisitor();
+    const page = await openConsent(authorization(gatehouse, client, { redirect_uri }), visitor);
+    const { response } = await visitor.submit(page, '/consent', [['decision', 'deny']]);
+    expect(response.headers.get('location')).toContain(`${redirect_uri}?error=access_denied`);
   });
 
   it.each(['none login', 'none consent', 'login none'])(

@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { testFolder } from '../../client/support/folder.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { countIssued } from '../../support/issued.ts';
+import { authorization, register } from '../../support/oauth.ts';
+import { createVisitor } from '../../support/visitor.ts';
 
 let gatehouse: RunningGatehouse;
 beforeAll(async () => {
@@ -44,6 +47,46 @@ describe('a redirect URI at registration', () => {
     const response = await registerWith([uri]);
     expect(response.status).toBe(201);
     expect(await response.json()).toMatchObject({ redirect_uris: [uri] });
+  });
+
+  it.each([
+    'ms-msdt:/id',
+    'MS-MSDT:/id',
+    'search-ms:query=x',
+    'shell:startup',
+    'smb://evil.example/share',
+    'ldap://evil.example/x',
+    'view-source:https://a.example/',
+    'filesystem:https://a.example/x',
+    'jar:https://a.example/x.jar',
+    'chrome://settings',
+    'ms-settings:windowsupdate',
+    'calculator://x',
+    'steam://run/1',
+  ])('is refused with what to use if its scheme may start a program: %s (FA-11, T-214)', async (uri) => {
+    const response = await registerWith(['https://app.example.com/cb', uri]);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: 'invalid_redirect_uri',
+      error_description: expect.stringContaining('such as com.example.app'),
+    });
+  });
+
+  it('of a scheme that the operator allowed is refused once that is over, for the same client too (FA-11, T-214)', async () => {
+    const folder = testFolder();
+    const uris = ['myapp://callback', 'https://app.example.com/cb'];
+    const first = await startGatehouse({ folder, clients: { redirectSchemes: ['MyApp'] } });
+    const both = await register(first.url, { redirect_uris: uris });
+    const one = await register(first.url, { redirect_uris: uris.slice(0, 1) });
+    const status = async (at: RunningGatehouse, client: string, redirect_uri: string): Promise<number> =>
+      (await createVisitor().request(authorization(at, client, { redirect_uri }).url)).status;
+    expect(await status(first, one.client_id, 'myapp://callback')).toBe(303);
+    await first.stop();
+    const second = await startGatehouse({ folder });
+    onTestFinished(() => second.stop());
+    expect(await status(second, both.client_id, 'https://app.example.com/cb')).toBe(303);
+    expect(await status(second, both.client_id, 'myapp://callback')).toBe(400);
+    expect(await status(second, one.client_id, 'myapp://callback')).toBe(400);
   });
 
   it('may be one of several kinds, as editors register them (A5-02)', async () => {
