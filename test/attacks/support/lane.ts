@@ -27,8 +27,15 @@ export interface Answer {
 /** What is waited for an answer: hostile messages may ask for streams that never end. */
 const patienceMs = 2000;
 
-/** Opens a lane: logs a session or a stream in if the door needs one. */
-export async function openLane(target: Target, door: DoorName): Promise<Lane> {
+/**
+ * Opens a lane: begins a session or a stream if the door needs one.
+ * @param hear receives whatever comes on a stream that is open for the caller; answers are then read to their end
+ */
+export async function openLane(
+  target: Target,
+  door: DoorName,
+  { hear }: { hear?: (text: string) => void } = {},
+): Promise<Lane> {
   const agent = new Agent({ keepAlive: true });
   const token = door === 'rest' ? target.tokens.rest : door === 'sse' ? target.tokens.sse : target.tokens.mcp;
   const bearer = { authorization: `Bearer ${token}` };
@@ -76,7 +83,7 @@ export async function openLane(target: Target, door: DoorName): Promise<Lane> {
         response.on('data', (chunk: string) => {
           text += chunk;
           // A stream need not end: its first message is its answer here.
-          if (response.headers['content-type'] === 'text/event-stream' && text.includes('data: {')) {
+          if (!hear && response.headers['content-type'] === 'text/event-stream' && text.includes('data: {')) {
             end({ status, body: text });
             request.destroy();
           }
@@ -96,8 +103,9 @@ export async function openLane(target: Target, door: DoorName): Promise<Lane> {
     const hello = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }));
     if (door === 'session') {
       session = await openSession(listensAt, postTo, json, hello);
+      if (hear) stream = listen(listensAt, postTo, { ...bearer, ...session }, hear);
     } else if (door === 'sse') {
-      const opened = await openStream(listensAt, `${target.path}/sse`, bearer);
+      const opened = await openStream(listensAt, `${target.path}/sse`, bearer, hear);
       stream = opened.request;
       postTo = opened.postTo;
       await post({}, hello);
@@ -175,6 +183,7 @@ function openStream(
   listensAt: string,
   path: string,
   headers: Record<string, string>,
+  hear: (text: string) => void = () => undefined,
 ): Promise<{ request: ClientRequest; postTo: string }> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(listensAt, {
@@ -187,6 +196,7 @@ function openStream(
       let text = '';
       response.setEncoding('utf8').on('error', () => undefined);
       response.on('data', (chunk: string) => {
+        hear(chunk);
         if (text.length < 2000) text += chunk;
         const postTo = /event: endpoint\ndata: (\S+)/.exec(text)?.[1];
         if (postTo !== undefined) resolve({ request, postTo });
@@ -195,4 +205,24 @@ function openStream(
     });
     request.end();
   });
+}
+
+function listen(
+  listensAt: string,
+  path: string,
+  headers: Record<string, string>,
+  hear: (text: string) => void,
+): ClientRequest {
+  const request = httpRequest(listensAt, {
+    agent: false,
+    path,
+    headers: { ...headers, accept: 'text/event-stream' },
+  });
+  request.on('error', () => undefined);
+  request.on('response', (response) => {
+    response.setEncoding('utf8').on('error', () => undefined);
+    response.on('data', hear);
+  });
+  request.end();
+  return request;
 }
