@@ -3,6 +3,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { loggable } from '../../observability/logger.ts';
 import type { Message } from '../checks/messages.ts';
 import { methodNotServed, resultNotServed } from '../json-rpc-errors.ts';
+import { changeOf } from '../modern/changes.ts';
 import { isOfItsKind, type ServedMethods, withoutTask } from '../reading/methods.ts';
 import type { Conversation, Conversations, Listener, Sender } from './conversation.ts';
 
@@ -40,7 +41,7 @@ export function guardConversations(
               relatedTo,
             );
           } else if (served.passes(method, 'server', 'legacy') && isOfItsKind(message))
-            listener.hear(prepared(message), relatedTo);
+            listener.hear(plainChange(message) ?? prepared(message), relatedTo);
           else {
             note(method, 'server');
             if (id !== undefined) refuse(id, method);
@@ -71,4 +72,10 @@ export function guardConversations(
     },
     close: () => conversations.close(),
   };
+}
+
+/** A change as everybody may hear it; undefined for any other message. */
+function plainChange(message: Message): Message | undefined {
+  const change = changeOf(message);
+  return change && { jsonrpc: '2.0', ...change };
 }

@@ -22,7 +22,9 @@ const changeMethods = new Set([
  */
 export function changeOf({ method, params }: Message): Change | undefined {
   if (method === undefined || !changeMethods.has(method)) return undefined;
-  return { method, ...(params === undefined ? {} : { params }) };
+  // Everybody hears of it: what else one caller had the server say goes nowhere (T-218).
+  if (method !== 'notifications/resources/updated') return { method };
+  return { method, params: { uri: params?.uri } };
 }
 
 /** Narrows what a server of one account said: a change of data is told to that account, that a list changed to everyone. */

@@ -18,7 +18,7 @@ export const maxOperations = 1000;
 export const maxNamesLength = 131_072;
 
 /** Why the params of a message cannot be read. */
-export type ParamsProblem = 'params_not_valid' | 'name_too_long' | 'too_many_names';
+export type ParamsProblem = 'not_a_message' | 'params_not_valid' | 'name_too_long' | 'too_many_names';
 
 type Params = Record<string, unknown>;
 type Kind = 'tool' | 'prompt' | 'resource';
@@ -38,6 +38,58 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
 const isRecordOrAbsent = (value: unknown): boolean => value === undefined || isRecord(value);
 const isId = (value: unknown): boolean => isText(value) || Number.isSafeInteger(value);
+
+/** Members that guards read: of a message, of its params, of a reference, and of what a client listens to. */
+const membersOf = {
+  message: new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']),
+  params: new Set([
+    'name',
+    'uri',
+    'ref',
+    'arguments',
+    'cursor',
+    'notifications',
+    'level',
+    'requestId',
+    'progressToken',
+    'task',
+    'taskId',
+    'requestState',
+    'inputResponses',
+    'capabilities',
+    'protocolVersion',
+    '_meta',
+  ]),
+  ref: new Set(['type', 'name', 'uri']),
+  notifications: new Set(['resourceSubscriptions', 'taskIds']),
+};
+
+const foldedMembers = {
+  message: foldedSet(membersOf.message),
+  params: foldedSet(membersOf.params),
+  ref: foldedSet(membersOf.ref),
+  notifications: foldedSet(membersOf.notifications),
+};
+
+function foldedSet(names: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...names].map(folded));
+}
+
+/** Longest member that is compared, in characters; longer than every name of a member. */
+const maxMemberLength = 40;
+
+/** A name as servers read it that do not tell cases apart: `ſ` is an `s` to them, and the Kelvin sign a `k`. */
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase();
+}
+
+/** Whether a member is there in another case: Go's encoding/json, for one, takes the last of both (FA-01). */
+function hasTwin(value: object, of: keyof typeof membersOf): boolean {
+  for (const name of Object.keys(value))
+    if (!membersOf[of].has(name) && name.length <= maxMemberLength && foldedMembers[of].has(folded(name)))
+      return true;
+  return false;
+}
 
 /**
  * Reads the operations of a message.
@@ -61,14 +113,14 @@ const subscription: Read = ({ uri }) => (isText(uri) ? [operationOn('resource', 
 const initialize: Read = ({ capabilities }) => (isRecordOrAbsent(capabilities) ? nothing : undefined);
 
 const completion: Read = ({ ref }) => {
-  if (!isRecord(ref)) return undefined;
+  if (!isRecord(ref) || hasTwin(ref, 'ref')) return undefined;
   if (ref.type === 'ref/prompt' && isText(ref.name)) return [operationOn('prompt', ref.name)];
   if (ref.type === 'ref/resource' && isText(ref.uri)) return [operationOn('resource', ref.uri)];
   return undefined;
 };
 
 const listening: Read = ({ notifications }) => {
-  if (!isRecord(notifications)) return undefined;
+  if (!isRecord(notifications) || hasTwin(notifications, 'notifications')) return undefined;
   const { resourceSubscriptions: uris = [] } = notifications;
   if (!Array.isArray(uris) || !uris.every(isText)) return undefined;
   // More of them than a body may name are refused; those beyond are not even written down.
@@ -135,10 +187,12 @@ function readEach(messages: readonly Message[]): readonly Operation[] | ParamsPr
 }
 
 function operationsOf(message: Message): readonly Operation[] | ParamsProblem {
+  if (hasTwin(message, 'message')) return 'not_a_message';
   const { method, params } = message;
   if (method === undefined) return nothing;
   if (method.length > maxNameLength) return 'name_too_long';
-  if (params !== undefined && !areCommonParams(params)) return 'params_not_valid';
+  if (params !== undefined && (hasTwin(params, 'params') || !areCommonParams(params)))
+    return 'params_not_valid';
   const read = readers.get(method);
   if (read) {
     const operations = read(params ?? {}, message);

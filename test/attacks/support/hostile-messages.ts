@@ -332,7 +332,8 @@ function spell(random: Random, name: string): string {
     case 5:
       return (
         name.slice(0, letter) +
-        encodeURIComponent(name[letter] ?? '').replace(
+        // Half of a surrogate pair has no encoding.
+        encodeURIComponent((name[letter] ?? '').toWellFormed()).replace(
           /^(.)$/,
           (one) => `%${one.charCodeAt(0).toString(16)}`,
         ) +

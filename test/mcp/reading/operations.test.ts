@@ -83,6 +83,11 @@ describe('the reading of a message', () => {
     ['tools/call', { name: 'add', requestState: ['s'] }],
     ['tools/call', { name: 'add', inputResponses: [] }],
     ['initialize', { capabilities: [] }],
+    ['tools/call', { name: 'add', Name: 'delete_all' }],
+    ['tools/call', { name: 'add', argumentſ: {} }],
+    ['resources/read', { uri: 'a://b', URI: 'a://c' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'sum', NAME: 'secret' } }],
+    ['subscriptions/listen', { notifications: { resourceſubscriptions: ['a://b'] } }],
   ])('refuses %s %j: a member that a guard reads has not its type (FA-01, T-200)', (method, params) => {
     expect(used(method, params)).toBe('params_not_valid');
   });
@@ -99,6 +104,12 @@ describe('the reading of a message', () => {
     ['in a batch', [message('ping'), message('resources/read', { uri: long })]],
   ])('refuses a name that is too long %s (T-147)', (_what, messages) => {
     expect(readOperations(messages)).toBe('name_too_long');
+  });
+
+  it('refuses a message of which a member is there in another case, as some servers tell no cases apart (FA-01, T-217)', () => {
+    for (const twin of ['ID', 'Method', 'PARAMS', 'paramſ'])
+      expect(readOperations([{ ...message('ping'), [twin]: 'x' }])).toBe('not_a_message');
+    expect(readOperations([{ ...message('ping'), other: 'x' } as Message])).toEqual([]);
   });
 
   it('takes a name of the greatest length', () => {

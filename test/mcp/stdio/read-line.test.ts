@@ -25,7 +25,8 @@ describe('a line', () => {
     ['{"jsonrpc":', 'not_json'],
     ['[]', 'empty_batch'],
     ['7', 'not_a_message'],
-    [`${'['.repeat(201)}`, 'nested_too_deep'],
+    [`${'['.repeat(101)}${']'.repeat(101)}`, 'nested_too_deep'],
+    [`${'['.repeat(201)}`, 'not_json'],
   ])('that is %s is refused as %s (T-150)', (text, reason) => {
     expect(read(text)).toEqual({ reason });
   });

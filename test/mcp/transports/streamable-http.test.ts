@@ -171,7 +171,7 @@ describe('a session whose server does not begin it any more', () => {
         async connect(transport) {
           transport.onmessage = (message) => {
             const { id, method } = message as { id?: number; method?: string };
-            if (method === 'notifications/end') {
+            if (method === 'notifications/roots/list_changed') {
               isBroken = true;
               void transport.close();
             } else if (id !== undefined)
@@ -187,7 +187,7 @@ describe('a session whose server does not begin it any more', () => {
     const gate = await startGate({ source: endingSource() });
     const token = gate.issue('ann');
     const headers = inSession(await gate.initialize(token, '2025-11-25'));
-    await gate.send(token, { json: { jsonrpc: '2.0', method: 'notifications/end' }, headers });
+    await gate.send(token, { json: { jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, headers });
     const response = await gate.send(token, { json: ping(7), headers });
     expect([response.status, await readAnswer(response)]).toMatchObject([
       200,
