@@ -48,7 +48,11 @@ export const rooms: readonly Room[] = [
     may: ['oauth', 'collections'],
     neverPackages: ['node:*', ...web, engine, ...nativePackages],
   },
-  { name: 'client/node', may: ['oauth', 'client'], neverPackages: [...web, engine, ...nativePackages] },
+  {
+    name: 'client/node',
+    may: ['oauth', 'client', 'collections'],
+    neverPackages: [...web, engine, ...nativePackages],
+  },
   {
     name: 'doctor',
     may: ['oauth', 'client', 'client/node'],

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { jsonLine } from '../../collections/json-line.ts';
 import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { createErrorOutput } from './error-output.ts';
@@ -100,7 +101,7 @@ export class StdioProcess {
   /** Writes one message as one line: JSON escapes line breaks. */
   write(message: unknown): void {
     if (this.#unwritten === '') setImmediate(() => this.#flush());
-    this.#unwritten += `${JSON.stringify(message)}\n`;
+    this.#unwritten += jsonLine(message);
   }
 
   /** Reads nothing more of its output for some milliseconds; a program that writes on has to wait. */

@@ -63,13 +63,11 @@ interface Read {
 const plain =
   /^[a-z][a-z0-9+-]*:\/{0,3}(?:[\w~*{}+-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~!$&'()*+,={}-]+)*|(?<=^file:\/\/\/)[A-Za-z]:)(?:\/[\w~:@!$&'()*+,={}-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~:@!$&'()*+,={}-]+)*)*\/?(?:[?#][\w~:!$&'()*+,={}?.-]*)?$/;
 
+/** A file at a host, which some servers leave out. */
+const fileOfHost = /^(?:[a-z][a-z0-9-]*\+)?file:\/\/[^/]/;
+
 function plainReading(uri: string): Read | undefined {
-  if (
-    uri.length > maxUriLength ||
-    !plain.test(uri) ||
-    uri.includes('xn--') ||
-    uri.startsWith('file://localhost')
-  )
+  if (uri.length > maxUriLength || !plain.test(uri) || uri.includes('xn--') || fileOfHost.test(uri))
     return undefined;
   const colon = uri.indexOf(':');
   let from = colon + 1;
@@ -83,10 +81,17 @@ function plainReading(uri: string): Read | undefined {
   const folded = `${uri.slice(0, colon + 1)}${host.toLowerCase()}${behind}${behind.endsWith('/') ? '' : '/'}${rest}`;
   const reading: UriReading = {
     href: writtenAsIs.test(uri) ? uri : hrefOf(uri),
-    folded: uri.includes('%') ? [folded, decodeURIComponent(folded)] : [folded],
+    folded: plainFolds(folded),
     leadsElsewhere: false,
   };
   return { reading, characters: 10 + (uri.length >> 3) };
+}
+
+/** The folds of a plain URI: as it is, decoded, and for servers that leave out blanks. */
+function plainFolds(folded: string): string[] {
+  const folds = folded.includes('%') ? [folded, decodeURIComponent(folded)] : [folded];
+  const last = folds.at(-1) as string;
+  return last.includes(' ') ? [...folds, last.replaceAll(' ', '')] : folds;
 }
 
 /** Of a plain URI: it is written as URLs are, as nothing is known of its scheme. */
@@ -164,7 +169,9 @@ function foldsOf(uri: string, most = maxCharacters): Folds {
     folds.characters += isAscii ? 0 : visible.length * 2;
     if (folds.characters > most) return folds;
     const composed = isAscii ? visible : visible.normalize('NFKC').replaceAll('\u3002', '.');
-    for (const text of new Set([composed, visible])) if (!addFolds(text, folds, most)) return folds;
+    const texts = new Set([composed, visible]);
+    if (/\s/.test(composed)) texts.add(composed.replace(/\s+/g, ''));
+    for (const text of texts) if (!addFolds(text, folds, most)) return folds;
     const next = decoded(composed);
     if (next === composed) return { ...folds, isWhole: true };
     current = next;
@@ -280,10 +287,16 @@ function addFold(
   const hasHost = path.startsWith('/') || path.startsWith('\\');
   const host = foldedHost(names[0] ?? '', scheme);
   const tail = names.slice(1).join('/');
-  if (scheme === 'file:' && hasHost && host === 'localhost') add(names.length > 1 ? tail : '', isLess);
-  else add(tail === '' ? host : `${host}/${tail}`, isLess);
-  if (!hasHost || scheme === 'file:') return;
-  for (const alone of hostsAlone(host, scheme)) add(tail === '' ? alone : `${alone}/${tail}`, true);
+  add(behind(host), isLess);
+  if (!hasHost) return;
+  if (!scheme.endsWith('file:')) for (const alone of hostsAlone(host, scheme)) add(behind(alone), true);
+  // Servers that know only files of their own leave out every host, which two slashes begin.
+  else if (/^[/\\]{2}[^/\\]/.test(path)) add(behind(''), true);
+
+  function behind(of: string): string {
+    const isNone = of === '' || (scheme === 'file:' && hasHost && of === 'localhost');
+    return [isNone ? '' : of, tail].filter(Boolean).join('/');
+  }
 
   function add(folded: string, leavesOut: boolean): void {
     const text = folded === '' ? scheme + rest : `${scheme}${folded}/${rest}`;

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { jsonLine } from '../../collections/json-line.ts';
 
 const flushPatienceMs = 1000;
 
@@ -34,7 +35,7 @@ export class LineWriter {
 
   /** Writes one message as one line: JSON escapes line breaks (B1-03). */
   write(message: unknown): void {
-    if (!this.#isGone) this.#stdout.write(`${JSON.stringify(message)}\n`);
+    if (!this.#isGone) this.#stdout.write(jsonLine(message));
   }
 
   /** Resolves when all that was written is out, or nobody takes it for a second. */

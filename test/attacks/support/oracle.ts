@@ -289,7 +289,7 @@ function judgeHeaders(list: readonly JsonText[], { era, headers }: Received): st
   if (said.method !== undefined && said.method !== method) found.push('Mcp-Method of another method');
   if (said.name !== undefined) {
     const params = valuesOf(message, 'params')[0];
-    const name = stringOf(valuesOf(params, 'name')[0] ?? valuesOf(params, 'uri')[0]);
+    const name = stringOf(valuesOf(params, method.startsWith('resources/') ? 'uri' : 'name')[0]);
     if (decodeHeader(String(said.name)) !== name) found.push('Mcp-Name of another name');
   }
   return found;

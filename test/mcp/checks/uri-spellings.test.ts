@@ -72,6 +72,10 @@ describe('a URI', () => {
     ['file:///notes/a', 'file:notes/a/'],
     ['file:///My%20Files/a', 'file:my files/a/'],
     ['file://localhost/notes/a', 'file:notes/a/'],
+    ['file://127.0.0.1/notes/a', 'file:notes/a/'],
+    ['file://user:pw@/notes/a', 'file:notes/a/'],
+    ['files+file://host/notes/a', 'files+file:notes/a/'],
+    ['note://user@/secret/b', 'note:secret/b/'],
     ['files+file:///srv/%2e%2e/x', 'files+file:x/'],
     ['file:///a/b//../../secret/x', 'file:secret/x/'],
     ['https://HOST:443/a?b=c', 'https:host/a/?b=c'],
@@ -86,10 +90,15 @@ describe('a URI', () => {
     'file:///pub/a',
     'note:///a',
     'https://host:8443/a.b/c?d=1..2',
-    'note://host/My Files/(a)..b.txt',
+    'note://host/MyFiles/(a)..b.txt',
     'urn:isbn:123',
     'C:/notes',
   ])('that is written plainly has one reading: %s', (uri) => expect(read(uri)?.folded).toHaveLength(1));
+
+  it('with a blank is read without it as well (FA-09, T-212)', () => {
+    expect(read('note://sec ret/b')?.folded).toContain('note:secret/b/');
+    expect(read('note://sec%20ret/b')?.folded).toContain('note:secret/b/');
+  });
 
   it('is read with the case of its path', () => {
     expect(read('note://a/B')?.folded).toEqual(['note:a/B/']);

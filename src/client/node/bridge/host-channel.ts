@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import { jsonLine } from '../../../collections/json-line.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 
 /** What a host's messages are read from, and answers are written to. */
@@ -63,7 +64,7 @@ export class HostChannel {
 
   /** Writes a message as one line: JSON escapes line breaks. */
   write(message: JSONRPCMessage): void {
-    if (!this.#isGone) this.#stdout.write(`${JSON.stringify(message)}\n`);
+    if (!this.#isGone) this.#stdout.write(jsonLine(message));
   }
 
   #read(chunk: Buffer): void {
