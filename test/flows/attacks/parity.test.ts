@@ -393,7 +393,7 @@ describe.each(doorNames)('through the door %s', (name) => {
           ...message,
           params: { _meta: { ...params._meta, progressToken: {} } },
         }),
-        true,
+        false,
       ],
     ];
     for (const [what, change, isServed] of changes) {
