@@ -226,8 +226,8 @@ describe.each(['each', 'shared'] as const)('with a server for %s', (sharing) => 
       const own = door.post(body, headers);
       await expect.poll(() => seen.started.filter((one) => one.startsWith(label)).length).toBe(2);
       for (const id of [7, 8, '7', 0, 1, 2, 3, null, {}, '__proto__']) await bobs.post(cancel(id));
+      // An id that is none is refused; one that names nothing cancels nothing.
       for (const id of ['nothing', 7.5, null, {}, [], '__proto__', '8'])
-        // An id that is none is refused; one that names nothing cancels nothing.
         expect((await door.post(cancel(id))).status).toBe(typeof id === 'string' ? 202 : 400);
       expect(seen.aborted).toEqual([]);
       const cancelledAt = performance.now();
