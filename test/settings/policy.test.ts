@@ -12,6 +12,7 @@ it('everything may be used, in time, where nothing is set', () => {
     tools: all,
     prompts: all,
     resources: all,
+    methods: {},
     readOnly: false,
     onToolChange: 'warn',
     checkArguments: false,

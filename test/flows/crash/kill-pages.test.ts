@@ -27,7 +27,7 @@ const oldPassword = 'the password of before';
 const newPassword = 'the password of today';
 let served: Restartable;
 beforeAll(async () => {
-  served = await startRestartable(folder);
+  served = await startRestartable(folder, { dangerously: { trustOtherPorts: true } });
 });
 afterAll(() => served.stop());
 

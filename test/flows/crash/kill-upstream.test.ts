@@ -35,7 +35,7 @@ beforeAll(async () => {
   served = await startRestartable(folder, {
     limits: generousLimits,
     log: { level: 'silent' },
-    dangerously: { upstreamsOverHttp: true },
+    dangerously: { upstreamsOverHttp: true, trustOtherPorts: true },
     upstreams: {
       work: work.settings({
         scopes: ['openid', 'profile', 'email', 'offline_access'],
