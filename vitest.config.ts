@@ -14,6 +14,22 @@ const apart = [
   'flows/token/secret-comparison',
 ].map((name) => `test/${name}.test.ts`);
 
+/** Loops of crashes and races, and bounds on time: `scripts/test --long` runs them, as a busy machine fails them. */
+const long = [
+  'bench/issuance-load',
+  'flows/crash/**/*',
+  'flows/crosstalk/long-session',
+  'flows/faults/**/*',
+  'flows/limits/event-loop',
+  'flows/restart/killed',
+  'flows/token/rounds',
+].map((name) => `test/${name}.test.ts`);
+const excluded = [
+  ...configDefaults.exclude,
+  ...withoutBrowser,
+  ...(process.env.GATEHOUSE_TEST_LONG ? [] : long),
+];
+
 /**
  * Tests wait for programs, sockets and timers that share the machine with others. In continuous integration one that fails
  * is tried once more, and the report names it; elsewhere it fails at once.
@@ -22,7 +38,7 @@ const retry = process.env.CI === 'true' ? 1 : 0;
 
 export default defineConfig({
   test: {
-    exclude: [...configDefaults.exclude, ...withoutBrowser],
+    exclude: excluded,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     retry,
@@ -38,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...withoutBrowser, ...apart],
+          exclude: [...excluded, ...apart],
           isolate: false,
         },
       },

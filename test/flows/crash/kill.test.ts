@@ -29,7 +29,11 @@ const visitor = createVisitor();
 const ledger: Ledger = { clients: [], ended: [], live: [] };
 let served: Restartable;
 beforeAll(async () => {
-  served = await startRestartable(folder, { limits: generousLimits, log: { level: 'silent' } });
+  served = await startRestartable(folder, {
+    limits: generousLimits,
+    log: { level: 'silent' },
+    dangerously: { trustOtherPorts: true },
+  });
 });
 afterAll(() => served.stop());
 

@@ -27,7 +27,7 @@ describe('the limits of a program', () => {
       "let n = 0; try { for (; n < 500; n++) require('fs').openSync('/dev/null') } catch {} console.log(n)";
     expect(Number(run({ openFiles: 64 }, open).stdout)).toBeLessThan(64);
     expect(Number(run({}, open).stdout)).toBe(500);
-  });
+  }, 120_000);
 
   it('are none without a shell where none are set', () => {
     expect(withLimits({ command: 'a', args: ['b'] }, {})).toEqual({ command: 'a', args: ['b'] });

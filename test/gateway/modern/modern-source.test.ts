@@ -195,7 +195,7 @@ describe('a program that speaks 2026-07-28 alone, and needs most of the time of 
       {
         command: 'sh',
         args: ['-c', `${script}; exec "$@"`, 'sh', command, ...args],
-        startMs: 5_000,
+        startMs: 11_000,
         process,
       },
       { logger: createLogger('info', (line) => log.push(line)) },
@@ -207,7 +207,7 @@ describe('a program that speaks 2026-07-28 alone, and needs most of the time of 
   it.each(['session', 'account', 'shared'] as const)(
     'serves its first client of an older revision, without a second start where processes are those of %s',
     async (sharing) => {
-      const { backend, starts } = slowProgram('sleep 3', sharing);
+      const { backend, starts } = slowProgram('sleep 6', sharing);
       const client = await open(backend);
       expect((await client.ask('initialize', params)).error).toBeUndefined();
       expect((await client.ask('tools/list')).result).toHaveProperty('tools');
