@@ -15,6 +15,7 @@ import {
   keyTimes,
   startKeyCare,
 } from './authorization-server/index.ts';
+import { createBackendObjects } from './composition/backend-objects.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
 import { composeEnteredCredentials } from './composition/entered-credentials.ts';
@@ -47,6 +48,7 @@ import type { KeyRing } from './crypto/key-ring.ts';
 import type { KeySet } from './crypto/keys.ts';
 import { createSealedBox } from './crypto/sealed-box.ts';
 import { keyedDigest } from './crypto/secret.ts';
+import { createTextSeal } from './crypto/text-seal.ts';
 import { checkGivenParts, partNames } from './given-parts.ts';
 import { createSessionsInUse } from './mcp/index.ts';
 import { demandedProxy } from './net/proxy-environment.ts';
@@ -156,13 +158,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
   const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
-  const parts: BackendParts = { issuer, rememberTools, logger };
+  const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
+  const box = createSealedBox(keys.sealing);
+  const parts: BackendParts = { issuer, rememberTools, objects, seal: createTextSeal(box), logger };
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),
     otherwise: own(notesServer(storage, now)),
   };
-  const box = createSealedBox(keys.sealing);
   const entered = composeEnteredCredentials({ store: storage.backendCredentials, box, logger });
   const backendParts: BackendParts & RouteCredentialsParts = {
     ...parts,
@@ -365,6 +368,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       await routes.close(patienceMs);
       accessWatch.close();
       entered.close();
+      objects.close();
       await bond.close();
       await auditTrail.close();
       logger.info('the server has stopped');

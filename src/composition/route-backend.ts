@@ -1,6 +1,8 @@
+import type { TextSeal } from '../crypto/text-seal.ts';
 import {
   createAggregate,
   createGuards,
+  createOwnership,
   createRemoteBackend,
   createStdioBackend,
   createSteps,
@@ -11,6 +13,7 @@ import {
   type RemoteBackendOptions,
   type StdioBackendOptions,
   type StepsOptions,
+  type TaskOwners,
   withSteps,
   withWaitingServers,
 } from '../gateway/index.ts';
@@ -46,6 +49,9 @@ export interface RouteBackendParts {
   name: string;
   /** Where the definitions of its tools are remembered. */
   pins: Memory;
+  /** The owners of the tasks at its backend. */
+  owners: TaskOwners;
+  seal: TextSeal;
   logger: Logger;
 }
 
@@ -89,6 +95,16 @@ function sharingOf({
   };
 }
 
+/**
+ * Returns what several principals share at a backend: the connection, or the route and perhaps a credential. A process for
+ * each session shares nothing.
+ */
+function sharedAt(options: RouteBackend['options']): 'route' | 'connection' | undefined {
+  if ('url' in options) return 'route';
+  const { process: sharing = 'session' } = options;
+  return sharing === 'session' ? undefined : 'connection';
+}
+
 /** Composes one of several backends, with a breaker and a time limit of its own. */
 function composeMember(
   wanted: RouteBackend,
@@ -118,7 +134,7 @@ export function composeRouteBackend(
   }: { backends: readonly RouteBackend[] } & Pick<RouteSettings, 'policy' | 'cache'>,
   parts: RouteBackendParts,
 ): GatewayBackend {
-  const { name, pins, logger } = parts;
+  const { name, pins, owners, seal, logger } = parts;
   const keyed: { key: string; name: string; backend: GatewayBackend }[] = [];
   try {
     for (const wanted of backends)
@@ -132,8 +148,15 @@ export function composeRouteBackend(
   const only = backends[0] as RouteBackend;
   const backend = areGuarded ? createAggregate(name, keyed, { logger }) : composeBackend(only, parts);
   const credentials = joinChanges(backends.flatMap(({ credentials: each }) => each ?? []));
+  const sharing = areGuarded ? 'route' : sharedAt(only.options);
+  const ownership =
+    sharing &&
+    createOwnership({
+      ...{ route: pins.route, owners, seal, logger, now: pins.now },
+      sharesConnections: sharing === 'connection',
+    });
   const steps = createSteps({
-    ...{ name, policy, cache, pins, credentials, logger, areGuarded },
+    ...{ name, ownership, policy, cache, pins, credentials, logger, areGuarded },
     ...sharingOf(only),
   });
   return {

@@ -32,6 +32,8 @@ export async function findUnusableRoutes(
       noteChanged: never,
       now: never,
     }),
+    objects: { tasksOf: () => ({ add: never, filterOwned: never }), close: never },
+    seal: { seal: never, open: never },
     logger: createLogger('silent'),
     now: never,
   });

@@ -1,3 +1,4 @@
+import type { TextSeal } from '../crypto/text-seal.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
@@ -5,6 +6,7 @@ import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '
 import { cacheSettings, policySettings } from '../settings/policy.ts';
 import { backendsOf, credentialsFor, pathOfRoute } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
+import type { BackendObjects } from './backend-objects.ts';
 import { markFiles } from './named-files.ts';
 import { type BackendOptions, composeRouteBackend } from './route-backend.ts';
 import {
@@ -40,6 +42,9 @@ export interface BackendParts {
   issuer: string;
   /** Gives where the tools of a route are remembered. */
   rememberTools: (route: string) => Memory;
+  /** Binds the objects that backends keep to their callers. */
+  objects: BackendObjects;
+  seal: TextSeal;
   logger: Logger;
 }
 
@@ -49,14 +54,14 @@ export interface BackendParts {
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, rememberTools, logger }: BackendParts,
+  { issuer, rememberTools, objects, seal, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
-    { name, pins: rememberTools(broughtRoute), logger },
+    { name, pins: rememberTools(broughtRoute), owners: objects.tasksOf(broughtRoute), seal, logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -66,7 +71,7 @@ export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, rememberTools, logger } = parts;
+  const { issuer, rememberTools, objects, seal, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -87,8 +92,11 @@ export function wantRoutes(
         const { policy, cache } = route;
         const problems = findRouteMethodProblems(`routes.${key}`, route);
         if (problems.length > 0) throw new SettingsRefused(problems);
-        const pins = rememberTools(key);
-        const backend = composeRouteBackend({ backends: all, policy, cache }, { name, pins, logger });
+        const kept = { pins: rememberTools(key), owners: objects.tasksOf(key) };
+        const backend = composeRouteBackend(
+          { backends: all, policy, cache },
+          { name, ...kept, seal, logger },
+        );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };
         const server = { name, source: backend.source, methods: policy.methods, ...completeScopes(route) };

@@ -17,5 +17,6 @@ export {
   type Steps,
   type StepsOptions,
 } from './steps/index.ts';
+export { createOwnership, type TaskOwners } from './steps/ownership.ts';
 export type { Answer, Next, Passing, Step } from './steps/step.ts';
 export { withSteps } from './steps/with-steps.ts';

@@ -2,6 +2,7 @@ import type { AccountStore } from './accounts.ts';
 import type { ArtifactStore } from './artifacts.ts';
 import type { AuditStore } from './audit.ts';
 import type { BackendCredentialStore } from './backend-credentials.ts';
+import type { BackendObjectStore } from './backend-objects.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
 import type { IdentityStore } from './identities.ts';
@@ -20,6 +21,7 @@ export interface Storage {
   artifacts: ArtifactStore;
   audit: AuditStore;
   backendCredentials: BackendCredentialStore;
+  backendObjects: BackendObjectStore;
   clientDocuments: ClientDocumentStore;
   clients: ClientStore;
   identities: IdentityStore;

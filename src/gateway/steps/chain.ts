@@ -2,7 +2,7 @@ import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Answer, Next, Passing, Step } from './step.ts';
+import type { Answer, Line, Next, Passing, Step } from './step.ts';
 
 /** What a request does on its way to the server; the last thing is to hand it over. */
 export type Way = (request: RequestMessage, passing: Passing, handOver: Next) => Promise<Answer>;
@@ -34,9 +34,14 @@ export class Chain {
     return way;
   }
 
-  /** Whether no step keeps what the server said of a change from clients. */
-  mayTell(notification: Message): boolean {
-    return this.#steps.every((step) => step.mayTell?.(notification) ?? true);
+  /** Whether no step keeps a notification or request of the server from clients. */
+  mayTell(said: Message, line?: Line): boolean {
+    return this.#steps.every((step) => step.mayTell?.(said, line) ?? true);
+  }
+
+  /** Whether no step keeps a notification of a client from the server. */
+  mayPass(notification: Message, line: Line): boolean {
+    return this.#steps.every((step) => step.mayPass?.(notification, line) ?? true);
   }
 
   /** Tells the steps what the server said. */

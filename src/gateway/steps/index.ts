@@ -66,6 +66,8 @@ export interface StepsOptions {
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
   /** Hears where the server does not accept what it is given for somebody; nothing is looked for where it is left out. */
   refusable?: Pick<PersonalCredentials, 'refused'> | undefined;
+  /** Binds what it hands out to its callers; absent if no two callers share a credential or process there. */
+  ownership?: Step | undefined;
   /** Whether it is several backends, each of which has guards of its own; not by default. */
   areGuarded?: boolean;
   logger: Logger;
@@ -136,6 +138,7 @@ export function createSteps(options: StepsOptions): Steps {
   const cache = createCache({ ...keeping, listMs: secondsToMs(keeping.listSeconds) }, nowMs);
   const stopHearing = credentials?.onChange((account) => cache.forgetAccount(accountKeyPrefix(account)));
   const list = [
+    ...(options.ownership ? [options.ownership] : []),
     createAllowedNames(policy),
     ...(policy.readOnly ? [createReadOnly(definitions)] : []),
     createCallLimits(policy.limits, nowMs),

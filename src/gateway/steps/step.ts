@@ -24,6 +24,13 @@ export interface Passing {
   onProgress(tell: () => void): void;
 }
 
+/** A connection to a server, and the caller it was made for; no caller if it serves everybody. */
+export interface Line {
+  readonly caller: AuthInfo | undefined;
+  /** See {@link Passing.behind}. */
+  readonly behind: object;
+}
+
 /**
  * Hands a request on to the steps behind, and in the end to the server; not again before it was answered. What goes wrong on
  * the way rejects the promise: nothing is thrown at once.
@@ -39,8 +46,13 @@ export interface Step {
    * cancels it there. What it throws rejects the promise, as of {@link Next}.
    */
   answer(request: RequestMessage, passing: Passing, next: Next): Promise<Answer>;
-  /** Whether clients may hear what the server says of a change; they may where it does not decide it. */
-  mayTell?(notification: Message): boolean;
+  /**
+   * Whether clients may hear a notification or a request of the server. A request that they may not hear is refused.
+   * @param line the connection on which the server sent it; absent if a listener asks what it may hear
+   */
+  mayTell?(said: Message, line?: Line): boolean;
+  /** Whether the server may hear a notification of a client. */
+  mayPass?(notification: Message, line: Line): boolean;
   /** Hears what the server says of changes: of its lists, or of a resource. */
   hear?(notification: Message, behind: object): void;
 }

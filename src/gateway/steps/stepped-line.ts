@@ -4,12 +4,13 @@ import { done } from '../../collections/go-on.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import { type CallContext, callerOf, toSdkAuthInfo } from '../../mcp/caller.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import { patienceOf, withoutPatience } from '../../mcp/upstreams/caller-upstreams.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Chain, Way } from './chain.ts';
-import type { Answer } from './step.ts';
+import type { Answer, Line } from './step.ts';
 import { SteppedRequest } from './stepped-request.ts';
 
 const late: Answer = {
@@ -19,6 +20,11 @@ const late: Answer = {
       'The MCP server did not answer what the gateway asked it for this request within 10 s. Send the request again.',
     data: { reason: 'backend_timed_out' },
   },
+};
+
+const notOfClient: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid params: this is about nothing that the client of this connection has.',
 };
 
 /** How long the server may take to answer what we ask of our own, in milliseconds: a client waits meanwhile. */
@@ -85,7 +91,12 @@ export class SteppedLine implements Transport {
       return done;
     }
     if (said.method !== undefined) this.#noteSign(said);
-    if (said.method !== undefined && said.id === undefined && !this.#chain.mayTell(said)) return done;
+    if (said.method !== undefined && !this.#chain.mayTell(said, this.#lineOf(undefined))) {
+      const { id } = said;
+      if (id !== undefined)
+        queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id, error: notOfClient } as JSONRPCMessage));
+      return done;
+    }
     return this.#front.send(message, options);
   }
 
@@ -121,8 +132,13 @@ export class SteppedLine implements Transport {
     if (method === undefined) for (const request of this.#passing.values()) request.progress();
     const way = id !== undefined && method !== undefined ? this.#chain.wayOf(method) : undefined;
     if (way) void this.#guide(way, message as RequestMessage, extra);
-    else if (method !== 'notifications/cancelled' || !this.#cancel(message, extra))
+    else if (method === 'notifications/cancelled' && this.#cancel(message, extra)) return;
+    else if (id !== undefined || method === undefined || this.#chain.mayPass(message, this.#lineOf(extra)))
       this.onmessage?.(message as JSONRPCMessage, extra);
+  }
+
+  #lineOf(extra: MessageExtraInfo | undefined): Line {
+    return { caller: callerIn(extra) ?? this.#caller, behind: this };
   }
 
   async #guide(way: Way, request: RequestMessage, extra: MessageExtraInfo | undefined): Promise<void> {

@@ -78,6 +78,10 @@ export function createClientChanges(
   const remove = db.prepare('DELETE FROM clients WHERE id = ?');
   const endGrants = db.prepare('DELETE FROM grants WHERE client_id = ?');
   const endArtifacts = db.prepare('DELETE FROM artifacts WHERE client_id = ?');
+  // Those of accounts go with their grants.
+  const endOwnObjects = db.prepare(
+    'DELETE FROM backend_objects WHERE client_id = ? AND grant_number IS NULL',
+  );
   const setToken = db.prepare('UPDATE clients SET token_hash = ? WHERE id = ?');
   const holdsToken = db
     .prepare<[string, string], number>('SELECT 1 FROM clients WHERE id = ? AND token_hash = ?')
@@ -94,6 +98,7 @@ export function createClientChanges(
   function end(id: string): void {
     endGrants.run(id);
     endArtifacts.run(id);
+    endOwnObjects.run(id);
   }
 
   return (change) => {

@@ -11,7 +11,8 @@ import type Database from 'better-sqlite3';
 export function revokeAll(db: Database.Database): void {
   db.transaction(() => {
     db.exec(
-      `DELETE FROM artifacts; DELETE FROM grants; DELETE FROM mcp_sessions; DELETE FROM invitations;
+      `DELETE FROM artifacts; DELETE FROM grants; DELETE FROM mcp_sessions; DELETE FROM backend_objects;
+       DELETE FROM invitations;
        UPDATE upstream_links SET tokens = NULL, generation = generation + 1, expires_at = NULL, unreachable_since = NULL,
          leased_until = NULL;
        DELETE FROM upstream_sessions; DELETE FROM upstream_links WHERE is_kept = 0;

@@ -5,6 +5,7 @@ import { createAccountStore } from './accounts.ts';
 import { createArtifactStore } from './artifacts.ts';
 import { createAuditStore } from './audit.ts';
 import { createBackendCredentialStore } from './backend-credentials.ts';
+import { createBackendObjectStore } from './backend-objects.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
 import { createIdentityStore } from './identities.ts';
@@ -55,6 +56,7 @@ export function openSqliteStorage(
     artifacts: createArtifactStore(db, writer, { appendAudit: audit.appendWithin, keepRows, othersCommits }),
     audit,
     backendCredentials: createBackendCredentialStore(db, writer),
+    backendObjects: createBackendObjectStore(db, writer, othersCommits),
     clientDocuments: createClientDocumentStore(db, writer),
     clients: createClientStore(db, writer, keepRows),
     identities: createIdentityStore(db, writer),

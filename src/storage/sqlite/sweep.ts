@@ -34,6 +34,9 @@ export function createSweeper(
     db.prepare(
       `DELETE FROM grants WHERE number IN (SELECT number FROM grants WHERE expires_at < ? LIMIT ${batchSize})`,
     ),
+    db.prepare(
+      `DELETE FROM backend_objects WHERE key IN (SELECT key FROM backend_objects WHERE expires_at < ? LIMIT ${batchSize})`,
+    ),
     prepareClientSweep(
       db,
       `used_at IS NULL AND created_at < now - ${clientLifetimes.neverUsedSeconds} AND status <> 'pending'
