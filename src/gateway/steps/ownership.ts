@@ -175,7 +175,8 @@ export function createOwnership(options: OwnershipOptions): Step {
   /** Notes what a connection is subscribed to. */
   const subscribe = async (request: RequestMessage, { behind }: Passing, next: Next): Promise<Answer> => {
     const { subscribed } = stateOf(behind);
-    const uri = String(request.params?.uri);
+    const uri = request.params?.uri;
+    if (typeof uri !== 'string') return { error: uriMissing };
     if (request.method === 'resources/unsubscribe') {
       const answer = await next(request);
       if (answer.result) subscribed.delete(uri);
@@ -190,7 +191,10 @@ export function createOwnership(options: OwnershipOptions): Step {
   };
 
   const isOwnTask = (taskId: unknown, { caller }: Line): boolean =>
-    !sharesConnections && caller !== undefined && known.get(String(taskId)) === principalKey(caller);
+    !sharesConnections &&
+    caller !== undefined &&
+    typeof taskId === 'string' &&
+    known.get(taskId) === principalKey(caller);
 
   return {
     cares: (method) => !untouched.has(method),
@@ -222,7 +226,7 @@ export function createOwnership(options: OwnershipOptions): Step {
       if (method === 'notifications/resources/updated')
         return isSubscribed(stateOf(behind).subscribed, params.uri);
       if (method === 'notifications/elicitation/complete')
-        return stateOf(behind).elicitations.delete(String(params.elicitationId));
+        return (stateOf(behind).elicitations as Set<unknown>).delete(params.elicitationId);
       for (const id of openElicitations(said)) note(stateOf(behind).elicitations, id);
       return true;
     },
@@ -293,6 +297,11 @@ const unknownTask: JsonRpcError = {
 const unknownCursor: JsonRpcError = {
   code: errorCodes.invalidParams,
   message: 'Invalid params: unknown cursor. Ask for the first page without one.',
+};
+
+const uriMissing: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message: 'Invalid params: uri must be text.',
 };
 
 const tooManyTasks: JsonRpcError = {
