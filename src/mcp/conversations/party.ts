@@ -35,6 +35,8 @@ export interface Call {
   readonly progressToken: unknown;
   /** Takes the answer before the party does; its id is the client's. */
   readonly onAnswer: ((answer: Answer) => void) | undefined;
+  /** Account and client of the sender; absent on notifications, and if nobody is known. */
+  readonly principal: string | undefined;
   /** What the log says of it: the request itself, which may be large, is the server's. Absent on notifications. */
   readonly asked: Asked | undefined;
   /** Id and progress token at the server. */

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
 import { done } from '../../collections/go-on.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
+import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
@@ -140,6 +141,7 @@ export class ServerLine implements Transport {
       id,
       progressToken,
       onAnswer,
+      principal: sender.authInfo && principalKey(sender.authInfo),
       asked: askedOf(message),
       lineId,
       isRunning: true,
@@ -178,6 +180,7 @@ export class ServerLine implements Transport {
       id: undefined,
       progressToken: undefined,
       onAnswer: undefined,
+      principal: undefined,
       asked: undefined,
     };
     this.#deliver(passed, { ...origin, lineId: 0, isRunning: true }, sender);
@@ -268,12 +271,14 @@ export class ServerLine implements Transport {
 
   /**
    * The only call of a client that runs. Where several do, those do not count whose client was asked something and has
-   * not answered: it may never come back. Where that leaves none, it is the one that was asked last.
+   * not answered: it may never come back. Where that leaves none, it is the one that was asked last. Among calls of several
+   * clients nothing is guessed: a question about one would be put to another (T-203).
    */
   #onlyCall(): Call | undefined {
     const ofClients = this.#calls.values().filter(({ party }) => party !== undefined);
     const [call, another] = ofClients;
     if (!another) return call;
+    if (ofClients.some(({ principal }) => principal !== call?.principal)) return undefined;
     const waiting = this.#asked.parties();
     const [free, second] = ofClients.filter(({ party }) => party && !waiting.includes(party));
     if (free) return second ? undefined : free;

@@ -1,6 +1,7 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { principalKey } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { AccessWatch } from '../access-watch.ts';
 import { newestLegacyRevision } from '../checks/era.ts';
 import type { Message } from '../checks/messages.ts';
 import { allCapabilities } from '../conversations/client-abilities.ts';
@@ -11,7 +12,7 @@ import { messagesOf } from '../reading/messages.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { ServerSource } from '../server-source.ts';
 import type { Backend, Call, Caller } from './backend.ts';
-import { BridgedCall, declaredCapabilities } from './bridged-call.ts';
+import { BridgedCall, declaredCapabilities, type WatchRevoked } from './bridged-call.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { failedInside, refusalAnswer, stateNotValid } from './error-answer.ts';
 import { discoverBy } from './internal-call.ts';
@@ -28,6 +29,10 @@ export interface BridgeOptions {
   gate: Pick<ScopeGate, 'check'>;
   /** Takes what the server of one call says to all who listen; those that serve many tell each listener themselves. */
   publish(change: Change): void;
+  /** Watches over the callers of calls that wait for input; nobody does by default. */
+  accessWatch?: AccessWatch;
+  /** Epoch seconds; needed with `accessWatch`. */
+  now?: () => number;
   logger: Logger;
 }
 
@@ -53,10 +58,14 @@ const removedMethods = new Set([
  * @see MCP 2026-07-28 "Versioning", "Multi Round-Trip Requests" (C3-02, C4-06)
  */
 export function createBridge(options: BridgeOptions): Backend {
-  const { conversations, source, gate, publish, logger } = options;
+  const { conversations, source, gate, publish, accessWatch, now = () => 0, logger } = options;
   const parked = new ParkedCalls<BridgedCall>(maxParkedPerPrincipal);
 
   const running = new Set<BridgedCall>();
+  // A client that waits longer than its token lasts comes back with the next one.
+  const watchRevoked: WatchRevoked | undefined =
+    accessWatch &&
+    ((authInfo, revoked) => accessWatch.watch(authInfo, () => authInfo.expiresAt > now() && revoked()));
 
   const open = (call: Pick<Call, 'request' | 'caller'>, listener: Listener): Promise<Opening> => {
     // A server of many was told of everything a client can have; what this one has not, is refused when it is asked.
@@ -112,7 +121,7 @@ export function createBridge(options: BridgeOptions): Backend {
       waiting?.resume(call);
       return () => waiting?.cancel();
     }
-    const bridged = new BridgedCall(call, parked, () => running.delete(bridged));
+    const bridged = new BridgedCall(call, parked, () => running.delete(bridged), watchRevoked);
     running.add(bridged);
     start(call, bridged).catch((error: unknown) => {
       logger.error({ err: error }, 'an MCP request failed');

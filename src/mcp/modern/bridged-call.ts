@@ -6,7 +6,7 @@ import {
   type RequestId,
   SERVER_INFO_META_KEY,
 } from '@modelcontextprotocol/server';
-import { principalKey } from '../../oauth/auth-info.ts';
+import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
@@ -32,6 +32,9 @@ import type { ParkedCalls } from './parked-calls.ts';
 /** How far apart questions may arrive that a server asked together, in milliseconds: it may stand in another process. */
 const gatheringMs = 10;
 
+/** Calls back when the access of a caller is revoked, not when their token expires. @returns stops watching */
+export type WatchRevoked = (authInfo: AuthInfo, revoked: () => void) => () => void;
+
 /** A message of a server, as an answer. */
 type Heard = Message & { result?: Record<string, unknown>; error?: JsonRpcError };
 
@@ -47,6 +50,7 @@ export class BridgedCall implements Listener {
   readonly #principal: string;
   readonly #parked: ParkedCalls<BridgedCall>;
   readonly #onOver: () => void;
+  readonly #watch: WatchRevoked | undefined;
   /** The request of the client that waits for an answer now; none while the call is parked. */
   #call: Call | undefined;
   #conversation: Conversation | undefined;
@@ -59,8 +63,12 @@ export class BridgedCall implements Listener {
   #answer: Answer | undefined;
   #isOver = false;
 
-  /** @param onOver called once, when the server has nothing to do with it any more */
-  constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void) {
+  /**
+   * @param onOver called once, when the server has nothing to do with it any more
+   * @param watch ends the call if the access of its client is revoked while it is parked
+   */
+  constructor(call: Call, parked: ParkedCalls<BridgedCall>, onOver: () => void, watch?: WatchRevoked) {
+    this.#watch = watch;
     this.#onOver = onOver;
     this.#request = { ...call.request, params: olderParams(call.request.params) };
     this.#principal = principalKey(call.caller.authInfo);
@@ -178,7 +186,10 @@ export class BridgedCall implements Listener {
 
   #park(call: Call): void {
     const lacking = missingFor(call, this.#questions);
-    const requestState = lacking ? undefined : this.#parked.park(this, this.#principal);
+    const { authInfo } = call.caller;
+    const watch =
+      this.#watch && ((revoked: () => void) => this.#watch?.(authInfo, revoked) ?? (() => undefined));
+    const requestState = lacking ? undefined : this.#parked.park(this, this.#principal, watch);
     if (requestState === undefined) {
       this.#refuse(lacking ?? tooManyParked);
       return;

@@ -10,6 +10,7 @@ interface Parked<Call> {
   call: Call;
   principal: string;
   timer: NodeJS.Timeout;
+  unwatch: () => void;
 }
 
 /** How long a call waits for its client; as long as its request state lasts. */
@@ -28,14 +29,16 @@ export class ParkedCalls<Call extends Parkable> {
   /**
    * Lets a call wait.
    * @param principal see `principalKey`
+   * @param watch calls back when the access of the caller is revoked, which cancels the call; returns what stops it
    * @returns its name; undefined where too many calls of the principal wait
    */
-  park(call: Call, principal: string): string | undefined {
+  park(call: Call, principal: string, watch?: (revoked: () => void) => () => void): string | undefined {
     const count = this.#counts.get(principal) ?? 0;
     if (count >= this.#maxPerPrincipal) return undefined;
     const name = randomBytes(16).toString('base64url');
-    const timer = setTimeout(() => this.take(name, principal)?.cancel(), waitMs).unref();
-    this.#parked.set(name, { call, principal, timer });
+    const giveUp = (): void => this.take(name, principal)?.cancel();
+    const timer = setTimeout(giveUp, waitMs).unref();
+    this.#parked.set(name, { call, principal, timer, unwatch: watch?.(giveUp) ?? (() => undefined) });
     this.#counts.set(principal, count + 1);
     return name;
   }
@@ -46,6 +49,7 @@ export class ParkedCalls<Call extends Parkable> {
     if (parked?.principal !== principal) return undefined;
     this.#parked.delete(name);
     clearTimeout(parked.timer);
+    parked.unwatch();
     const left = (this.#counts.get(principal) ?? 0) - 1;
     if (left > 0) this.#counts.set(principal, left);
     else this.#counts.delete(principal);

@@ -28,13 +28,19 @@ export interface RequestStatesOptions {
 }
 
 /**
- * Creates the keeping of request states: sealed, and bound to the endpoint, the principal, the method, the parameters
- * and a time.
+ * Creates the keeping of request states: sealed, and bound to the endpoint, the principal, the grant, the method, the
+ * parameters and a time.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-03, T-129)
  */
 export function createRequestStates({ seal, url, now }: RequestStatesOptions): RequestStates {
   const contextOf = (request: RequestMessage, authInfo: AuthInfo): string =>
-    JSON.stringify(['requestState', url.href, principalKey(authInfo), ...digestOf(request)]);
+    JSON.stringify([
+      'requestState',
+      url.href,
+      principalKey(authInfo),
+      authInfo.grantId ?? null,
+      ...digestOf(request),
+    ]);
 
   return {
     open(request, authInfo) {

@@ -4,7 +4,7 @@ import type { Conversations } from '../../../src/mcp/conversations/conversation.
 import { anyCapabilities, createPrincipalConversations } from '../../../src/mcp/conversations/principal.ts';
 import type { McpLike } from '../../../src/mcp/server-source.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { openTalk } from './support/talk.ts';
+import { callerNamed, openTalk } from './support/talk.ts';
 
 type Said = { id?: number; method?: string; result?: unknown; error?: unknown };
 
@@ -158,4 +158,28 @@ describe('conversations of principals', () => {
     await openTalk(conversations, { subject: 'ann' });
     expect(made).toHaveLength(2);
   });
+});
+
+it('A process of an account asks no client while calls of several clients run, whichever waits for an answer (FA-03, T-203)', async () => {
+  const server = new Elsewhere();
+  const conversations = createPrincipalConversations({
+    source: { sharing: 'account', create: () => server },
+    logger: createLogger('silent'),
+  });
+  onTestFinished(() => conversations.close());
+  const sender = (clientId: string) => ({ sender: { authInfo: { ...callerNamed('ann'), clientId } } });
+  const asked = { capabilities: { elicitation: {} } };
+  const first = await openTalk(conversations, { ...asked, ...sender('one') });
+  const second = await openTalk(conversations, { ...asked, ...sender('two') });
+  const questions = ({ heard }: typeof first) =>
+    heard.filter(({ method }) => method === 'elicitation/create');
+  first.say({ id: 1, method: 'tools/call', params: { name: 'a' } });
+  server.say(asksName);
+  await first.hears(({ method }) => method === 'elicitation/create');
+  second.say({ id: 1, method: 'tools/call', params: { name: 'b' } });
+  server.say({ ...asksName, id: 7 });
+  await vi.waitFor(() =>
+    expect(server.heard.some(({ id, error }) => id === 7 && error !== undefined)).toBe(true),
+  );
+  expect([questions(first).length, questions(second).length]).toEqual([1, 0]);
 });

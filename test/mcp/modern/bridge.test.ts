@@ -348,3 +348,47 @@ it('a call that waits for its server to start is told so, where it has a progres
   });
   never.reject(new Error('over'));
 });
+
+it('A call that waits for input ends with the access of its caller, and outlives a token that only expires (T-203)', async () => {
+  for (const [now, ended] of [
+    [1000, 1],
+    [9_999_999_999, 0],
+  ] as const) {
+    const end = vi.fn(async () => {});
+    let revoke = (): void => undefined;
+    const bridge = createBridge({
+      conversations: {
+        async open(_initialize, _sender, listener) {
+          const serverInfo = { name: 's', version: '1' };
+          const server = { connect: async () => {}, close: async () => {} };
+          const say = ({ id, method }: { id?: unknown; method?: string }): void => {
+            if (method === 'tools/call' && id !== undefined)
+              listener.hear({ jsonrpc: '2.0', id: 101, method: 'roots/list', params: {} }, id as number);
+          };
+          const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo };
+          return { conversation: { server, say, end }, result };
+        },
+        close: async () => {},
+      },
+      source: { sharing: 'principal' },
+      gate: { check: () => undefined },
+      publish: () => {},
+      accessWatch: {
+        watch(_authInfo, tell) {
+          revoke = tell;
+          return () => undefined;
+        },
+      },
+      now: () => now,
+      logger: createLogger('silent'),
+    });
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { roots: {} } };
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'a', _meta } } as const;
+    const answer = vi.fn();
+    bridge.begin({ request, caller: createCaller(), notify: vi.fn(), answer });
+    await vi.waitFor(() => expect(answer).toHaveBeenCalledOnce());
+    expect(answer.mock.calls[0]?.[0]).toMatchObject({ result: { resultType: 'input_required' } });
+    revoke();
+    expect(end).toHaveBeenCalledTimes(ended);
+  }
+});

@@ -43,4 +43,24 @@ describe('calls that wait for input', () => {
     expect(late.cancel).toHaveBeenCalledOnce();
     expect(vi.getTimerCount()).toBe(0);
   });
+
+  it('A call that waits is cancelled when the access of its caller is revoked, and watched no longer than it waits (T-203)', () => {
+    const parked = new ParkedCalls(8);
+    const [revoked, resumed] = [callOf(), callOf()];
+    let revoke = (): void => undefined;
+    const unwatch = vi.fn();
+    const watch = (tell: () => void) => {
+      revoke = tell;
+      return unwatch;
+    };
+    const name = parked.park(revoked, 'ann', watch) ?? '';
+    revoke();
+    expect(revoked.cancel).toHaveBeenCalledOnce();
+    expect(parked.take(name, 'ann')).toBeUndefined();
+    expect(unwatch).toHaveBeenCalledOnce();
+    parked.take(parked.park(resumed, 'ann', watch) ?? '', 'ann');
+    expect(unwatch).toHaveBeenCalledTimes(2);
+    revoke();
+    expect(resumed.cancel).not.toHaveBeenCalled();
+  });
 });

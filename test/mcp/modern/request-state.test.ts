@@ -54,6 +54,7 @@ describe('request state (C4-03, T-129)', () => {
   it.each<[string, (sealed: string) => [RequestMessage, AuthInfo]]>([
     ['another account', (requestState) => [request({ ...asked, requestState }), { ...ann, subject: 'bob' }]],
     ['another client', (requestState) => [request({ ...asked, requestState }), { ...ann, clientId: 'd' }]],
+    ['another grant', (requestState) => [request({ ...asked, requestState }), { ...ann, grantId: 'g' }]],
     ['another method', (requestState) => [request({ ...asked, requestState }, 'prompts/get'), ann]],
     ['another tool', (requestState) => [request({ ...asked, name: 'b', requestState }), ann]],
     ['other arguments', (requestState) => [request({ ...asked, arguments: { x: 2 }, requestState }), ann]],
