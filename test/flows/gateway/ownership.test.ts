@@ -175,7 +175,7 @@ describe('a server by URL with one credential for all', () => {
     }
   }, 60_000);
 
-  it('A task of 2026-07-28 is its maker’s alone (FA-03, T-203)', async () => {
+  it('A task of 2026-07-28 is its maker’s alone, and ends with the grant (FA-03, T-203)', async () => {
     const server = await serveKeeping('modern');
     onTestFinished(() => server.stop());
     const gate = await started(routeTo({ url: server.url }));
@@ -193,6 +193,18 @@ describe('a server by URL with one credential for all', () => {
       ['task-1', 'task-2', 'task-3', 'task-9'],
       ['tasks/get', 'tasks/update', 'tasks/cancel'],
     );
+
+    const [, , bob] = clients as [Ask, Ask, Ask];
+    await bob('tools/call', { name: 'tool-1', arguments: { secret: 'late' } });
+    const [, , { refreshToken, clientId }] = logins as [Login, Login, Login];
+    await post(`${gate.url}/revoke`, { token: refreshToken, client_id: clientId });
+    const cancelled = { method: 'tasks/cancel', params: expect.objectContaining({ taskId: 'task-4' }) };
+    await vi.waitFor(() => expect(server.received).toContainEqual(cancelled), {
+      timeout: 5000,
+      interval: 20,
+    });
+    const again = askModern(gate, await loginAgain(gate, clientId));
+    expect((await again('tasks/get', { taskId: 'task-4' })).error).toEqual(unknownTask);
   }, 60_000);
 });
 
