@@ -81,8 +81,14 @@ function askModern(gate: RunningGatehouse, { token }: Login): Ask {
 
 const taskCall = (secret: string) => ({ name: 'tool-1', arguments: { secret }, task: { ttl: 60_000 } });
 
+/** Tasks are refused unless an operator opens them (FA-02). */
+const opened = Object.fromEntries(
+  ['get', 'list', 'result', 'cancel', 'update'].map((name) => [`tasks/${name}`, ['mcp']]),
+);
+
 /** The settings of a route whose people share what stands in `backend`. */
-const routeTo = (backend: object) => ({ routes: { keeping: { path: '/', backend } } }) as never;
+const routeTo = (backend: object) =>
+  ({ routes: { keeping: { path: '/', backend, policy: { methods: opened } } } }) as never;
 
 /** What each client sees of the tasks of everybody. */
 async function expectOwn(
