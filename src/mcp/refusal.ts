@@ -15,6 +15,7 @@ export type RefusalReason =
   | 'not_json'
   | 'nested_too_deep'
   | 'too_many_values'
+  | 'too_many_members'
   | 'name_too_long'
   | 'too_many_names'
   | 'params_not_valid'
@@ -104,6 +105,11 @@ const rows: Record<RefusalReason, { status: number; code: number; message: strin
     status: 400,
     code: errorCodes.invalidRequest,
     message: 'The body holds too many values. Send less at once.',
+  },
+  too_many_members: {
+    status: 400,
+    code: errorCodes.invalidRequest,
+    message: 'The body has members of too many different names. Send less at once.',
   },
   name_too_long: {
     status: 400,

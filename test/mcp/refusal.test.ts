@@ -22,6 +22,7 @@ const table: [RefusalReason, number, number][] = [
   ['not_json', 400, -32700],
   ['nested_too_deep', 400, -32600],
   ['too_many_values', 400, -32600],
+  ['too_many_members', 400, -32600],
   ['name_too_long', 400, -32602],
   ['not_a_message', 400, -32600],
   ['empty_batch', 400, -32600],

@@ -6,7 +6,7 @@ import type { BackendFailure } from './backend-errors.ts';
  * @param reason why it was not read
  */
 export function failureOfAnswer(reason: Refusal['reason']): BackendFailure {
-  return reason === 'nested_too_deep' || reason === 'too_many_values'
+  return reason === 'nested_too_deep' || reason === 'too_many_values' || reason === 'too_many_members'
     ? 'backend_answer_too_large'
     : 'backend_answer_unreadable';
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { randomInt } from 'node:crypto';
 import type { Refusal } from '../refusal.ts';
 
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
@@ -7,11 +8,14 @@ export const maxNesting = 100;
 /** Most values in a body, containers included: an object of hundreds of thousands of members keeps a server busy for seconds. */
 export const maxValues = 50_000;
 
+/** Most different member names in a body. Each new name costs a parser far more than its size: 40,000 of them a second. */
+export const maxNames = 10_000;
+
 /**
  * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
  * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
- * recurses or is built (T-135); but a body too small to nest too deeply is read as it is. Text that is no JSON is refused as such,
-whatever its depth.
+ * recurses or is built (T-135). So are masses of different names (T-204). Text that is no JSON is refused as such, whatever
+ * its depth. A body too small for all this is read as it is.
  * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
@@ -56,11 +60,17 @@ function checkShape(body: Buffer): Refusal | undefined {
   if (isPlain(body)) return undefined;
   let depth = 0;
   let values = 1;
+  const names = new Set<number>();
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === quote) {
-      at = endOfString(body, at + 1);
-      if (at === -1) return undefined;
+      const end = endOfString(body, at + 1);
+      if (end === -1) return undefined;
+      if (body[afterBlanks(body, end + 1)] === colon) {
+        names.add(hash(body, at + 1, end));
+        if (names.size > maxNames) return { reason: 'too_many_members' };
+      }
+      at = end;
     } else if (byte === comma) values++;
     else if (byte === openArray || byte === openObject) {
       values++;
@@ -69,6 +79,15 @@ function checkShape(body: Buffer): Refusal | undefined {
     if (values > maxValues) return { reason: 'too_many_values' };
   }
   return undefined;
+}
+
+/** Nobody outside can find texts that share a hash. */
+const hashFactor = randomInt(2 ** 31) * 2 + 1;
+
+function hash(body: Buffer, from: number, end: number): number {
+  let sum = end - from;
+  for (let at = from; at < end; at++) sum = Math.imul(sum ^ (body[at] as number), hashFactor);
+  return sum;
 }
 
 /** Place of the quote that ends a string; -1 if none does. @param from place behind the opening quote */

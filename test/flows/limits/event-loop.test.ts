@@ -80,6 +80,17 @@ const messages: Record<string, (write: (method: string, params: object, id: numb
       },
       1,
     ),
+  'a call with 40,000 arguments of long names': (write) =>
+    write(
+      'tools/call',
+      {
+        name: 'add_note',
+        arguments: Object.fromEntries(
+          list(40_000, (at) => [`${'n'.repeat(80)}${at}`, 1]) as [string, number][],
+        ),
+      },
+      1,
+    ),
   'a string of 4 MB': (write) =>
     write('tools/call', { name: 'add_note', arguments: { text: 'x'.repeat(megabytes - 4096) } }, 1),
 };

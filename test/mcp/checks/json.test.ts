@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxNesting, maxValues, parseJson } from '../../../src/mcp/checks/json.ts';
+import { maxNames, maxNesting, maxValues, parseJson } from '../../../src/mcp/checks/json.ts';
 import { patience } from '../../support/patience.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -88,11 +88,19 @@ describe('a body', () => {
     expect(parseJson(list(maxValues - 1))).toHaveProperty('value');
   });
 
+  it('with too many different names is refused before any is built (T-204)', () => {
+    const rows = (names: number, count: number): Uint8Array =>
+      bytes(`[${Array.from({ length: count }, (_, at) => `{"a name: ${at % names}" :\n"a: b"}`).join(',')}]`);
+    expect(parseJson(rows(maxNames + 1, maxNames + 1))).toEqual({ reason: 'too_many_members' });
+    expect(parseJson(rows(maxNames, maxNames * 2))).toHaveProperty('value');
+  });
+
   it('of 4 MiB is read without a stall, whatever its shape (T-135)', () => {
     for (const text of [
       `[${'1,'.repeat(2_000_000)}1]`,
       `"${'\\u0061'.repeat(690_000)}"`,
       `[${'"\\ud83d",'.repeat(1)}1]`,
+      `{${Array.from({ length: 40_000 }, (_, at) => `"${'n'.repeat(90)}${at}":1`).join(',')}}`,
     ]) {
       const started = performance.now();
       parseJson(bytes(text));
