@@ -3,6 +3,7 @@ import type { Context, Next } from 'koa';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { hashSecret } from '../../crypto/secret.ts';
+import { formatScope, parseScope, personalScopes } from '../../oauth/scope.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
@@ -91,6 +92,7 @@ function nameUnauthorizedGrant(ctx: Context): void {
 }
 
 const codeKind = 'AuthorizationCode';
+const serverScopes: ReadonlySet<string> = new Set(personalScopes);
 
 /** What is used up by a grant, by its type. */
 const usedUpBy: ReadonlyMap<string, string> = new Map([
@@ -256,12 +258,34 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     };
   }
 
+  /**
+   * Leaves out scopes of the authorization server itself that a refresh asks for and its token does not have. Clients ask
+   * for what the metadata lists, and such a scope conveys nothing here (FA-50).
+   * @returns whether anything was changed
+   */
+  async function dropServerScopes(form: URLSearchParams, refreshToken: string): Promise<boolean> {
+    const [given, ...more] = form.getAll('scope');
+    const asked = parseScope(given);
+    if (more.length > 0 || !asked.some((scope) => serverScopes.has(scope))) return false;
+    const row = await artifacts.find('RefreshToken', hashSecret('RefreshToken', refreshToken));
+    if (!row) return false;
+    const granted = parseScope(openPayload<{ scope?: string }>(box, 'RefreshToken', row).scope);
+    const kept = asked.filter((scope) => granted.includes(scope) || !serverScopes.has(scope));
+    if (kept.length === asked.length) return false;
+    if (kept.length > 0) form.set('scope', formatScope(kept));
+    else form.delete('scope');
+    return true;
+  }
+
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readFormBody(ctx);
     if (!form) return;
-    if (canonicalizeResources(form, resources)) replayForm(ctx, form);
+    const isCanonical = canonicalizeResources(form, resources);
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
+
+    if ((refreshToken !== null && (await dropServerScopes(form, refreshToken))) || isCanonical)
+      replayForm(ctx, form);
 
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();

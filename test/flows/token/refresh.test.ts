@@ -84,6 +84,42 @@ describe('a refresh', () => {
     await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token));
   });
 
+  it.each([
+    ['notes:read notes:write offline_access', 'notes:read notes:write'],
+    ['notes:read openid', 'notes:read'],
+    ['offline_access', 'notes:read notes:write'],
+  ])(
+    'for %s, as the metadata lists it, leaves out what a login without it did not get (FA-50)',
+    async (scope, given) => {
+      const { clientId, tokens } = await obtainTokens(gatehouse);
+      let last = tokens;
+      for (let round = 0; round < 2; round++) {
+        last = await expectTokens(await refresh(gatehouse.url, clientId, last.refresh_token, { scope }));
+        expect(last.scope).toBe(given);
+        expect(last).not.toHaveProperty('id_token');
+      }
+    },
+  );
+
+  it('for openid keeps giving an ID token to a login that has it (FA-50)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse, { scope: 'openid notes:read notes:write' });
+    const scope = 'openid notes:read offline_access';
+    expect(
+      await expectTokens(await refresh(gatehouse.url, clientId, tokens.refresh_token, { scope })),
+    ).toHaveProperty('id_token');
+  });
+
+  it('for scopes beyond the grant is told in the audit log, with their names (FA-50)', async () => {
+    const { clientId, tokens } = await obtainTokens(gatehouse, { scope: 'notes:read' });
+    const scope = 'notes:read notes:write';
+    await expectRefused(
+      await refresh(gatehouse.url, clientId, tokens.refresh_token, { scope }),
+      'invalid_scope',
+    );
+    const lines = gatehouse.log.filter((line) => line.includes('token.refused') && line.includes(clientId));
+    expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ reason: 'not granted: notes:write' });
+  });
+
   it('for fewer scopes gives an access token with those alone, and keeps the grant whole', async () => {
     const { clientId, tokens } = await obtainTokens(gatehouse);
     const narrow = await expectTokens(
