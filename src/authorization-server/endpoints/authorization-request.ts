@@ -99,17 +99,41 @@ function dropForeignScopes(
   return true;
 }
 
+/** What is done for each `prompt`. The consent page has the choice of account. @see OpenID Connect Core 1.0 section 3.1.2.1 */
+const promptsMeant: ReadonlyMap<string, string> = new Map([
+  ['none', 'none'],
+  ['login', 'login'],
+  ['consent', 'consent'],
+  ['select_account', 'consent'],
+]);
+
+/** Values of `prompt` that an authorization request may have. */
+export const supportedPrompts: readonly string[] = [...promptsMeant.keys()];
+
+/** Rewrites `prompt` to what the engine knows: it refuses the whole request for a value that it does not know (FA-51). */
+function completePrompt(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('prompt');
+  if (given === undefined || more.length > 0) return false;
+  const meant = new Set(given.split(' ').flatMap((prompt) => promptsMeant.get(prompt) ?? []));
+  const value = [...meant].join(' ');
+  if (value === given) return false;
+  if (value === '') parameters.delete('prompt');
+  else parameters.set('prompt', value);
+  return true;
+}
+
 /**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
+ * canonical, known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
  * 3.3). `offline_access` alone asks for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const isCanonical = canonicalizeResources(parameters, resources);
+  const hasPrompts = !completePrompt(parameters);
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
-  const changed = dropForeignScopes(parameters, resource, resources) || isCanonical;
+  const changed = dropForeignScopes(parameters, resource, resources) || isCanonical || !hasPrompts;
   if (!asksForNoScope(parameters)) return changed;
   const asked = parameters.getAll('scope');
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));

@@ -8,6 +8,7 @@ import { supportedAuthMethods } from '../client-metadata.ts';
 import { cookieName } from '../cookie-name.ts';
 import { devicePaths } from '../device/device-endpoints.ts';
 import type { buildDeviceFlow } from '../device/engine-feature.ts';
+import { supportedPrompts } from '../endpoints/authorization-request.ts';
 import { mayIntrospect } from '../endpoints/introspection-endpoint.ts';
 import { createJwtRecorder } from '../jwt/record-jwt.ts';
 import type { buildLogout } from '../logout/engine-feature.ts';
@@ -136,6 +137,7 @@ export function buildConfiguration(options: ConfigurationOptions): Configuration
     fetch: refuseToFetch,
     discovery: {
       ...options.metadata,
+      prompt_values_supported: supportedPrompts,
       ui_locales_supported: languages.map(({ texts }) => texts.language),
       ...(options.clientDocuments ? { client_id_metadata_document_supported: true } : {}),
     },

@@ -102,13 +102,43 @@ describe('prompt=none', () => {
 });
 
 describe('a prompt', () => {
-  it.each(['create', 'select_account', 'LOGIN', 'consent nonsense'])(
-    'that we do not have is invalid_request: %s (T-012)',
+  it.each([
+    'create',
+    'LOGIN',
+    'nonsense',
+    'consent nonsense',
+    'consent select_account',
+    'select_account',
+    '',
+  ])(
+    'that is unknown is left out, and select_account shows the consent page: %s (FA-51, T-012)',
     async (prompt) => {
-      const { url } = authorization(gatehouse, native, { prompt });
-      await expectErrorPage(await createVisitor().request(url), 'invalid_request');
+      const visitor = createVisitor();
+      await approve(authorization(gatehouse, native), { visitor });
+      const { html } = await visitor.open(authorization(gatehouse, native, { prompt }).url);
+      expect(html).toContain('/consent"');
     },
   );
+
+  it.each(['none select_account', 'select_account none'])(
+    'of none together with select_account is invalid_request: %s (FA-51, T-012)',
+    async (prompt) => {
+      const { url } = authorization(gatehouse, native, { prompt });
+      await expectCallbackError(await createVisitor().request(url), 'invalid_request');
+    },
+  );
+
+  it('of none together with an unknown one is none (FA-51, T-012)', async () => {
+    const { url } = authorization(gatehouse, native, { prompt: 'nonsense none' });
+    await expectCallbackError(await createVisitor().request(url), 'login_required');
+  });
+
+  it('that is known is in the metadata (FA-51)', async () => {
+    const metadata = await fetch(`${gatehouse.url}/.well-known/oauth-authorization-server`);
+    expect(await metadata.json()).toMatchObject({
+      prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    });
+  });
 
   it('for a login is followed with a live session too, and gives a new auth_time (T-013)', async () => {
     const visitor = createVisitor();

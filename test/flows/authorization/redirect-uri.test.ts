@@ -188,7 +188,6 @@ describe('an error before anybody has seen a page', () => {
     [{ scope: 'offline_access nonsense', prompt: 'consent' }, 'invalid_scope'],
     [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
     [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
-    [{ prompt: 'nonsense' }, 'invalid_request'],
   ])(
     'is shown with a way back and not redirected, so that nobody bounces people through us: %j (T-005, A6-05)',
     async (parameters, code) => {
