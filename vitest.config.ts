@@ -5,11 +5,12 @@ import { SecondTries } from './test/support/second-tries.ts';
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
 
-/** Tests that measure their own process: each file has one to itself. The others share theirs, as to start one takes longer. */
+/** Tests that measure their own process, or replace a module of it: each file has one to itself. The others share theirs, as to start one takes longer. */
 const apart = [
   'attacks/**/*',
   'flows/attacks/**/*',
   'flows/crosstalk/**/*',
+  'flows/discovery/announced-documents',
   'flows/limits/**/*',
   'flows/token/secret-comparison',
 ].map((name) => `test/${name}.test.ts`);

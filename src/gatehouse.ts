@@ -153,7 +153,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   for (const advice of adviseOnSettings(settings)) logger.warn(advice);
 
   const { metadataDocuments } = settings.clients;
-  if (metadataDocuments.enabled) checkNoProxyDemanded();
+  if (metadataDocuments.enabled !== false) checkNoProxyDemanded();
 
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
@@ -221,11 +221,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       sealedIds: settings.clients.sealedIds,
       redirectSchemes: settings.clients.redirectSchemes,
     },
-    ...(metadataDocuments.enabled
+    ...(metadataDocuments.enabled !== false
       ? {
           clientDocuments: {
             ...metadataDocuments,
             dangerouslyFromLoopback: settings.dangerously.fetchFromLoopback,
+            announced:
+              metadataDocuments.enabled === true || settings.dangerously.fetchFromLoopback
+                ? 'always'
+                : 'if_fetchable',
           },
         }
       : undefined),

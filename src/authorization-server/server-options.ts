@@ -41,6 +41,8 @@ export interface AuthorizationServerOptions {
   clientDocuments?: HostPolicyOptions & {
     /** Also fetches from this very machine: for development. */
     dangerouslyFromLoopback: boolean;
+    /** `if_fetchable` tries once whether any can be fetched, and leaves them out of the metadata until that is known. */
+    announced: 'always' | 'if_fetchable';
   };
   /** Whether a cookie alone proves a login also where servers at other ports of the host get it: over http. */
   trustsOtherPorts: boolean;

@@ -11,6 +11,7 @@ import { honourBonds } from './bonds/bonded-tokens.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import { createDocumentLookup } from './client-documents/engine-feature.ts';
 import { createHostPolicy } from './client-documents/host-policy.ts';
+import { canFetchDocuments } from './client-documents/reachability.ts';
 import { createClientKeys } from './client-keys/client-keys.ts';
 import { devicePaths } from './device/device-endpoints.ts';
 import { buildDeviceFlow } from './device/engine-feature.ts';
@@ -80,13 +81,18 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   const givenIds = options.registration.sealedIds ? sealedIds : undefined;
   const { policy, redirectSchemes } = options.registration;
   const renderError = createErrorRenderer();
+  const documentSource = options.clientDocuments && {
+    ...options.clientDocuments,
+    fetch: createGuardedFetch({ ...documentBounds, mayConnect: reach(options.clientDocuments) }),
+    isHostAllowed: createHostPolicy(options.clientDocuments),
+  };
+  let announcesDocuments = documentSource?.announced === 'always';
   const documents =
-    options.clientDocuments &&
+    documentSource &&
     createClientDocuments({
+      ...documentSource,
       store: storage.clientDocuments,
       box,
-      fetch: createGuardedFetch({ ...documentBounds, mayConnect: reach(options.clientDocuments) }),
-      isHostAllowed: createHostPolicy(options.clientDocuments),
       redirectSchemes,
       limits: limits.documents,
       now,
@@ -144,7 +150,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       now,
       adapters,
       box,
-      clientDocuments: documents !== undefined,
+      clientDocuments: announcesDocuments,
     });
   const grants = createOwnGrants(options.ownGrants, {
     issuer,
@@ -164,6 +170,14 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     keys,
     logger,
   });
+  if (documentSource?.announced === 'if_fetchable') {
+    const { fetch, isHostAllowed, allowedHosts } = documentSource;
+    void canFetchDocuments(fetch, isHostAllowed, allowedHosts).then((canFetch) => {
+      if (!canFetch) return logger.warn(documentsUnreachable);
+      announcesDocuments = true;
+      engine.renewConfiguration();
+    });
+  }
   const at =
     (path: string): Step =>
     (ctx) =>
@@ -306,6 +320,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     ...dispatch,
   };
 }
+
+const documentsUnreachable =
+  'documents of clients cannot be fetched from this machine, so apps are told to register instead (Codex, Claude Code, VS Code): let it reach https://claude.ai and start again, or set clients.metadataDocuments.enabled to false, or to true where other hosts can be reached';
 
 /** Where documents and keys may be fetched from. */
 function reach({ dangerouslyFromLoopback }: { dangerouslyFromLoopback: boolean }) {

@@ -89,10 +89,10 @@ export const clientSettings = z
     metadataDocuments: z
       .strictObject({
         enabled: z
-          .boolean()
-          .default(true)
+          .union([z.boolean(), z.literal('auto')])
+          .default('auto')
           .describe(
-            'whether a client may be known by the https URL of a document about itself, which this server then fetches',
+            'whether a client may be known by the https URL of a document about itself, which this server then fetches; "auto" announces it only if a start finds that such documents can be fetched',
           ),
         allowedHosts: z
           .array(hostPattern)

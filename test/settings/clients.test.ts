@@ -10,7 +10,7 @@ describe('the settings of clients', () => {
       registration: 'open',
       sealedIds: false,
       redirectSchemes: [],
-      metadataDocuments: { enabled: true, allowedHosts: [], deniedHosts: [] },
+      metadataDocuments: { enabled: 'auto', allowedHosts: [], deniedHosts: [] },
     });
     expect(Object.keys(tolerances)).not.toHaveLength(0);
     expect(Object.values(tolerances)).not.toContain(false);

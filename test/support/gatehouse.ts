@@ -47,7 +47,7 @@ type StartOptions = Partial<GatehouseOptions> & {
 };
 
 /**
- * Starts one. Over http it trusts the other ports of its host, unless a test says otherwise: its logins then are as they are
+ * Starts one. It announces documents of clients without a look whether they can be fetched, unless a test says otherwise. Over http it trusts the other ports of its host, unless a test says otherwise: its logins then are as they are
  * over https, where no other server gets the cookies.
  */
 export async function startGatehouse(options: StartOptions = {}): Promise<RunningGatehouse> {
@@ -67,6 +67,10 @@ export async function startGatehouse(options: StartOptions = {}): Promise<Runnin
     logger: createLogger('debug', (line) => log.push(line)),
     ...data,
     ...settings,
+    clients: {
+      ...settings.clients,
+      metadataDocuments: { enabled: true, ...settings.clients?.metadataDocuments },
+    },
     publicUrl,
     dangerously: { trustOtherPorts: publicUrl.startsWith('http:'), ...dangerously },
   });

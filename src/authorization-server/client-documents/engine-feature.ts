@@ -1,9 +1,12 @@
 import type { Context } from 'koa';
 import Provider, { errors } from 'oidc-provider';
+import { FetchRefused } from '../../net/fetch-refused.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Metadata } from '../client-metadata.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { DocumentRefused } from './document-refused.ts';
+
+const outOfReach: ReadonlySet<string> = new Set(['unreachable', 'timeout']);
 
 /** A refused document as the engine throws it: `invalid_client` for good, `temporarily_unavailable` for now. */
 export class ClientDocumentError extends errors.OIDCProviderError {
@@ -20,7 +23,11 @@ export class ClientDocumentError extends errors.OIDCProviderError {
       },
     );
     const host = URL.parse(clientId)?.host ?? '';
-    this.error_description = `the client metadata document at ${host} was not taken: ${refusal.message}`;
+    const advice =
+      refusal.cause instanceof FetchRefused && outOfReach.has(refusal.cause.fault)
+        ? '; an operator whose server cannot reach it sets clients.metadataDocuments.enabled to false'
+        : '';
+    this.error_description = `the client metadata document at ${host} was not taken: ${refusal.message}${advice}`;
     this.expose = true;
     this.allow_redirect = false;
     this.retryAfterSeconds = retryAfterSeconds;

@@ -28,6 +28,8 @@ export interface Engine {
   serve(ctx: Context, path: string): Promise<void>;
   /** Has it know other scopes from now on: those of the configuration that would be built now. */
   renewScopes(): void;
+  /** Builds the configuration anew, for the requests that come from now on. */
+  renewConfiguration(): void;
 }
 
 /** What an engine is made of. */
@@ -96,6 +98,9 @@ export function createEngine(options: EngineOptions): Engine {
       const { mounted } = current;
       await mounted(ctx as Parameters<typeof mounted>[0], async () => undefined);
       if (ctx.state.engineFailure instanceof StorageUnavailable) throw ctx.state.engineFailure;
+    },
+    renewConfiguration() {
+      current = build();
     },
     renewScopes() {
       for (const { provider } of new Set([first, current])) knowScopes(provider, options.scopes());
