@@ -107,6 +107,7 @@ interface IssuedCode {
   accountId: string;
   grantId: string;
   codeChallenge: string;
+  redirectUri?: string;
   used: boolean;
 }
 
@@ -259,6 +260,19 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   }
 
   /**
+   * Adds the redirect URI of the code if the client sends none: OAuth 2.1 has no such parameter here, as PKCE proves the same.
+   * @returns whether anything was changed
+   * @see OAuth 2.1 section 4.1.3; RFC 6749 section 3.2 for an empty value (FA-22)
+   */
+  async function addRedirectUri(form: URLSearchParams, code: string): Promise<boolean> {
+    if (form.getAll('redirect_uri').join('') !== '') return false;
+    const redirectUri = (await openCode(code))?.redirectUri;
+    if (redirectUri === undefined) return false;
+    form.set('redirect_uri', redirectUri);
+    return true;
+  }
+
+  /**
    * Leaves out scopes of the authorization server itself that a refresh asks for and its token does not have. Clients ask
    * for what the metadata lists, and such a scope conveys nothing here (FA-50).
    * @returns whether anything was changed
@@ -284,8 +298,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
-    if ((refreshToken !== null && (await dropServerScopes(form, refreshToken))) || isCanonical)
-      replayForm(ctx, form);
+    const isCompleted =
+      (refreshToken !== null && (await dropServerScopes(form, refreshToken))) ||
+      (code !== null && (await addRedirectUri(form, code)));
+    if (isCanonical || isCompleted) replayForm(ctx, form);
 
     const { result, writes } = await commitWrites(artifacts, async (collecting) => {
       await next();
