@@ -34,6 +34,7 @@ export function composeGuards(parts: GuardParts): Record<OwnResource, GuardedRes
     requireBearer: createRequireBearer({
       verifier,
       resource,
+      sameServer: Object.values(own),
       resourceMetadataUrl: protectedResourceMetadataUrl(resource),
       baselineScopes,
       dpop,

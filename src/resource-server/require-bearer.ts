@@ -18,6 +18,8 @@ export interface RequireBearerOptions {
   verifier: TokenVerifier;
   /** The resource's own identifier. */
   resource: string;
+  /** Identifiers of the same server over other transports, tokens for which are good as well; none by default. */
+  sameServer?: readonly string[];
   /** Where its metadata document stands. */
   resourceMetadataUrl: string;
   /** Scopes to ask for when the client has no token yet. */

@@ -27,6 +27,8 @@ export interface ResourcePolicy extends ChallengeContext {
   verifier: TokenVerifier;
   /** The resource's own identifier; tokens for any other are refused (T-096). */
   resource: string;
+  /** Identifiers under which the same server is reached by other transports: tokens for these are good as well (FA-20). */
+  sameServer?: readonly string[];
   /** How tokens that are bound to a key are taken; not at all where this is undefined. */
   dpop?: DpopPolicy;
 }
@@ -70,7 +72,7 @@ export function judgeRequest(
   const { token } = credentials;
   return goOn(policy.verifier.verify(token), (authInfo) => {
     if (!authInfo) return refuse(policy, 'unusable_token', scheme);
-    if (authInfo.audience !== policy.resource) return refuse(policy, 'wrong_audience', scheme);
+    if (!isFor(authInfo.audience, policy)) return refuse(policy, 'wrong_audience', scheme);
     const bindingFault = checkBinding(scheme, authInfo, policy);
     if (bindingFault) return refuse(policy, bindingFault, scheme);
     const { keyThumbprint } = authInfo;
@@ -84,6 +86,10 @@ export function judgeRequest(
       }),
     );
   });
+}
+
+function isFor(audience: string, { resource, sameServer }: ResourcePolicy): boolean {
+  return audience === resource || (sameServer?.includes(audience) ?? false);
 }
 
 function checkScopes(scheme: TokenScheme, authInfo: AuthInfo, policy: ResourcePolicy): RequestVerdict {

@@ -27,7 +27,7 @@ const policy = {
 
 async function reasonFor(
   request: Partial<CredentialsOfRequest>,
-  chosen: { caller?: AuthInfo; requiredScopes?: string[] } = {},
+  chosen: { caller?: AuthInfo; requiredScopes?: string[]; sameServer?: string[] } = {},
 ): Promise<string> {
   const verdict = await verifyRequest(
     {
@@ -42,6 +42,7 @@ async function reasonFor(
       ...policy,
       verifier: { verify: async (token) => (token === 'good' ? (chosen.caller ?? caller) : undefined) },
       requiredScopes: chosen.requiredScopes ?? [],
+      sameServer: chosen.sameServer,
     },
   );
   return 'refusal' in verdict ? verdict.refusal.reason : `passes as ${verdict.authInfo.subject}`;
@@ -93,6 +94,15 @@ describe('a request', () => {
   ])('with a token for %j is refused: only our own identifier counts (T-096, A7-03)', async (audience) => {
     const request = { authorization: ['Bearer good'] };
     expect(await reasonFor(request, { caller: { ...caller, audience } })).toBe('wrong_audience');
+  });
+
+  it('with a token for another transport of the same server passes, and for another server does not (FA-20, T-096)', async () => {
+    const request = { authorization: ['Bearer good'] };
+    const sameServer = ['https://mcp.example.com/sse'];
+    const ask = (audience: string) => reasonFor(request, { caller: { ...caller, audience }, sameServer });
+    expect(await ask('https://mcp.example.com/sse')).toBe('passes as ann');
+    expect(await ask('https://mcp.example.com/sse/')).toBe('wrong_audience');
+    expect(await ask('https://mcp.example.com/rest')).toBe('wrong_audience');
   });
 
   it('with too little scope is refused, and with enough passes (T-102, A8-04)', async () => {
