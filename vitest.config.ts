@@ -40,8 +40,9 @@ const retry = process.env.CI === 'true' ? 1 : 0;
 export default defineConfig({
   test: {
     exclude: excluded,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No bound of the product: a machine with other work takes several times as long.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     retry,
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
