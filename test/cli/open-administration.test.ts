@@ -54,13 +54,13 @@ describe('an operator’s command', () => {
     const { io, written } = testIo();
     await expect(openInstallation(data, io)).rejects.toThrow(DatabaseHeld);
     expect(written.stderr).toBe('');
-  }, 30_000);
+  });
 
   it('is ended by its signal also between two tries to open the database', async () => {
     const data = await readDataFolder();
     const signal = AbortSignal.timeout(100);
     await expect(openInstallation(data, testIo().io, signal)).rejects.toMatchObject({ name: 'AbortError' });
-  }, 30_000);
+  });
 
   it('makes an installation only where it may, and in a folder that was named only where that is there', async () => {
     const data = join(testFolder(), 'data');

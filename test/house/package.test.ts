@@ -104,7 +104,7 @@ describe('the package as a stranger gets it', () => {
     } finally {
       await stop(server);
     }
-  }, 60_000);
+  });
 
   it('says in one sentence that Node is too old, and ends with 2', async () => {
     const old =

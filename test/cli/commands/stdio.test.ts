@@ -113,7 +113,7 @@ describe('gatehouse stdio', () => {
       program.process.stdin?.end();
     }
     expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
-  }, 60_000);
+  });
 
   it('ends within two seconds of the end of its input, of its reader, or of a signal (B1-05, T-150)', async () => {
     const data = await newInstallation();

@@ -89,7 +89,7 @@ describe('a request that was under way', () => {
     const again = await visitor.request(resumption);
     expect(new URL(again.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
     expect(await isLoggedIn(visitor)).toBe(true);
-  }, 20_000);
+  });
 
   it('of a second click on the same button goes on with the first answer, and gives one code (T-014, T-028)', async () => {
     const visitor = createVisitor();
@@ -126,7 +126,7 @@ describe('a request that was under way', () => {
     other.exec('ROLLBACK');
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBeTruthy();
-  }, 20_000);
+  });
 
   it('at /token gets JSON even where a page was asked for', async () => {
     const answer = await fetch(`${gatehouse.url}/token`, {

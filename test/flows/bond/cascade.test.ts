@@ -22,7 +22,7 @@ beforeAll(async () => {
   // Checked after a second, and not by each request.
   scene = await startScene(await startOpenIdUpstream(), { checkSeconds: 1 });
   other = await scene.serveAnother();
-}, 60_000);
+});
 afterAll(async () => {
   await other.stop();
   await scene.stop();

@@ -36,7 +36,7 @@ describe.each(['opaque', 'jwt'] as const)('a token in the format %s for a server
         clients: { preRegistered: [clientWithSecret('files', { grantTypes })] },
       },
     );
-  }, 60_000);
+  });
   afterAll(() => scene.stop());
 
   const introspect = async (token: string): Promise<[number, unknown, string | null]> => {

@@ -12,7 +12,7 @@ let here: Arrived;
 beforeAll(async () => {
   scene = await startScene(await startOpenIdUpstream(), {}, { mcp: { sessions: 'none' } });
   here = await arrive(scene);
-}, 60_000);
+});
 afterAll(() => scene.stop());
 
 const now = (): number => Math.floor(Date.now() / 1000);

@@ -117,4 +117,4 @@ it('nothing an upstream gave, and no secret of ours there, is in the database, t
   // Codes are in the URL of the callback; they go no further.
   for (const code of codes) expect(gatehouse.log.join('\n')).not.toContain(code);
   await scene.stop();
-}, 60_000);
+});

@@ -33,7 +33,7 @@ describe('the command line and its bridge', () => {
     const { structuredContent } = await host.callTool({ name: 'whoami' });
     expect(structuredContent).toMatchObject({ scopes: ['notes:read', 'notes:write'] });
     await host.close();
-  }, 60_000);
+  });
 
   it('speak Rest, and stdio to a program, where they are told to', async () => {
     const url = `${served.url}/rest`;
@@ -51,5 +51,5 @@ describe('the command line and its bridge', () => {
     });
     expect(local.code, local.stderr).toBe(0);
     expect(JSON.parse(local.stdout)).toMatchObject({ tools: expect.any(Array) });
-  }, 60_000);
+  });
 });

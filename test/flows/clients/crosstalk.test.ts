@@ -57,5 +57,5 @@ describe('two accounts, each with three clients of different SDKs and eras', () 
     expect(answers).toHaveLength(6 * callsEach);
     expect(answers.filter((right) => !right)).toEqual([]);
     for (const { client } of connected) await client.close();
-  }, 60_000);
+  });
 });

@@ -69,7 +69,7 @@ describe.concurrent('when the access token has expired', () => {
         Array.from({ length: 5 }, () => ({ code: exitCodes.ok, stderr: '' })),
       );
     }
-  }, 60_000);
+  });
 
   it('mcp-remote refreshes in the middle of its session, and opens no browser', async () => {
     const browser = await createBrowserStub(folder);

@@ -153,7 +153,7 @@ describe('a server by URL with one credential for all', () => {
     for (const taskId of ['task-3', 'task-4'])
       expect((await again('tasks/get', { taskId })).error).toEqual(unknownTask);
     expect((await again('tasks/list')).result?.tasks).toEqual([]);
-  }, 60_000);
+  });
 
   it('A cursor of one person or list is of no use to another, in both eras (FA-03, T-203)', async () => {
     for (const era of ['legacy', 'modern'] as const) {
@@ -179,7 +179,7 @@ describe('a server by URL with one credential for all', () => {
       expect(last.result?.tools).toMatchObject([{ name: 'tool-3' }]);
       expect(last.result).not.toHaveProperty('nextCursor');
     }
-  }, 60_000);
+  });
 
   it('A task of 2026-07-28 is its maker’s alone, and ends with the grant (FA-03, T-203)', async () => {
     const server = await serveKeeping('modern');
@@ -211,7 +211,7 @@ describe('a server by URL with one credential for all', () => {
     });
     const again = askModern(gate, await loginAgain(gate, clientId));
     expect((await again('tasks/get', { taskId: 'task-4' })).error).toEqual(unknownTask);
-  }, 60_000);
+  });
 });
 
 it('A task at a process of an account is one client’s alone (FA-03, T-203)', async () => {
@@ -224,7 +224,7 @@ it('A task at a process of an account is one client’s alone (FA-03, T-203)', a
   await expectOwn(clients, ['task-1', 'task-2', 'task-3'], ['tasks/get', 'tasks/result', 'tasks/cancel']);
   for (const [at, ask] of clients.entries())
     expect((await ask('tasks/list')).result?.tasks).toMatchObject([{ taskId: `task-${at + 1}` }]);
-}, 60_000);
+});
 
 it('Of several servers behind one path, a cursor is one client’s alone, and none has tasks (T-203)', async () => {
   const [one, two] = [await serveKeeping('legacy'), await serveKeeping('modern')];
@@ -246,7 +246,7 @@ it('Of several servers behind one path, a cursor is one client’s alone, and no
   expect(call.result ?? {}).not.toHaveProperty('task');
   for (const method of ['tasks/list', 'tasks/get', 'tasks/result', 'tasks/cancel'])
     expect((await ada(method, { taskId: 'task-1' })).error).toBeDefined();
-}, 60_000);
+});
 
 /** Logs grace in once more with a client that she has. */
 async function loginAgain(gate: RunningGatehouse, clientId: string): Promise<Login> {

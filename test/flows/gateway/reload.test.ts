@@ -230,7 +230,7 @@ describe('of several servers on one data folder', () => {
       await other.stop();
     }
     expect((await readdir(folder)).filter((name) => name.startsWith('control'))).toHaveLength(1);
-  }, 30_000);
+  });
 });
 
 describe('without a running server', () => {

@@ -55,7 +55,7 @@ describe('a client that asks for tokens without end', () => {
     await sleep(Number(answers[0]?.headers.get('retry-after')) * 1000);
     await expectTokens(await refresh(gatehouse.url, clientId, current.refresh_token));
     await expectTokens(await redeem(gatehouse.url, flow, code));
-  }, 60_000);
+  });
 
   it('gets no more by asking many times at once', async () => {
     const gatehouse = await start(3);
@@ -69,7 +69,7 @@ describe('a client that asks for tokens without end', () => {
       others.map(({ request, code }) => redeem(gatehouse.url, request, code)),
     );
     expect(countStatuses(answers)).toEqual({ 200: 2, 429: 4 });
-  }, 60_000);
+  });
 
   it('slows down no other client of the account, and no other account of the client', async () => {
     const gatehouse = await start(2);
@@ -84,7 +84,7 @@ describe('a client that asks for tokens without end', () => {
     await expectTokens(await refresh(gatehouse.url, otherClient.clientId, otherClient.tokens.refresh_token));
     const otherAccount = await obtainTokens(gatehouse, { clientId: stormy.clientId, person: grace });
     await expectTokens(await refresh(gatehouse.url, stormy.clientId, otherAccount.tokens.refresh_token));
-  }, 60_000);
+  });
 
   it('stands in the audit log once a window', async () => {
     const gatehouse = await start(1);

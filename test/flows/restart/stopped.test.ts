@@ -47,7 +47,7 @@ describe('a session whose process is asked to stop', () => {
       { message: { id: 1, error: { code: -32603 } } },
     ]);
     expect(process.runs()).toEqual(['streamed', 'as JSON']);
-  }, 60_000);
+  });
 });
 
 describe.each(['each', 'shared'] as const)(
@@ -120,6 +120,6 @@ describe.each(['each', 'shared'] as const)(
       expect(await ended).toBe(0);
       expect(performance.now() - begun).toBeLessThan(10_000);
       expect(stopping.runs()).not.toContain('new');
-    }, 60_000);
+    });
   },
 );

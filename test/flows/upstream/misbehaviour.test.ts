@@ -181,7 +181,7 @@ describe('an upstream that fails is told apart from one that says no, and never 
     const again = await lina.visitor.submit(page, '/again', []);
     const { response } = await comeBack(await lina.walker.walk(await approve(again, lina), lin), lina);
     expect(new URL(response.headers.get('location') ?? '').searchParams.get('code')).toBeTruthy();
-  }, 30_000);
+  });
 
   it.each<[string, (work: OpenIdUpstream) => void, string, string]>([
     ['is down', (work) => void work.fault(metadata, faults.page(503)), unavailable, 'server_error'],

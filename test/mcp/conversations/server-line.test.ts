@@ -36,7 +36,7 @@ describe.each(versions)('one server for all (SDK %s)', (_version, make) => {
     };
     await Promise.all(talks.map((talk, n) => converse(talk, `user-${n}`)));
     expect([calls, wrong, seen.made]).toEqual([10_000, 0, 1]);
-  }, 60_000);
+  });
 
   it('attributes what a tool sends without saying for whom, while its call runs', async () => {
     const { conversations } = startOneForAll(make);
@@ -183,5 +183,5 @@ describe('memory', () => {
     const line = server.server.transport as unknown as { pending: number };
     await batch(100_000);
     expect(line.pending).toBe(0);
-  }, 60_000);
+  });
 });

@@ -19,7 +19,7 @@ describe('a look at a database', () => {
     await holder.stop();
     openDatabase(file).close();
     expect(lookAtDatabase(file)).toBe('current');
-  }, 30_000);
+  });
 
   it('says nothing of one that is not there, or cannot be read, and leaves it as it is (T-172)', () => {
     const file = join(testFolder(), 'gatehouse.db');

@@ -84,7 +84,7 @@ describe('a look at a data folder', () => {
         /^Another process has the database for itself.* Wait for it, or end it\.$/,
       ),
     });
-  }, 30_000);
+  });
 
   it('finds keys that others can read, and a database that is none', async () => {
     const folder = testFolder();

@@ -33,7 +33,7 @@ describe('a database of an earlier version', () => {
     await server.stop();
     openDatabase(file).close();
     expect(stateOf(file)[0]).toBe(schemas.newest);
-  }, 30_000);
+  });
 
   it('that a command has open for a moment is brought up after it', async () => {
     const file = earlierDatabase();
@@ -56,5 +56,5 @@ describe('a database of an earlier version', () => {
     const starts = Array.from({ length: 4 }, () => open(file, 'as it is now', 60_000));
     await Promise.all(starts.map((start) => start.waitFor('stdout', /open/)));
     expect(stateOf(file)[0]).toBe(schemas.newest);
-  }, 30_000);
+  });
 });

@@ -64,7 +64,7 @@ describe('SQLite', () => {
       written.stdout.split('\n').filter(Boolean).map(Number),
     );
     expect(refreshed.sort((a, b) => a - b)).toEqual(Array.from({ length: last - 1 }, (_, n) => n + 1));
-  }, 60_000);
+  });
 
   it(
     `killed at any moment, ${kills} times, leaves no half of a bond, and no tokens that are forgotten (A10-02, T-164)`,
