@@ -13,7 +13,7 @@ describe('the official conformance suite for authorization servers', () => {
       ).toEqual([...authorizationScenarios]);
       expect(passed, report).toBe(true);
     },
-    60_000,
+    240_000,
   );
 });
 
@@ -36,6 +36,6 @@ describe('the official conformance suite for servers', () => {
       expect(complaints, report).toEqual([]);
       expect(passed, report).toBe(true);
     },
-    120_000,
+    240_000,
   );
 });

@@ -286,6 +286,11 @@ export class ServerLine implements Transport {
   }
 
   #ask(request: RequestMessage, relatedRequestId: RequestId | undefined): void {
+    // The gateway is the client of a server elsewhere: no person is needed to say that it is there (FA-41).
+    if (this.#options.isElsewhere && request.method === 'ping') {
+      queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id: request.id, result: {} }));
+      return;
+    }
     const origin = this.#originOf(relatedRequestId);
     const party = relatedRequestId === undefined ? (origin?.party ?? this.#options.sole) : origin?.party;
     const refusal = party ? party.checkRequest(request) : nobodyToAsk;
