@@ -18,6 +18,7 @@ import {
 import { createBackendObjects } from './composition/backend-objects.ts';
 import { composeBond } from './composition/bond.ts';
 import { composeCallerApi } from './composition/caller-api.ts';
+import { composeDefinitionMemory } from './composition/definition-memory.ts';
 import { composeEnteredCredentials } from './composition/entered-credentials.ts';
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
@@ -40,7 +41,6 @@ import {
   type ServingOptions,
 } from './composition/served-routes.ts';
 import { startSweeper } from './composition/sweeper.ts';
-import { composeToolMemory } from './composition/tool-memory.ts';
 import { composeUpstreams } from './composition/upstreams.ts';
 import { type BackendParts, makeBackend, wantServers } from './composition/wanted-servers.ts';
 import { createCookieSigner } from './crypto/cookie-signer.ts';
@@ -157,10 +157,10 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
 
   const metrics = createMetrics(packageVersion());
   const auditTrail = createAuditTrail({ store: storage.audit, logger, now });
-  const rememberTools = composeToolMemory({ storage, auditTrail, metrics, logger, now });
+  const pinDefinitions = composeDefinitionMemory({ storage, auditTrail, metrics, logger, now });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const box = createSealedBox(keys.sealing);
-  const parts: BackendParts = { issuer, rememberTools, objects, seal: createTextSeal(box), logger };
+  const parts: BackendParts = { issuer, pinDefinitions, objects, seal: createTextSeal(box), logger };
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),

@@ -45,7 +45,7 @@ export type AuditEvent =
   | 'account.created'
   | 'upstream.begun'
   | 'upstream.refused'
-  | 'tool.definition_changed'
+  | 'definition.changed'
   | 'grant.revoked';
 
 /** What anybody can cause who is let into nothing. */

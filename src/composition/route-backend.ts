@@ -2,6 +2,7 @@ import type { TextSeal } from '../crypto/text-seal.ts';
 import {
   createAggregate,
   createGuards,
+  createMemberPinning,
   createOwnership,
   createRemoteBackend,
   createStdioBackend,
@@ -47,7 +48,7 @@ export interface RouteBackend {
 export interface RouteBackendParts {
   /** What people call the route. */
   name: string;
-  /** Where the definitions of its tools are remembered. */
+  /** Where its definitions are pinned. */
   pins: Memory;
   /** The owners of the tasks at its backend. */
   owners: TaskOwners;
@@ -105,17 +106,18 @@ function sharedAt(options: RouteBackend['options']): 'route' | 'connection' | un
   return sharing === 'session' ? undefined : 'connection';
 }
 
-/** Composes one of several backends, with a breaker and a time limit of its own. */
+/** Composes one of several backends, with a breaker, a time limit and pinned instructions of its own. */
 function composeMember(
   wanted: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: Logging,
+  parts: Pick<RouteBackendParts, 'logger' | 'pins'>,
 ): GatewayBackend {
-  const { logger } = parts;
+  const { logger, pins } = parts;
   const backend = composeBackend(wanted, parts);
+  const pinning = createMemberPinning(wanted.key ?? wanted.name, { pins, policy, logger });
   const { list, breaker } = createGuards({ name: wanted.name, policy, logger, ...sharingOf(wanted) });
   return {
-    source: withSteps(backend.source, list, logger),
+    source: withSteps(backend.source, [...list, pinning], logger),
     status: () => ({ ...backend.status(), circuits: breaker.status() }),
     close: () => backend.close(),
   };

@@ -26,9 +26,9 @@ export async function findUnusableRoutes(
     upstreams: Object.keys(settings.upstreams),
     labelOf: (name) => name,
     tokens: { token: never, holds: never },
-    rememberTools: (route) => ({
+    pinDefinitions: (route) => ({
       route,
-      store: { list: never, add: never, noteChange: never },
+      store: { list: never, add: never, upgrade: never, noteChange: never },
       noteChanged: never,
       now: never,
     }),

@@ -41,7 +41,7 @@ export interface BackendParts {
   /** The public URL. */
   issuer: string;
   /** Gives where the tools of a route are remembered. */
-  rememberTools: (route: string) => Memory;
+  pinDefinitions: (route: string) => Memory;
   /** Binds the objects that backends keep to their callers. */
   objects: BackendObjects;
   seal: TextSeal;
@@ -54,14 +54,14 @@ export interface BackendParts {
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, rememberTools, objects, seal, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
-    { name, pins: rememberTools(broughtRoute), owners: objects.tasksOf(broughtRoute), seal, logger },
+    { name, pins: pinDefinitions(broughtRoute), owners: objects.tasksOf(broughtRoute), seal, logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -71,7 +71,7 @@ export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, rememberTools, objects, seal, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -92,7 +92,7 @@ export function wantRoutes(
         const { policy, cache } = route;
         const problems = findRouteMethodProblems(`routes.${key}`, route);
         if (problems.length > 0) throw new SettingsRefused(problems);
-        const kept = { pins: rememberTools(key), owners: objects.tasksOf(key) };
+        const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
           { name, ...kept, seal, logger },

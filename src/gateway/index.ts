@@ -11,6 +11,7 @@ export { createUpstreamValue, type UpstreamTokenSource } from './credentials/ups
 export { withWaitingServers } from './credentials/waiting-server.ts';
 export {
   createGuards,
+  createMemberPinning,
   createSteps,
   type Memory,
   type Policy,

@@ -37,7 +37,7 @@ export const policySettings = z
       .enum(['warn', 'block'])
       .default('warn')
       .describe(
-        'what is done when a tool is defined otherwise than it was: warn tells the log and the audit log, block takes it out as well until it is accepted with gatehouse pins',
+        'what is done when the definition of a tool, prompt or resource template or the instructions of a server change: warn tells the log and the audit log, block keeps the change back as well until it is accepted with gatehouse pins',
       ),
     checkArguments: z
       .boolean()

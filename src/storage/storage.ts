@@ -5,6 +5,7 @@ import type { BackendCredentialStore } from './backend-credentials.ts';
 import type { BackendObjectStore } from './backend-objects.ts';
 import type { ClientDocumentStore } from './client-documents.ts';
 import type { ClientStore } from './clients.ts';
+import type { DefinitionPinStore } from './definition-pins.ts';
 import type { IdentityStore } from './identities.ts';
 import type { InvitationStore } from './invitations.ts';
 import type { McpSessionStore } from './mcp-sessions.ts';
@@ -12,7 +13,6 @@ import type { NoteStore } from './notes.ts';
 import type { OneTimeCodeStore } from './one-time-codes.ts';
 import type { PasskeyStore } from './passkeys.ts';
 import type { SealedRows } from './sealed-rows.ts';
-import type { ToolPinStore } from './tool-pins.ts';
 import type { UpstreamStore } from './upstreams.ts';
 
 /** Everything an installation keeps. One implementation per database; all pass the same contract tests. */
@@ -31,7 +31,7 @@ export interface Storage {
   oneTimeCodes: OneTimeCodeStore;
   passkeys: PasskeyStore;
   sealedRows: SealedRows;
-  toolPins: ToolPinStore;
+  definitionPins: DefinitionPinStore;
   upstreams: UpstreamStore;
   /** Resolves where the database answers; rejects with StorageUnavailable. */
   ping(): Promise<void>;

@@ -56,14 +56,14 @@ describe('the audit trail', () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     let later: Promise<void> | undefined;
     await commitWrites(store, async () => {
-      later = answered.then(() => trail.note('tool.definition_changed', {}, () => said.push('said')));
+      later = answered.then(() => trail.note('definition.changed', {}, () => said.push('said')));
       return true;
     });
     answer();
     await later;
     await trail.close();
     expect([commits, said]).toEqual([[[]], ['said']]);
-    expect(written).toEqual([[{ at: 1000, event: 'tool.definition_changed', details: {} }]]);
+    expect(written).toEqual([[{ at: 1000, event: 'definition.changed', details: {} }]]);
   });
 
   it.each([

@@ -7,13 +7,13 @@ import { administerAccounts } from './accounts.ts';
 import { administerAudit } from './audit.ts';
 import { administerClients } from './clients.ts';
 import { administerCredentials } from './credentials.ts';
+import { administerDefinitionPins } from './definition-pins.ts';
 import { administerGrants } from './grants.ts';
 import { administerInstallation } from './installation.ts';
 import { administerKeys } from './keys.ts';
 import { operatingUser } from './operator.ts';
 import { type RecordAction, recorded } from './recorded.ts';
 import { administerSessions } from './sessions.ts';
-import { administerToolPins } from './tool-pins.ts';
 import { administerUpstreams } from './upstreams.ts';
 
 /**
@@ -84,7 +84,7 @@ export function createAdministration(
       { list: undefined, end: 'session.ended' },
       record,
     ),
-    toolPins: administerToolPins(storage.toolPins, now, record),
+    pins: administerDefinitionPins(storage.definitionPins, now, record),
     upstreams: administerUpstreams(storage, record),
   };
 }

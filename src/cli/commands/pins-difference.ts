@@ -2,7 +2,7 @@
 const maxShown = 200;
 
 /**
- * Says what differs between two definitions of a tool: each member, with the text it has now.
+ * Says what differs between two definitions: each member, with the text it has now.
  * @param before JSON, or undefined where it was too long to keep; so is `now`
  */
 export function changedMembers(before: string | undefined, now: string | undefined): string[] {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type InstallationOptions, withAdministration } from '../open-administration.ts';
 import { isoTime, operatorCommand } from '../operator-command.ts';
 import { type CommandIo, formatJson, formatTable, printableLine, processIo } from '../output.ts';
@@ -6,12 +6,17 @@ import { changedMembers } from './pins-difference.ts';
 
 interface PinsOptions extends InstallationOptions {
   json?: boolean;
+  kind?: Kind;
 }
 
-/** A remembered tool, as it is shown. */
+const kinds = ['tool', 'prompt', 'template', 'instructions'] as const;
+type Kind = (typeof kinds)[number];
+
+/** A pinned definition, as it is shown. */
 interface Pin {
   route: string;
-  tool: string;
+  kind: Kind;
+  name: string;
   definition?: string;
   pinnedAt: number;
   changed?: { hash: string; definition?: string; at: number };
@@ -21,39 +26,39 @@ interface Pin {
 export function registerPins(program: Command, io: CommandIo = processIo()): void {
   const pins = program
     .command('pins')
-    .description('tools of MCP servers behind your server whose definitions are remembered');
+    .description(
+      'remembered definitions of MCP servers behind your server: tools, prompts, resource templates and instructions',
+    );
 
-  operatorCommand(pins, 'list', 'list the remembered tools, and what changed of them')
+  operatorCommand(pins, 'list', 'list the remembered definitions, and what changed of them')
     .argument('[route]', 'of this route only')
     .action(async (route: string | undefined, options: PinsOptions) => {
-      const list = await withAdministration(options, false, ({ toolPins }) => toolPins.list(route));
-      const heading = ['ROUTE', 'TOOL', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
+      const list = await withAdministration(options, false, ({ pins: all }) => all.list(route));
+      const heading = ['ROUTE', 'KIND', 'NAME', 'REMEMBERED', 'CHANGED', 'HASH', 'WHAT'];
       io.stdout.write(
         options.json ? formatJson(list.map(pinAsJson)) : formatTable([heading, ...list.map(rowOf)]),
       );
     });
 
-  operatorCommand(pins, 'accept', 'take changes of tools for their definitions; a running server notices')
+  operatorCommand(pins, 'accept', 'accept changes of definitions; a running server notices')
     .argument('<route>', 'name of the route')
     .argument(
       '<hashes...>',
       'of the changes, as list shows them: what changed after you looked is not accepted',
     )
     .action(async (route: string, hashes: string[], options: PinsOptions) => {
-      const accepted = await withAdministration(options, false, ({ toolPins }) =>
-        toolPins.accept(route, hashes),
-      );
+      const accepted = await withAdministration(options, false, ({ pins: all }) => all.accept(route, hashes));
       const sentence = `Accepted: ${accepted.map(printableLine).join(', ')}.\n`;
       io.stdout.write(options.json ? formatJson({ accepted }) : sentence);
     });
 
-  operatorCommand(pins, 'forget', 'forget a tool, or all of a route: what is seen next is remembered')
+  operatorCommand(pins, 'forget', 'forget a definition, or all of a route: what is seen next is remembered')
     .argument('<route>', 'name of the route')
-    .argument('[tool]', 'name of the tool')
-    .action(async (route: string, tool: string | undefined, options: PinsOptions) => {
-      const forgotten = await withAdministration(options, false, ({ toolPins }) =>
-        toolPins.forget(route, tool),
-      );
+    .argument('[name]', 'name of the tool or prompt, or the resource template')
+    .addOption(new Option('--kind <kind>', 'of this kind only').choices(kinds))
+    .action(async (route: string, name: string | undefined, options: PinsOptions) => {
+      const which = { ...(name !== undefined && { name }), ...(options.kind && { kind: options.kind }) };
+      const forgotten = await withAdministration(options, false, ({ pins: all }) => all.forget(route, which));
       io.stdout.write(options.json ? formatJson({ forgotten }) : `Forgot ${forgotten} of ${route}.\n`);
     });
 }
@@ -75,7 +80,8 @@ function rowOf(pin: Pin): string[] {
   const { changed } = pin;
   return [
     pin.route,
-    printableLine(pin.tool),
+    pin.kind,
+    printableLine(pin.name),
     isoTime(pin.pinnedAt),
     changed ? isoTime(changed.at) : '-',
     changed ? changed.hash.slice(0, shownHashDigits) : '-',

@@ -8,13 +8,13 @@ import { createCache } from './cache.ts';
 import { type CallLimitRule, createCallLimits } from './call-limits.ts';
 import { createCheckedArguments } from './checked-arguments.ts';
 import { createCleaning } from './cleaning.ts';
-import { createPinning, type OnToolChange } from './pinning.ts';
+import { DefinitionPins, type DefinitionPinsOptions } from './definition-pins.ts';
+import { createInstructionPinning, createPinning, type OnToolChange } from './pinning.ts';
 import { createReadOnly } from './read-only.ts';
 import { createRefusedCredentials } from './refused-credentials.ts';
 import type { Step } from './step.ts';
 import { createTimeLimit } from './time-limit.ts';
 import { ToolDefinitions } from './tool-definitions.ts';
-import { type PinStore, ToolPins } from './tool-pins.ts';
 
 /** What an operator allows of a backend; times in seconds. */
 export interface Policy extends AllowedNames {
@@ -40,15 +40,8 @@ export interface Keeping {
   listSeconds?: number | undefined;
 }
 
-/** Where the tools of a route are remembered, and who hears of changes. */
-export interface Memory {
-  /** The name of the route. */
-  route: string;
-  store: PinStore;
-  noteChanged(details: { route: string; tool: string; hash: string }): void;
-  /** Epoch seconds. */
-  now: () => number;
-}
+/** Where the definitions of a route are pinned, and who hears of changes. */
+export type Memory = DefinitionPinsOptions;
 
 /** What steps are made of. */
 export interface StepsOptions {
@@ -60,7 +53,7 @@ export interface StepsOptions {
   isPersonal: boolean;
   policy: Policy;
   cache: Keeping;
-  /** Where the definitions of its tools are remembered; nowhere where it is left out. */
+  /** Where its definitions are pinned; nowhere if it is left out. */
   pins?: Memory;
   /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;
@@ -128,12 +121,11 @@ export function createSteps(options: StepsOptions): Steps {
   } = options;
   const { list: guards, breaker } = createGuards(options);
   const definitions = new ToolDefinitions(nowMs);
-  const pinning = pins && {
-    pins: new ToolPins(pins),
-    onChange: policy.onToolChange,
-    definitions,
-    logger,
+  const others = {
+    prompt: new ToolDefinitions(nowMs, 'prompts/list'),
+    template: new ToolDefinitions(nowMs, 'resources/templates/list'),
   };
+  const pinning = pins && { pins: new DefinitionPins(pins), onChange: policy.onToolChange, logger };
   const checks = new ArgumentChecks();
   const cache = createCache({ ...keeping, listMs: secondsToMs(keeping.listSeconds) }, nowMs);
   const stopHearing = credentials?.onChange((account) => cache.forgetAccount(accountKeyPrefix(account)));
@@ -146,8 +138,10 @@ export function createSteps(options: StepsOptions): Steps {
     ...(keeping.keep ? [cache] : []),
     ...(options.areGuarded ? [] : guards),
     createCleaning(name, logger),
-    ...(pinning ? [createPinning(pinning)] : []),
-    forgetting(definitions),
+    ...(pinning ? [createPinning({ ...pinning, definitions: { tool: definitions, ...others } })] : []),
+    // Each of several servers has instructions of its own.
+    ...(pinning && !options.areGuarded ? [createInstructionPinning(pinning)] : []),
+    forgetting([definitions, others.prompt, others.template]),
   ];
   return {
     list,
@@ -163,11 +157,26 @@ function secondsToMs(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Has what is known of tools forgotten when the server says that they changed. */
-function forgetting(definitions: ToolDefinitions): Step {
+/** Creates the step of one of several servers that pins its instructions. @param key what the server is pinned by */
+export function createMemberPinning(
+  key: string,
+  { pins, policy, logger }: { pins: Memory; policy: Pick<Policy, 'onToolChange'>; logger: Logger },
+): Step {
+  return createInstructionPinning({
+    pins: new DefinitionPins(pins),
+    onChange: policy.onToolChange,
+    server: key,
+    logger,
+  });
+}
+
+/** Has known definitions forgotten when the server says that they changed. */
+function forgetting(definitions: readonly ToolDefinitions[]): Step {
   return {
     cares: () => false,
     answer: (request, _passing, next) => next(request),
-    hear: (notification, behind) => definitions.hear(notification, behind),
+    hear(notification, behind) {
+      for (const each of definitions) each.hear(notification, behind);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Answer } from './step.ts';
 
 /** Where a list stands in its result, and which member names an entry. */
@@ -14,6 +15,9 @@ export const lists: ReadonlyMap<string, Listed> = new Map([
   ['resources/list', { member: 'resources', name: 'uri', kind: 'resource' }],
   ['resources/templates/list', { member: 'resourceTemplates', name: 'uriTemplate', kind: 'template' }],
 ]);
+
+/** Methods in whose results a server says what it is and how it is to be used. */
+export const introductions: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
 
 /** An entry of a list, whatever a server wrote into it. */
 export type Entry = Record<string, unknown>;
@@ -32,7 +36,7 @@ export function entriesOf(
 }
 
 /**
- * Gives the answer to a request with other entries, where it is a list.
+ * Gives the answer to a request with other entries, where it is a list. What is no list has none.
  * @param method the method of the request
  * @param change gives the entries instead of those the server listed
  */
@@ -42,7 +46,29 @@ export async function withEntries(
   change: (entries: Entry[], list: Listed) => Entry[] | Promise<Entry[]>,
 ): Promise<Answer> {
   const list = lists.get(method);
-  const entries = list && entriesOf(answer.result, list);
-  if (!answer.result || !list || !entries) return answer;
+  if (!answer.result || !list || answer.result[list.member] === undefined) return answer;
+  const entries = entriesOf(answer.result, list) ?? [];
   return { result: { ...answer.result, [list.member]: await change(entries, list) } };
+}
+
+/** Longest that entries of one list hold up others, in milliseconds. */
+const turnMs = 10;
+
+/**
+ * Maps the entries of a list in their order, and lets others have their turn meanwhile: a list may have thousands.
+ * @param read takes a few milliseconds for an entry at most
+ */
+export async function mapInTurns<From, To>(
+  entries: readonly From[],
+  read: (entry: From) => To,
+): Promise<To[]> {
+  const mapped: To[] = [];
+  let untilMs = performance.now() + turnMs;
+  for (const entry of entries) {
+    mapped.push(read(entry));
+    if (performance.now() < untilMs) continue;
+    await nextTurn();
+    untilMs = performance.now() + turnMs;
+  }
+  return mapped;
 }

@@ -1,55 +1,149 @@
+import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { askedFor } from './asked-for.ts';
 import { calledTool } from './called-tool.ts';
-import { type Entry, withEntries } from './listed.ts';
-import type { Answer, Step } from './step.ts';
+import { maxInstructionsLength } from './definition-bounds.ts';
+import type { ChangedDefinition, DefinitionKind, DefinitionPins } from './definition-pins.ts';
+import { type Entry, introductions, lists, withEntries } from './listed.ts';
+import { notFound } from './not-found.ts';
+import type { Answer, Passing, Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
-import type { ToolPins } from './tool-pins.ts';
 
-/** What is done about a tool whose definition changed: it is told, or it may not be used until it is accepted. */
+/** The reaction to a changed definition: a warning, or a warning and a block until the operator accepts the change. */
 export type OnToolChange = 'warn' | 'block';
 
-/** What the step works with. */
+/** Options of {@link createPinning} and {@link createInstructionPinning}. */
 export interface PinningOptions {
-  pins: Pick<ToolPins, 'review'>;
+  pins: Pick<DefinitionPins, 'review'>;
   onChange: OnToolChange;
-  definitions: Pick<ToolDefinitions, 'find'>;
-  logger: Pick<Logger, 'error'>;
+  logger: Pick<Logger, 'error' | 'warn'>;
+}
+
+/** The lists of a server that definitions are looked up in. */
+export type Definitions = Record<'tool' | 'prompt' | 'template', Pick<ToolDefinitions, 'find'>>;
+
+/** The name that the instructions of the only server of a route are pinned by. */
+const onlyServer = 'server';
+
+/** Methods that use one definition, which is looked up first if changes are blocked. */
+const using = new Set(['tools/call', 'prompts/get', 'completion/complete']);
+
+/** What cannot be compared is blocked if changes are; otherwise it passes, and the log says so. */
+function reviewer({ pins, onChange, logger }: PinningOptions): Pick<DefinitionPins, 'review'>['review'] {
+  return async (kind, definitions) => {
+    try {
+      return await pins.review(kind, definitions);
+    } catch (error) {
+      if (onChange === 'block') throw error;
+      logger.error({ err: error, kind }, 'definitions of a backend could not be compared with their pins');
+      return new Map();
+    }
+  };
 }
 
 /**
- * Creates the step that notices tools whose definitions change (T-160). Where they are blocked, a changed tool is not
- * listed, and calling it is an error, until the operator accepts it; so is one that the server does not list at all.
+ * Creates the step that notices changed definitions of tools, prompts and resource templates (T-160, T-210). If changes are
+ * blocked, a changed definition is not listed, and its tool or prompt cannot be used, until the operator accepts it; nor can
+ * one that the server does not list. Resources are not pinned: they are the content of a server, and change with it.
  */
-export function createPinning({ pins, onChange, definitions, logger }: PinningOptions): Step {
+export function createPinning(options: PinningOptions & { definitions: Definitions }): Step {
+  const { onChange, definitions } = options;
   const isBlocking = onChange === 'block';
-  const review = async (tools: readonly Entry[]): Promise<ReadonlySet<string>> => {
-    try {
-      return await pins.review(tools);
-    } catch (error) {
-      if (isBlocking) throw error;
-      logger.error({ err: error }, 'definitions of tools could not be compared with those remembered');
-      return new Set();
-    }
+  const review = reviewer(options);
+  const pinnedKindOf = (method: string): DefinitionKind | undefined => {
+    const kind = lists.get(method)?.kind;
+    return kind === 'resource' ? undefined : kind;
   };
 
   return {
-    cares: (method) => method === 'tools/list' || (isBlocking && method === 'tools/call'),
+    cares: (method) => pinnedKindOf(method) !== undefined || (isBlocking && using.has(method)),
     async answer(request, passing, next) {
-      if (request.method === 'tools/call') {
-        const { name, tool, answer } = await calledTool(definitions, request, passing);
-        if (answer) return answer;
-        const changed = await review([tool]);
-        return changed.size > 0 ? blocked(name) : next(request);
+      const kind = pinnedKindOf(request.method);
+      if (!kind) {
+        const used = await usedDefinition(definitions, request, passing);
+        if ('answer' in used) return used.answer;
+        if (!used.entry) return next(request);
+        const changed = await review(used.kind, [[used.name, used.entry]]);
+        return changed.size > 0 ? blocked(used.kind, used.name) : next(request);
       }
-      return withEntries(request.method, await next(request), async (tools) => {
-        const changed = await review(tools);
-        return isBlocking ? tools.filter(({ name }) => !changed.has(String(name))) : tools;
+      return withEntries(request.method, await next(request), async (entries, { name: member }) => {
+        const named = entries.flatMap((entry) => {
+          const name = entry[member];
+          return typeof name === 'string' ? [[name, entry] as const] : [];
+        });
+        const changed = await review(kind, named);
+        return isBlocking ? named.flatMap(([name, entry]) => (changed.has(name) ? [] : [entry])) : entries;
       });
     },
   };
 }
 
-function blocked(tool: string): Answer {
-  const message = `The definition of the tool ${tool} changed since the operator of this gateway accepted it. It can be called again when they have accepted the change.`;
-  return { error: { code: -32000, message, data: { reason: 'tool_definition_changed' } } };
+/**
+ * Creates the step that notices changed instructions of one server (T-210), new and removed ones included. If changes are
+ * blocked, clients get the instructions that were accepted until the operator accepts the new ones; if those were too long
+ * to store, clients get none. Instructions over 65,536 characters are taken out.
+ * @param server the name the instructions are pinned by: the key of one of several servers
+ */
+export function createInstructionPinning(options: PinningOptions & { server?: string }): Step {
+  const { server = onlyServer, onChange, logger } = options;
+  const review = reviewer(options);
+  return {
+    cares: (method) => introductions.has(method),
+    async answer(request, _passing, next) {
+      const answer = await next(request);
+      if (!answer.result) return answer;
+      const { instructions, ...rest } = answer.result;
+      const text = readInstructions(instructions);
+      if (text === undefined && instructions !== undefined && instructions !== null)
+        logger.warn({ server }, 'the instructions of a backend are no text or too long; they are left out');
+      const defined: Entry = text === undefined ? {} : { instructions: text };
+      const changed = (await review('instructions', [[server, defined]])).get(server);
+      const delivered = changed && onChange === 'block' ? acceptedInstructions(changed) : text;
+      if (delivered === instructions) return answer;
+      return { result: { ...rest, ...(delivered !== undefined && { instructions: delivered }) } };
+    },
+  };
+}
+
+function readInstructions(instructions: unknown): string | undefined {
+  const isRead = typeof instructions === 'string' && instructions.length <= maxInstructionsLength;
+  return isRead && instructions !== '' ? instructions : undefined;
+}
+
+function acceptedInstructions({ accepted }: ChangedDefinition): string | undefined {
+  const definition: unknown = accepted === undefined ? undefined : JSON.parse(accepted);
+  return isRecord(definition) && typeof definition.instructions === 'string'
+    ? definition.instructions
+    : undefined;
+}
+
+/** A definition that a request uses: no entry if it uses none that is pinned; the answer if it may use none. */
+type Used = { kind: keyof Definitions; name: string; entry: Entry | undefined } | { answer: Answer };
+
+/** A request that names no prompt or template uses none: its answer is that there is none. */
+async function usedDefinition(
+  definitions: Definitions,
+  request: RequestMessage,
+  passing: Passing,
+): Promise<Used> {
+  if (request.method === 'tools/call') {
+    const { name, tool, answer } = await calledTool(definitions.tool, request, passing);
+    return answer ? { answer } : { kind: 'tool', name, entry: tool };
+  }
+  const asked = askedFor(request);
+  if (asked?.kind !== 'prompt' && asked?.kind !== 'template')
+    return { answer: notFound('prompt', asked?.name ?? '', passing) };
+  const { kind, name } = asked;
+  const { tool: entry, error } = await definitions[kind].find(name, passing);
+  // Completions may be for the URI of a resource, which is in no list of templates.
+  if (kind === 'template') return { kind, name, entry };
+  if (error) return { answer: { error } };
+  return entry ? { kind, name, entry } : { answer: notFound(kind, name, passing) };
+}
+
+function blocked(kind: keyof Definitions, name: string): Answer {
+  const what = kind === 'template' ? 'resource template' : kind;
+  const message = `The definition of the ${what} ${name} changed since the operator of this gateway accepted it. It can be used again when they have accepted the change.`;
+  return { error: { code: -32000, message, data: { reason: `${kind}_definition_changed` } } };
 }

@@ -34,15 +34,23 @@ interface Read {
   untilMs: number;
 }
 
-const toolList = lists.get('tools/list') as Listed;
+/** Lists that definitions are read from, and what a server says when one of them changed. */
+const changesOf = {
+  'tools/list': 'notifications/tools/list_changed',
+  'prompts/list': 'notifications/prompts/list_changed',
+  'resources/templates/list': 'notifications/resources/list_changed',
+} as const;
 
-/** The tools of a server as it defines them for each account, read when a step needs to know one. */
+/** The tools of a server as it defines them for each account, or another list, read when a step needs to know an entry. */
 export class ToolDefinitions {
   readonly #nowMs: () => number;
+  readonly #method: keyof typeof changesOf;
   readonly #behind = new WeakMap<object, Map<string, Read>>();
 
-  constructor(nowMs: () => number) {
+  /** @param method the list that is read */
+  constructor(nowMs: () => number, method: keyof typeof changesOf = 'tools/list') {
     this.#nowMs = nowMs;
+    this.#method = method;
   }
 
   /**
@@ -67,7 +75,10 @@ export class ToolDefinitions {
     const known = reads.get(account);
     const isLacking = known?.done !== undefined && ofName(known.done, name).error !== undefined;
     if (known && known.untilMs > this.#nowMs() && !isLacking) return ofName(await known.tools, name);
-    const read: Read = { tools: readTools(passing, this.#nowMs), untilMs: this.#nowMs() + lifeMs };
+    const read: Read = {
+      tools: readTools(this.#method, passing, this.#nowMs),
+      untilMs: this.#nowMs() + lifeMs,
+    };
     reads.delete(account);
     reads.set(account, read);
     const [oldest] = reads.keys();
@@ -80,7 +91,7 @@ export class ToolDefinitions {
 
   /** Forgets the lists of a server that says that they changed. */
   hear({ method }: Message, behind: object): void {
-    if (method === 'notifications/tools/list_changed') this.#behind.delete(behind);
+    if (method === changesOf[this.#method]) this.#behind.delete(behind);
   }
 }
 
@@ -91,28 +102,32 @@ function ofName(listed: Tools, name: string): Found {
   return error ? { error } : { tool };
 }
 
-const noList: JsonRpcError = {
-  code: errorCodes.internalError,
-  message: 'The MCP server gives no list of its tools.',
-};
+function noList({ member }: Listed): JsonRpcError {
+  const what = member === 'resourceTemplates' ? 'resource templates' : member;
+  return { code: errorCodes.internalError, message: `The MCP server gives no list of its ${what}.` };
+}
 
 /** A server may name a cursor again that it named before: then all has been seen. */
-async function readTools({ ask }: Passing, nowMs: () => number): Promise<Tools> {
+async function readTools(method: string, { ask }: Passing, nowMs: () => number): Promise<Tools> {
+  const list = lists.get(method) as Listed;
   const untilMs = nowMs() + longestReadMs;
   const cursors = new Set<unknown>();
   const tools = new Map<string, Entry>();
   const absences: AbsenceOf[] = [];
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
-    const { result, error } = await ask('tools/list', cursor === undefined ? {} : { cursor });
-    const entries = entriesOf(result, toolList);
-    if (!result || !entries) return { error: error ?? noList };
-    for (const entry of entries) if (typeof entry.name === 'string') tools.set(entry.name, entry);
+    const { result, error } = await ask(method, cursor === undefined ? {} : { cursor });
+    const entries = entriesOf(result, list);
+    if (!result || !entries) return { error: error ?? noList(list) };
+    for (const entry of entries) {
+      const name = entry[list.name];
+      if (typeof name === 'string') tools.set(name, entry);
+    }
     const absenceOf = absenceIn(result);
     if (absenceOf) absences.push(absenceOf);
     cursor = result.nextCursor;
     if (cursor === undefined || cursors.has(cursor)) break;
-    if (nowMs() >= untilMs) return { error: noList };
+    if (nowMs() >= untilMs) return { error: noList(list) };
     cursors.add(cursor);
   }
   return { tools, absences };

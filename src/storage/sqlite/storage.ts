@@ -8,6 +8,7 @@ import { createBackendCredentialStore } from './backend-credentials.ts';
 import { createBackendObjectStore } from './backend-objects.ts';
 import { createClientDocumentStore } from './client-documents.ts';
 import { createClientStore } from './clients.ts';
+import { createDefinitionPinStore } from './definition-pins.ts';
 import { createIdentityStore } from './identities.ts';
 import { checkInstallation } from './installation.ts';
 import { createInvitationStore } from './invitations.ts';
@@ -21,7 +22,6 @@ import { createSealedRows } from './sealed-rows.ts';
 import { createSteadyRows } from './steady-rows.ts';
 import { createStillThere } from './still-there.ts';
 import { createSweeper } from './sweep.ts';
-import { createToolPinStore } from './tool-pins.ts';
 import { createUpstreamStore } from './upstreams.ts';
 import { createWriter } from './writer.ts';
 
@@ -66,7 +66,7 @@ export function openSqliteStorage(
     oneTimeCodes: createOneTimeCodeStore(db, writer),
     passkeys: createPasskeyStore(db, writer),
     sealedRows: createSealedRows(db, writer),
-    toolPins: createToolPinStore(db, writer),
+    definitionPins: createDefinitionPinStore(db, writer),
     upstreams: createUpstreamStore(db, writer, othersCommits),
     async ping() {
       try {

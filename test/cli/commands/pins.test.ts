@@ -9,17 +9,18 @@ const hashOf = (tool: string): string => (tool === 'read' ? 'a1b2' : 'c3d4').rep
 
 async function withPins(): Promise<string> {
   const data = await newInstallation();
-  await withInstallation(data, async ({ storage: { toolPins } }) => {
+  await withInstallation(data, async ({ storage: { definitionPins } }) => {
     const tools = ['read', 'add'].map((tool) => ({
-      tool,
+      kind: 'tool' as const,
+      name: tool,
       hash: `${tool}-1`,
       definition: definition('Reads.'),
     }));
-    await toolPins.add('notes', tools, 1_700_000_000);
+    await definitionPins.add('notes', tools, 1_700_000_000);
     for (const tool of ['read', 'add'])
-      await toolPins.noteChange(
+      await definitionPins.noteChange(
         'notes',
-        { tool, hash: hashOf(tool), definition: definition('Tells \u001b[2J all.') },
+        { kind: 'tool', name: tool, hash: hashOf(tool), definition: definition('Tells \u001b[2J all.') },
         1_700_000_100,
       );
   });
@@ -29,7 +30,7 @@ async function withPins(): Promise<string> {
 it('gatehouse pins list shows what changed, without what a terminal obeys (T-160, T-190)', async () => {
   const data = await withPins();
   const { stdout } = await runCommand(registerPins, ['pins', 'list', '--data', data]);
-  expect(stdout).toMatch(/notes +read +2023-\S+ +2023-\S+ +(?:a1b2){5} +description: "Tells .*all\."/);
+  expect(stdout).toMatch(/notes +tool +read +2023-\S+ +2023-\S+ +(?:a1b2){5} +description: "Tells .*all\."/);
   expect(stdout).not.toContain('\u001b');
   const other = await runCommand(registerPins, ['pins', 'list', 'files', '--json', '--data', data]);
   expect(JSON.parse(other.stdout)).toEqual([]);
@@ -37,15 +38,16 @@ it('gatehouse pins list shows what changed, without what a terminal obeys (T-160
 
 it('gatehouse pins list has definitions as JSON where JSON is asked for, and times in seconds', async () => {
   const data = await withPins();
-  await withInstallation(data, ({ storage: { toolPins } }) =>
-    toolPins.add('files', [{ tool: 'long', hash: 'h' }], 1_700_000_000),
+  await withInstallation(data, ({ storage: { definitionPins } }) =>
+    definitionPins.add('files', [{ kind: 'prompt', name: 'long', hash: 'h' }], 1_700_000_000),
   );
   const { stdout } = await runCommand(registerPins, ['pins', 'list', '--json', '--data', data]);
   expect(JSON.parse(stdout)).toEqual([
-    { route: 'files', tool: 'long', hash: 'h', pinnedAt: 1_700_000_000 },
+    { route: 'files', kind: 'prompt', name: 'long', hash: 'h', pinnedAt: 1_700_000_000 },
     ...['add', 'read'].map((tool) => ({
       route: 'notes',
-      tool,
+      kind: 'tool',
+      name: tool,
       hash: `${tool}-1`,
       pinnedAt: 1_700_000_000,
       definition: { name: 'read', description: 'Reads.' },
@@ -70,10 +72,10 @@ it('gatehouse pins accept takes the changes that were seen, and refuses one ther
     });
   expect((await accept(hashOf('add'))).stdout).toBe('Accepted: add.\n');
   await withInstallation(data, async ({ administration }) => {
-    const events = await administration.audit.list({ event: 'tool.', limit: 10 });
-    expect(events.map(({ event, details }) => [event, details.tool])).toEqual([
-      ['tool.definition_accepted', 'read'],
-      ['tool.definition_accepted', 'add'],
+    const events = await administration.audit.list({ event: 'definition.', limit: 10 });
+    expect(events.map(({ event, details }) => [event, details.name])).toEqual([
+      ['definition.accepted', 'read'],
+      ['definition.accepted', 'add'],
     ]);
   });
 });

@@ -1,4 +1,4 @@
-// Flows through src/gateway/steps/with-steps.ts, src/gateway/steps/index.ts, src/composition/tool-memory.ts,
+// Flows through src/gateway/steps/with-steps.ts, src/gateway/steps/index.ts, src/composition/definition-memory.ts,
 // src/composition/route-backend.ts and src/composition/wanted-servers.ts: a real program that is not to be trusted
 // behind the gate, real logins, the real clients of both SDKs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -169,18 +169,20 @@ it('a tool that is defined otherwise is told in the log and the audit log, and b
   expect(await later.call('write')).toMatchObject({ called: 'write' });
 
   const changed = await vi.waitUntil(async () => {
-    const events = await gate.administration.audit.list({ event: 'tool.', limit: 10 });
+    const events = await gate.administration.audit.list({ event: 'definition.', limit: 10 });
     return events.length === 2 && events;
   });
-  expect(changed.map(({ details }) => `${details.route} ${details.tool}`).sort()).toEqual([
+  expect(changed.map(({ details }) => `${details.route} ${details.name}`).sort()).toEqual([
     'blocking read',
     'narrow read',
   ]);
-  expect(gate.log.filter((line) => line.includes('is defined otherwise than it was'))).toHaveLength(2);
+  expect(gate.log.filter((line) => line.includes('a backend changed the definition of a tool'))).toHaveLength(
+    2,
+  );
 
-  const { toolPins } = gate.administration;
-  const seen = (await toolPins.list('blocking')).flatMap(({ changed }) => changed?.hash ?? []);
-  expect(await toolPins.accept('blocking', seen)).toEqual(['read']);
+  const { pins } = gate.administration;
+  const seen = (await pins.list('blocking')).flatMap(({ changed }) => changed?.hash ?? []);
+  expect(await pins.accept('blocking', seen)).toEqual(['read']);
   expect(await later.call('read')).toMatchObject({ called: 'read' });
   expect(await later.names()).toContain('read');
   await Promise.all([telling, blocking, later].map((client) => client.close()));

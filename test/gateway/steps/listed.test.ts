@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { entriesOf, lists, withEntries } from '../../../src/gateway/steps/listed.ts';
+import { entriesOf, lists, mapInTurns, withEntries } from '../../../src/gateway/steps/listed.ts';
 
 it('a list has the entries that are objects; a result without one has none', () => {
   const tools = lists.get('tools/list');
@@ -8,7 +8,7 @@ it('a list has the entries that are objects; a result without one has none', () 
   expect([entriesOf({ tools: {} }, tools), entriesOf(undefined, tools)]).toEqual([undefined, undefined]);
 });
 
-it('a list is given with other entries and all else it holds; what is no list stays as it is', async () => {
+it('a list is given with other entries and all else it holds; one that cannot be read has none (T-210)', async () => {
   const none = () => [];
   const listed = { result: { tools: [{ name: 'a' }, { name: 'b' }, 5], nextCursor: 'c' } };
   expect(
@@ -16,7 +16,23 @@ it('a list is given with other entries and all else it holds; what is no list st
   ).toEqual({
     result: { tools: [{ name: 'b' }], nextCursor: 'c' },
   });
-  const others = [{ error: { code: -32603, message: 'x' } }, { result: { tools: 'none' } }];
+  expect(await withEntries('tools/list', { result: { tools: 'none' } }, (tools) => tools)).toEqual({
+    result: { tools: [] },
+  });
+  const others = [{ error: { code: -32603, message: 'x' } }, { result: {} }];
   for (const answer of others) expect(await withEntries('tools/list', answer, none)).toBe(answer);
   expect(await withEntries('tools/call', listed, none)).toBe(listed);
+});
+
+it('thousands of entries are read in their order while others have their turn (T-210)', async () => {
+  let turns = 0;
+  const watch = setInterval(() => turns++, 1);
+  const read = await mapInTurns([1, 2, 3, 4, 5], (entry) => {
+    const untilMs = performance.now() + 11;
+    while (performance.now() < untilMs);
+    return entry * 2;
+  });
+  clearInterval(watch);
+  expect(read).toEqual([2, 4, 6, 8, 10]);
+  expect(turns).toBeGreaterThanOrEqual(3);
 });

@@ -1,15 +1,15 @@
-import { ToolPins } from '../../../../src/gateway/steps/tool-pins.ts';
+import { type DefinitionChange, DefinitionPins } from '../../../../src/gateway/steps/definition-pins.ts';
 import type { Storage } from '../../../../src/storage/storage.ts';
 import { openForTest } from '../../../storage/contract/subject.ts';
 import { openNewDatabase } from '../../../storage/sqlite/subject.ts';
 
-/** Remembered tools of the route "notes" in a new database, and what was told of them. */
-export async function rememberTools(storage?: Storage) {
+/** Pinned definitions of the route "notes" in a new database, and what was told of them. */
+export async function pinDefinitions(storage?: Storage) {
   const opened = storage ?? (await openForTest(openNewDatabase));
-  const told: { route: string; tool: string; hash: string }[] = [];
-  const pins = new ToolPins({
+  const told: DefinitionChange[] = [];
+  const pins = new DefinitionPins({
     route: 'notes',
-    store: opened.toolPins,
+    store: opened.definitionPins,
     noteChanged: (details) => told.push(details),
     now: () => 1000,
   });
