@@ -83,10 +83,6 @@ export const exceptions: readonly { id: string; reason: string }[] = [
     reason:
       'Bytes held for slow readers are bounded by stream and by count, not yet by account and in total.',
   },
-  {
-    id: 'T-211',
-    reason: 'Text is cleaned in names, titles and descriptions, not yet in every member of a definition.',
-  },
 ];
 
 /**

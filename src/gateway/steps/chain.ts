@@ -1,4 +1,5 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { internalError, invalidParams } from '../../mcp/json-rpc-errors.ts';
 import { readOperations } from '../../mcp/reading/operations.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -42,6 +43,17 @@ export class Chain {
   /** Whether no step keeps a notification of a client from the server. */
   mayPass(notification: Message, line: Line): boolean {
     return this.#steps.every((step) => step.mayPass?.(notification, line) ?? true);
+  }
+
+  /** Returns what the server asks or tells its client as the client may read it; see {@link Step.relay}. */
+  relay(said: Message): Message | { refusal: JsonRpcError } {
+    let relayed = said;
+    for (const step of this.#steps) {
+      const by = step.relay?.(relayed) ?? relayed;
+      if ('refusal' in by) return by;
+      relayed = by;
+    }
+    return relayed;
   }
 
   /** Tells the steps what the server said. */

@@ -4,6 +4,7 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
 import type { ArgumentChecks, Checked } from './argument-checks.ts';
 import { askedFor } from './asked-for.ts';
+import { cleanText } from './clean-text.ts';
 import type { Answer, Passing, Step } from './step.ts';
 import type { ToolDefinitions } from './tool-definitions.ts';
 
@@ -50,7 +51,7 @@ export function createCheckedArguments({ name, definitions, checks, logger }: Ch
 }
 
 function doesNotFit(tool: string, problem: string, { era }: Passing): Answer {
-  const text = `The arguments do not fit the input schema of ${tool}. ${problem} Correct them and call the tool again.`;
+  const text = `The arguments do not fit the input schema of ${tool}. ${cleanText(problem)} Correct them and call the tool again.`;
   const complete = era === 'modern' ? { resultType: 'complete' } : {};
   return { result: { ...complete, content: [{ type: 'text', text }], isError: true } };
 }

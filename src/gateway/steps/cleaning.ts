@@ -1,66 +1,278 @@
-import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server';
+import type { Message } from '../../mcp/checks/messages.ts';
+import { isRecord } from '../../mcp/checks/record.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type Logger, loggable } from '../../observability/logger.ts';
-import { askedFor, usingMethods } from './asked-for.ts';
-import { cleanDefinition } from './clean-definition.ts';
-import { isUnclean } from './clean-text.ts';
-import { type Entry, lists, withEntries } from './listed.ts';
+import { askedFor } from './asked-for.ts';
+import {
+  cleanDefinition,
+  cleanServerInfo,
+  cleanTexts,
+  type DefinitionFault,
+  isOpenable,
+  withoutFaults,
+} from './clean-definition.ts';
+import { cleanText, hasUnseen, isUnclean } from './clean-text.ts';
+import { type Entry, introductions, lists, mapInTurns, withEntries } from './listed.ts';
 import { notFound } from './not-found.ts';
-import type { Answer, Next, Step } from './step.ts';
+import type { Answer, Step } from './step.ts';
 
-/** What a server says of itself and of how it is to be used. */
-const introductions = new Set(['initialize', 'server/discover']);
+/** Most entries of a server that the log names. */
+const maxTold = 100;
+
+const whyLeftOut: Record<DefinitionFault, string> = {
+  unseen_characters: 'a backend lists a name or a value with characters nobody sees; what has it is left out',
+  script_url: 'a backend lists a script as a URL; what has it is left out',
+  too_large: 'a backend lists a definition that is too large to be read; it is left out',
+};
 
 /**
- * Creates the step that takes out of what a server says of its tools, prompts and resources what a person does not see
- * (T-160). What has such a name is not listed, and not there.
+ * Creates the step that takes out of what a server says of itself and of its tools, prompts and resources what a person does
+ * not see (T-160, T-211); so too of its errors, its completions and what it asks a client. A definition that cannot be clean
+ * is not listed (see {@link cleanDefinition}), and a name with such characters is not there. The content of results passes as
+ * it is: the blocks of a tool, the messages of a prompt, the contents of a resource.
  * @param name what the server is called
  */
 export function createCleaning(name: string, logger: Pick<Logger, 'warn'>): Step {
   const told = new Set<string>();
-  const tell = (kind: string, unclean: string): void => {
-    if (told.size >= maxTold || told.has(unclean)) return;
-    told.add(unclean);
-    const shown = loggable(unclean.replace(/\p{C}/gu, '\u{fffd}'));
-    logger.warn(
-      { backend: name, kind, name: shown },
-      'a backend lists a name with characters nobody sees; it is left out',
-    );
+  const tell = (kind: string, entry: string, why: string): void => {
+    const key = JSON.stringify([kind, entry, why]);
+    if (told.size >= maxTold || told.has(key)) return;
+    told.add(key);
+    const shown = loggable(entry.replace(/\p{C}/gu, '\u{fffd}'));
+    logger.warn({ backend: name, kind, name: shown }, why);
   };
-  const hasCleanNames = (entry: Entry, kind: string, member: string): boolean => {
-    const unclean = namesOf(entry, member).find(isUnclean);
-    if (unclean !== undefined) tell(kind, unclean);
-    return unclean === undefined;
+  const tellRemoved = (kind: string, entry: string): void =>
+    tell(kind, entry, 'a backend names icons or links that a host must not open; they are taken out');
+
+  /** One that cannot be clean becomes undefined. */
+  const cleanOne: CleanOne = (entry, kind, member) => {
+    const { definition, removed = 0, fault } = cleanDefinition(entry);
+    const shown = typeof entry[member] === 'string' ? entry[member] : '';
+    if (fault) tell(kind, shown, whyLeftOut[fault]);
+    else if (removed > 0) tellRemoved(kind, shown);
+    return definition;
   };
 
-  const cleaned = async (request: RequestMessage, next: Next): Promise<Answer> => {
-    const answer = await next(request);
-    if (introductions.has(request.method))
-      return answer.result ? { result: cleanDefinition(answer.result) } : answer;
-    return withEntries(request.method, answer, (entries, { kind, name: member }) =>
-      entries.filter((entry) => hasCleanNames(entry, kind, member)).map(cleanDefinition),
-    );
+  const cleanInfo = (info: Entry): Entry => {
+    const { info: cleaned, removed } = cleanServerInfo(info);
+    if (removed > 0) tellRemoved('server', '');
+    return cleaned;
+  };
+
+  const cleanData = (data: Entry): Entry => {
+    const cleaned = withoutFaults(data);
+    if (cleaned !== data)
+      tell(
+        'server',
+        '',
+        'a backend has hidden text or scripts in its capabilities or _meta; they are left out',
+      );
+    return cleaned;
+  };
+
+  const cleanCompletion = (result: Entry): Entry => {
+    const { completion } = result;
+    if (!isRecord(completion) || !Array.isArray(completion.values)) return result;
+    const values = completion.values.filter((value) => typeof value === 'string' && !hasUnseen(value));
+    if (values.length === completion.values.length) return result;
+    tell('completion', '', 'a backend completes with characters nobody sees; those values are left out');
+    return { ...result, completion: { ...completion, values } };
+  };
+
+  /** Members of a result that are not its content. */
+  const cleanFrame = (result: Entry): Entry => {
+    const { _meta: meta } = result;
+    if (!isRecord(meta)) return result;
+    const { [SERVER_INFO_META_KEY]: info } = meta;
+    const cleaned = isRecord(info) ? cleanInfo(info) : info;
+    return cleaned === info ? result : { ...result, _meta: { ...meta, [SERVER_INFO_META_KEY]: cleaned } };
+  };
+
+  /** What a server says of itself: text is cleaned, and a capability that has what nobody sees is left out. */
+  const cleanIntroduction = (result: Entry): Entry => {
+    const { serverInfo, capabilities, instructions, _meta: meta } = result;
+    return {
+      ...result,
+      ...(isRecord(serverInfo) && { serverInfo: cleanInfo(serverInfo) }),
+      ...(isRecord(capabilities) && { capabilities: cleanData(capabilities) }),
+      ...(typeof instructions === 'string' && { instructions: cleanText(instructions) }),
+      ...(isRecord(meta) && { _meta: cleanData(meta) }),
+    };
+  };
+
+  const cleanResult = async (method: string, result: Entry): Promise<Answer> => {
+    const framed = cleanFrame(result);
+    if (framed.resultType === 'input_required') return cleanInputRequests(framed);
+    if (introductions.has(method)) return { result: cleanIntroduction(framed) };
+    if (method === 'completion/complete') return { result: cleanCompletion(framed) };
+    if (method === 'prompts/get') return { result: cleanPrompt(framed, cleanOne) };
+    if (!lists.has(method)) return { result: cleanLinks(framed, cleanOne) };
+    const listed = await withEntries(method, { result: framed }, async (entries, { kind, name: member }) => {
+      const cleaned = await mapInTurns(entries, (entry) => cleanOne(entry, kind, member));
+      return cleaned.filter((entry) => entry !== undefined);
+    });
+    return listed.result && isRecord(listed.result._meta)
+      ? { result: { ...listed.result, _meta: cleanData(listed.result._meta) } }
+      : listed;
   };
 
   return {
-    cares: (method) => lists.has(method) || usingMethods.has(method) || introductions.has(method),
-    answer(request, passing, next) {
+    cares: () => true,
+    async answer(request, passing, next) {
       const asked = askedFor(request);
-      if (asked && isUnclean(asked.name)) return Promise.resolve(notFound(asked.kind, asked.name, passing));
-      return usingMethods.has(request.method) ? next(request) : cleaned(request, next);
+      if (asked && isUnclean(asked.name)) return notFound(asked.kind, asked.name, passing);
+      const answer = await next(request);
+      return answer.error ? { error: cleanError(answer.error) } : cleanResult(request.method, answer.result);
+    },
+    relay: (said) => relay(said),
+  };
+}
+
+/** Returns a clean definition of a kind, named by a member of it; undefined if it cannot be clean. */
+type CleanOne = (entry: Entry, kind: string, member: string) => Entry | undefined;
+
+function cleanPrompt(result: Entry, cleanOne: CleanOne): Entry {
+  const { description, messages } = result;
+  return {
+    ...result,
+    ...(typeof description === 'string' && { description: cleanText(description) }),
+    ...(Array.isArray(messages) && {
+      messages: messages.flatMap((message) => withCleanLink(message, cleanOne)),
+    }),
+  };
+}
+
+/** A message of a prompt that is a link which cannot be clean is left out. */
+function withCleanLink(message: unknown, cleanOne: CleanOne): unknown[] {
+  if (!isRecord(message) || !isLink(message.content)) return [message];
+  const content = cleanOne(message.content, 'link', 'uri');
+  return content ? [{ ...message, content }] : [];
+}
+
+/** A link to a resource is a definition of it: one that cannot be clean is taken out of the content. */
+function cleanLinks(result: Entry, cleanOne: CleanOne): Entry {
+  const { content } = result;
+  if (!Array.isArray(content) || !content.some(isLink)) return result;
+  const cleaned = content.flatMap((block: unknown) =>
+    isLink(block) ? (cleanOne(block, 'link', 'uri') ?? []) : [block],
+  );
+  return { ...result, content: cleaned };
+}
+
+function isLink(block: unknown): block is Entry {
+  return isRecord(block) && block.type === 'resource_link';
+}
+
+/** Errors of our own that name what is missing are known by their object, and are not a server's. */
+function cleanError(error: JsonRpcError): JsonRpcError {
+  if (missingInputOf(error)) return error;
+  const message = typeof error.message === 'string' ? cleanText(error.message) : '';
+  const data = withOpenablePages(cleanTexts(error.data));
+  if (message === error.message && data === error.data) return error;
+  const { data: _data, ...rest } = error;
+  return { ...rest, message, ...(data !== undefined && { data }) };
+}
+
+/** Pages that a person has to open first (2025-11-25, `URLElicitationRequiredError`): those they may be sent to. */
+function withOpenablePages(data: unknown): unknown {
+  if (!isRecord(data) || !Array.isArray(data.elicitations)) return data;
+  const elicitations = data.elicitations.filter((asked) => isRecord(asked) && isOpenable(asked.url));
+  return elicitations.length === data.elicitations.length ? data : { ...data, elicitations };
+}
+
+const unreadable: JsonRpcError = {
+  code: errorCodes.invalidParams,
+  message:
+    'The gateway does not pass this question on: a name, value or URL in it has characters nobody sees, is a script or is too large.',
+  data: { reason: 'question_not_clean' },
+};
+
+/** What a server asks a client of 2026-07-28 in a result. */
+function cleanInputRequests(result: Entry): Answer {
+  const { inputRequests } = result;
+  if (inputRequests === undefined) return { result };
+  if (!isRecord(inputRequests)) return { error: unreadable };
+  const cleaned: [string, unknown][] = [];
+  for (const [key, asked] of Object.entries(inputRequests)) {
+    const params = isRecord(asked) ? cleanQuestion(asked.method, asked.params) : undefined;
+    if (!params || isUnclean(key)) return { error: unreadable };
+    cleaned.push([key, { ...(asked as Entry), ...(params.value !== undefined && { params: params.value }) }]);
+  }
+  return { result: { ...result, inputRequests: Object.fromEntries(cleaned) } };
+}
+
+/** The member of notifications that is text for people. */
+const toldIn: ReadonlyMap<string, string> = new Map([
+  ['notifications/progress', 'message'],
+  ['notifications/message', 'data'],
+  ['notifications/cancelled', 'reason'],
+]);
+
+const tooLargeToTell = '(left out by the gateway: too large to be read)';
+
+/** What a server asks or tells its client beside answers. */
+function relay(said: Message): Message | { refusal: JsonRpcError } {
+  const { method, params } = said;
+  if (said.id === undefined) {
+    const member = toldIn.get(method ?? '');
+    const told = member === undefined ? undefined : params?.[member];
+    if (member === undefined || told === undefined) return said;
+    const cleaned = cleanTexts(told) ?? tooLargeToTell;
+    return cleaned === told ? said : { ...said, params: { ...params, [member]: cleaned } };
+  }
+  const clean = cleanQuestion(method, params);
+  if (!clean) return { refusal: unreadable };
+  return clean.value === params ? said : { ...said, params: clean.value as Entry };
+}
+
+/** Returns the cleaned params of a question; undefined if they cannot be clean. */
+function cleanQuestion(method: unknown, params: unknown): { value: unknown } | undefined {
+  if (method === 'elicitation/create') return cleanElicitation(params);
+  if (method === 'sampling/createMessage') return cleanSampling(params);
+  return { value: params };
+}
+
+function cleanElicitation(params: unknown): { value: unknown } | undefined {
+  if (!isRecord(params)) return undefined;
+  const { message, url, ...rest } = params;
+  if (url !== undefined && !isOpenable(url)) return undefined;
+  if (typeof message !== 'string') return undefined;
+  const { definition } = cleanDefinition({ ...rest, text: { description: message } });
+  if (!definition) return undefined;
+  const { text, ...cleaned } = definition;
+  const said = (text as { description: string }).description;
+  return { value: { ...cleaned, message: said, ...(url !== undefined && { url }) } };
+}
+
+/** The text of the messages is for a model, and for the person who is asked whether it may have it. */
+function cleanSampling(params: unknown): { value: unknown } | undefined {
+  if (!isRecord(params)) return undefined;
+  const { systemPrompt, messages, tools } = params;
+  const cleanTools = Array.isArray(tools)
+    ? tools.map((tool) => (isRecord(tool) ? cleanDefinition(tool).definition : undefined))
+    : [];
+  if (cleanTools.includes(undefined)) return undefined;
+  return {
+    value: {
+      ...params,
+      ...(typeof systemPrompt === 'string' && { systemPrompt: cleanText(systemPrompt) }),
+      ...(Array.isArray(messages) && { messages: messages.map(cleanMessage) }),
+      ...(Array.isArray(tools) && { tools: cleanTools }),
     },
   };
 }
 
-/** Most names of a server that are told in the log. */
-const maxTold = 100;
+function cleanMessage(message: unknown): unknown {
+  if (!isRecord(message)) return message;
+  const { content } = message;
+  return { ...message, content: Array.isArray(content) ? content.map(cleanBlock) : cleanBlock(content) };
+}
 
-/** The names by which an entry is used: its own, and those of the arguments of a prompt or a tool. */
-function namesOf(entry: Entry, member: string): string[] {
-  const { arguments: promptArguments, inputSchema } = entry as { arguments?: unknown; inputSchema?: Entry };
-  const ofPrompt = Array.isArray(promptArguments)
-    ? promptArguments.map((one: Entry | null) => one?.name)
-    : [];
-  const properties = inputSchema?.properties;
-  const ofTool = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
-  return [entry[member], entry.name, ...ofPrompt, ...ofTool].filter((name) => typeof name === 'string');
+function cleanBlock(block: unknown): unknown {
+  return isRecord(block) && block.type === 'text' && typeof block.text === 'string'
+    ? { ...block, text: cleanText(block.text) }
+    : block;
 }

@@ -53,6 +53,11 @@ export interface Step {
   mayTell?(said: Message, line?: Line): boolean;
   /** Whether the server may hear a notification of a client. */
   mayPass?(notification: Message, line: Line): boolean;
+  /**
+   * Returns what the server asks or tells its client beside answers, as the client may read it; or the error that answers a
+   * question which the client may not read.
+   */
+  relay?(said: Message): Message | { refusal: JsonRpcError };
   /** Hears what the server says of changes: of its lists, or of a resource. */
   hear?(notification: Message, behind: object): void;
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../../mcp/checks/messages.ts';
 import { requestCancelled } from '../../mcp/json-rpc-errors.ts';
 import type { Backend, Call, Answer as HttpAnswer } from '../../mcp/modern/backend.ts';
-import { internalCall } from '../../mcp/modern/internal-call.ts';
+import { discoverBy, internalCall } from '../../mcp/modern/internal-call.ts';
 import { createRecentSchemas } from '../../mcp/modern/recent-schemas.ts';
 import type { SubscriptionFilter } from '../../mcp/modern/subscription-filter.ts';
 import type { Chain, Way } from './chain.ts';
@@ -31,7 +31,8 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
         if (stepped.isCancelled) return take(cancelled);
         const notify = (notification: Message): void => {
           stepped.progress();
-          call.notify(notification);
+          const relayed = chain.relay(notification);
+          if (!('refusal' in relayed)) call.notify(relayed);
         };
         const answer = (by: HttpAnswer): void => {
           given = by;
@@ -71,7 +72,7 @@ export function steppedBackend(backend: Backend, chain: Chain): Backend {
     ...(backend.checksScopes !== undefined && { checksScopes: backend.checksScopes }),
     begin,
     notify: (notification, caller) => backend.notify(notification, caller),
-    discover: (caller) => backend.discover(caller),
+    discover: (caller) => discoverBy(begin, caller),
     ...(backend.listen && {
       listen: (filter, call, listener) =>
         backend.listen?.(tellable(filter, chain), call, {

@@ -91,13 +91,17 @@ export class SteppedLine implements Transport {
       return done;
     }
     if (said.method !== undefined) this.#noteSign(said);
-    if (said.method !== undefined && !this.#chain.mayTell(said, this.#lineOf(undefined))) {
-      const { id } = said;
-      if (id !== undefined)
-        queueMicrotask(() => this.onmessage?.({ jsonrpc: '2.0', id, error: notOfClient } as JSONRPCMessage));
-      return done;
-    }
-    return this.#front.send(message, options);
+    if (said.method === undefined) return this.#front.send(message, options);
+    const relayed = this.#chain.mayTell(said, this.#lineOf(undefined))
+      ? this.#chain.relay(said)
+      : { refusal: notOfClient };
+    if (!('refusal' in relayed)) return this.#front.send(relayed as JSONRPCMessage, options);
+    const { id } = said;
+    if (id !== undefined)
+      queueMicrotask(() =>
+        this.onmessage?.({ jsonrpc: '2.0', id, error: relayed.refusal } as JSONRPCMessage),
+      );
+    return done;
   }
 
   /** The server closes the line: the front answers what still runs. */

@@ -12,6 +12,7 @@ const tools = [
   },
   { name: 'odd', inputSchema: { $schema: 'urn:mine' } },
   { name: 'plain' },
+  { name: 'hiding', inputSchema: { properties: { text: { enum: ['a\u200b\u001b[2Jb'] } } } },
 ];
 
 function start(list = (): object => ({ result: { tools } })) {
@@ -44,6 +45,14 @@ describe('the arguments of a call', () => {
     });
     expect((await ask('tools/call', { name: 'echo' })).result?.isError).toBe(true);
     expect(server.requests('tools/call')).toHaveLength(0);
+  });
+
+  it('that do not fit bring the model no characters nobody sees from the schema (FA-08, T-211)', async () => {
+    const { ask } = await start().talk();
+    const { result } = await ask('tools/call', { name: 'hiding', arguments: { text: 'c' } });
+    const text = String((result?.content as { text: string }[] | undefined)?.[0]?.text);
+    expect(text).toContain('does not match any of');
+    expect(text).not.toMatch(/\p{Cf}|\p{Cc}/u);
   });
 
   it('of a call whose person has still to give what the list needs are not passed on unchecked (C7-04)', async () => {
