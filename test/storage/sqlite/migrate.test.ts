@@ -12,6 +12,10 @@ import { databaseOf } from './earlier-database.ts';
 const migrations = new URL('../../../migrations/sqlite/', import.meta.url);
 const tableNames = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name";
 
+const isLong = process.env.GATEHOUSE_TEST_LONG !== undefined;
+/** `scripts/test --long` kills at each statement, other runs at some. */
+const stride = isLong ? 1 : 7;
+
 /** The tables there are after none, one, two … of the migrations. */
 function readStages(): unknown[][] {
   const db = new Database(':memory:');
@@ -59,9 +63,9 @@ describe('migration', () => {
     const folder = testFolder();
     const seen = new Set<number>();
     let finished = 0;
-    for (let statement = 1; finished < 2; statement += 2) {
+    for (let statement = 1; finished < 2; statement += 2 * stride) {
       const results = await Promise.all(
-        [statement, statement + 1].map(async (at) => {
+        [statement, statement + stride].map(async (at) => {
           const file = join(folder, `${at}.db`);
           const survived = await migrateInProcess(file, at);
           const left = tablesOf(file);
@@ -74,7 +78,9 @@ describe('migration', () => {
       );
       finished += results.filter(Boolean).length;
     }
-    expect([...seen].sort((a, b) => a - b)).toEqual([...new Set(stages.map(({ length }) => length))]);
+    if (isLong)
+      expect([...seen].sort((a, b) => a - b)).toEqual([...new Set(stages.map(({ length }) => length))]);
+    else expect(seen.size).toBeGreaterThan(5);
   }, 240_000);
 
   it('of notes from before clients could have some leaves every note with its account', async () => {
