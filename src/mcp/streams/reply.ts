@@ -6,8 +6,9 @@ export interface EventStream {
    * @param data JSON, so that no line break of it can begin another field (T-139); empty for a priming event
    * @param id event id
    * @param event name of the event; `message` by default
+   * @param instead data that is sent if there is no room for the other; without it, the client is cut off then
    */
-  send(data: string, id?: string, event?: string): void;
+  send(data: string, id?: string, event?: string, instead?: string): void;
   /** Tells the client how long to wait before it reconnects, in milliseconds. */
   retry(milliseconds: number): void;
   /** Ends it after what was sent. */

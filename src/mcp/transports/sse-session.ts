@@ -15,6 +15,7 @@ import type {
   Listener,
   Sender,
 } from '../conversations/conversation.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import type { EventStream } from '../streams/reply.ts';
@@ -135,8 +136,10 @@ export class SseSession implements Listener {
   }
 
   hear(message: Message): void {
-    if (message.method === undefined && message.id !== undefined) this.#finish(message.id);
-    this.#options.stream.send(JSON.stringify(message));
+    const isAnswer = message.method === undefined && message.id !== undefined;
+    if (isAnswer) this.#finish(message.id as RequestId);
+    const instead = isAnswer ? JSON.stringify(heldBytesError(message)) : undefined;
+    this.#options.stream.send(JSON.stringify(message), undefined, undefined, instead);
   }
 
   ended(): void {

@@ -1,4 +1,6 @@
+import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
 import { Flood } from '../flood.ts';
+import { type Holding, holdAnswer } from './answer-body.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
 import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
@@ -13,7 +15,14 @@ export interface StreamPosition {
 const leastRetryMs = 100;
 
 /** Why a stream is over. */
-export type StreamEnd = BrokenBody | 'backend_answer_too_large';
+export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'held_bytes_exceeded';
+
+/** How much of an event is kept. */
+export interface EventLimits {
+  /** Longest event, in bytes. */
+  maxEventBytes: number;
+  holding: Holding;
+}
 
 /** Takes what comes over an event stream. */
 export interface StreamTaker {
@@ -31,15 +40,17 @@ export interface StreamTaker {
  */
 export function readEventStream(
   answer: WireAnswer,
-  maxEventBytes: number,
+  { maxEventBytes, holding }: EventLimits,
   position: StreamPosition,
   taker: StreamTaker,
 ): () => void {
   let isOver = false;
   const flood = new Flood(() => performance.now());
+  let bytes: IncomingBytes | undefined;
   const end = (because: StreamEnd): void => {
     if (isOver) return;
     isOver = true;
+    bytes?.end();
     answer.drop();
     taker.ended(because);
   };
@@ -55,15 +66,26 @@ export function readEventStream(
     },
     tooLong: () => end('backend_answer_too_large'),
   });
+  const count = (length: number): void => {
+    if (length > smallBytes) {
+      bytes ??= holdAnswer(answer, holding, () => end('held_bytes_exceeded'));
+      bytes.set(length);
+    } else {
+      bytes?.end();
+      bytes = undefined;
+    }
+  };
   answer.read({
     data(chunk) {
       if (!isOver) reader.push(chunk);
+      if (!isOver) count(reader.heldBytes);
       position.lastEventId = reader.lastEventId ?? position.lastEventId;
     },
     ended: (broken = 'backend_ended') => end(broken),
   });
   return () => {
     isOver = true;
+    bytes?.end();
     answer.drop();
   };
 }

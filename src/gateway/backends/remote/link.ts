@@ -1,9 +1,11 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
 import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';
+import type { EventLimits } from './event-stream.ts';
 import type { Wire } from './wire.ts';
 import type { WireFailure } from './wire-answer.ts';
 
@@ -73,8 +75,15 @@ export interface LinkParts {
   maxHeld: number;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Counts the bytes of answers while they are read. */
+  held: HeldBytes;
   /** Takes note of something that failed and that nobody waits for. */
   noteFailure(failure: LinkFailure): void;
   /** Takes note of an event that is no message. */
   noteUnreadable(bytes: number): void;
+}
+
+/** How much of an event of a link is kept. */
+export function eventLimits({ maxAnswerBytes, held, account }: LinkParts): EventLimits {
+  return { maxEventBytes: maxAnswerBytes, holding: { held, account } };
 }
