@@ -66,8 +66,9 @@ export class HttpCall implements Call {
     const { id } = this.request;
     const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
     if (this.#stream) {
-      const instead = JSON.stringify(heldBytesError(message));
-      this.#stream.send(JSON.stringify(message), undefined, undefined, instead);
+      const instead = heldBytesError(message);
+      const told = this.#stream.takes(message) ? message : instead;
+      this.#stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
       this.#stream.end();
     } else if (!this.#reply.isClosed) this.#reply.json(status, message, headers);
   }

@@ -105,9 +105,14 @@ export function createEventLog(
       const mostBytes = retention.maxBytes * keptShare;
       const isTooLarge = event.data.length > mostBytes || unwritten + event.data.length > retention.maxBytes;
       if (isTooLarge && !isHeard)
-        logger.warn({ client, bytes: event.data.length }, 'an MCP answer is lost: it is too large to be kept');
+        logger.warn(
+          { client, bytes: event.data.length },
+          'an MCP answer is lost: it is too large to be kept',
+        );
       if (isTooLarge && answers === undefined) return false;
-      const text = isTooLarge ? JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers ?? 'null'), error: notKept }) : event.data;
+      const text = isTooLarge
+        ? JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers ?? 'null'), error: notKept })
+        : event.data;
       const data = seal.seal(text, contextOf(event.stream, event.position));
       unwritten += data.length;
       const sealed = { ...event, data, ...(answers !== undefined && isKept(answers) && { answers }) };

@@ -24,6 +24,10 @@ export class HeldEvents implements EventStream {
     else this.#isOpen = false;
   }
 
+  takes(): boolean {
+    return true;
+  }
+
   retry(): void {}
 
   end(): void {

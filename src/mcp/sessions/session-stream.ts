@@ -59,7 +59,9 @@ export class SessionStream {
    * @param answers key of the request it answers
    */
   write(message: Message, answers?: string): void {
-    const event = { stream: this.name, position: ++this.#position, data: JSON.stringify(message) };
+    const isRefused = answers !== undefined && this.#listener?.takes(message) === false;
+    const data = JSON.stringify(isRefused ? heldBytesError(message) : message);
+    const event = { stream: this.name, position: ++this.#position, data };
     const isKept = this.#log.append(answers === undefined ? event : { ...event, answers }, this.isHeard);
     const id = formatEventId(event.stream, event.position);
     // A client that is cut off comes back for what is kept; otherwise it is told here that there is no room.

@@ -146,6 +146,11 @@ export class HeldBytes {
     return this.#all.incoming + this.#all.outgoing;
   }
 
+  /** What waits for clients. */
+  get outgoingBytes(): number {
+    return this.#all.outgoing;
+  }
+
   /**
    * Whether so many bytes more may wait for clients of an account. Cuts off those that have taken nothing for too long, if
    * that makes room.

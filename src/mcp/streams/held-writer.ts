@@ -53,6 +53,19 @@ export class HeldWriter {
     return false;
   }
 
+  /**
+   * As {@link takes}, for a message that is not written down yet: to write down what is refused takes time and memory.
+   * Passes what cannot be told without that.
+   */
+  takesMessage(message: unknown): boolean {
+    const { held } = this.#recipient;
+    if (held.outgoingBytes === 0) return true;
+    const length = textLength(message);
+    if (length <= smallBytes || held.hasRoom(this.#owner.account, length)) return true;
+    held.lost({ loss: 'no_room', client: this.#owner.client, bytes: length });
+    return false;
+  }
+
   /** Writes a text. Without room for it, the client is cut off. */
   write(text: string): void {
     if (!this.isOpen) return;
@@ -139,4 +152,22 @@ export class HeldWriter {
     });
     return outgoing;
   }
+}
+
+/** Most values of a message that are looked at to find out how long it is. */
+const maxValues = 10_000;
+
+/** Length of the texts of a message, in characters: it is not shorter when it is written down. */
+function textLength(message: unknown): number {
+  const values: unknown[] = [message];
+  let length = 0;
+  for (let seen = 0; values.length > 0 && seen < maxValues; seen++) {
+    const value = values.pop();
+    if (typeof value === 'string') length += value.length;
+    else if (Array.isArray(value))
+      for (let at = 0; at < value.length && at < maxValues; at++) values.push(value[at]);
+    else if (typeof value === 'object' && value !== null)
+      for (const name in value) values.push(value[name as keyof typeof value]);
+  }
+  return length;
 }

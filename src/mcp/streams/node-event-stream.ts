@@ -39,6 +39,10 @@ export class NodeEventStream implements EventStream, Pulsed {
     this.#writer.write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
   }
 
+  takes(message: unknown): boolean {
+    return this.#writer.takesMessage(message);
+  }
+
   retry(milliseconds: number): void {
     this.#writer.write(`retry: ${milliseconds}\n\n`);
   }

@@ -39,14 +39,17 @@ export class NodeReply implements Reply {
   }
 
   json(status: number, body: unknown, headers?: ReplyHeaders): void {
+    const writer = new HeldWriter(this.#response, this.#recipient);
+    const refuse = (): void =>
+      this.json(503, heldBytesError(body), { ...headers, 'Retry-After': retryAfterSeconds });
+    if (!this.#response.destroyed && !writer.takesMessage(body)) {
+      refuse();
+      return;
+    }
     const text = JSON.stringify(body);
     const isLarge = text.length > smallBytes;
-    if (
-      isLarge &&
-      !this.#response.destroyed &&
-      !new HeldWriter(this.#response, this.#recipient).takes(text)
-    ) {
-      this.json(503, heldBytesError(body), { ...headers, 'Retry-After': retryAfterSeconds });
+    if (isLarge && !this.#response.destroyed && !writer.takes(text)) {
+      refuse();
       return;
     }
     const head = {

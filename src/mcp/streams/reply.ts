@@ -9,6 +9,8 @@ export interface EventStream {
    * @param instead data that is sent if there is no room for the other; without it, the client is cut off then
    */
   send(data: string, id?: string, event?: string, instead?: string): void;
+  /** Whether there is room for a message, as far as that can be told before it is written down. */
+  takes(message: unknown): boolean;
   /** Tells the client how long to wait before it reconnects, in milliseconds. */
   retry(milliseconds: number): void;
   /** Ends it after what was sent. */

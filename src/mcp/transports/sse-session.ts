@@ -138,8 +138,14 @@ export class SseSession implements Listener {
   hear(message: Message): void {
     const isAnswer = message.method === undefined && message.id !== undefined;
     if (isAnswer) this.#finish(message.id as RequestId);
-    const instead = isAnswer ? JSON.stringify(heldBytesError(message)) : undefined;
-    this.#options.stream.send(JSON.stringify(message), undefined, undefined, instead);
+    const { stream } = this.#options;
+    if (!isAnswer) {
+      stream.send(JSON.stringify(message));
+      return;
+    }
+    const instead = heldBytesError(message);
+    const told = stream.takes(message) ? message : instead;
+    stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
   }
 
   ended(): void {

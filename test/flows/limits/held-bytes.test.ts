@@ -52,11 +52,10 @@ beforeAll(async () => {
     },
     limits: { heldBytes: { patienceSeconds: 1 } },
   };
-  program = runProgram(
-    'test/flows/limits/support/large-gatehouse.ts',
-    [folder, JSON.stringify(settings)],
-    { input: '', env: { PEOPLE: JSON.stringify([ada, grace].map(({ email, password }) => [email, password])) } },
-  );
+  program = runProgram('test/flows/limits/support/large-gatehouse.ts', [folder, JSON.stringify(settings)], {
+    input: '',
+    env: { PEOPLE: JSON.stringify([ada, grace].map(({ email, password }) => [email, password])) },
+  });
   const [text] = await program.waitFor('stdout', /\{.*\}\n/);
   const started = JSON.parse(text) as { url: string; port: number };
   url = started.url;
@@ -127,14 +126,10 @@ const json = { 'content-type': 'application/json', accept: 'application/json, te
 /** Whether somebody else is served in time. */
 async function serveOthers(path: string, token: string): Promise<number> {
   const asked = modernRequest('tools/call', { name: 'small', arguments: {} });
-  const answer = await send(
-    { listensAt: origin },
-    path,
-    {
-      headers: { ...json, authorization: `Bearer ${token}`, ...asked.headers },
-      body: JSON.stringify(asked.json),
-    },
-  );
+  const answer = await send({ listensAt: origin }, path, {
+    headers: { ...json, authorization: `Bearer ${token}`, ...asked.headers },
+    body: JSON.stringify(asked.json),
+  });
   expect(answer.body).toContain('small');
   return answer.ms;
 }
@@ -169,7 +164,12 @@ async function beginCalls(route: string, door: Door): Promise<Sleeper[]> {
   if (door === '2026-07-28')
     return ids.map((id) => {
       const asked = modernRequest('tools/call', { name: 'large', arguments: {} }, id);
-      return dial(path, { ...json, ...bearer, ...(asked.headers as object) }, 'POST', JSON.stringify(asked.json));
+      return dial(
+        path,
+        { ...json, ...bearer, ...(asked.headers as object) },
+        'POST',
+        JSON.stringify(asked.json),
+      );
     });
   const stream = dial(path, { ...bearer, accept: 'text/event-stream' }, 'GET');
   const endpoint = await new Promise<string>((resolve) => {

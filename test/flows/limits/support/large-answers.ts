@@ -17,7 +17,11 @@ interface Asked {
 }
 
 /** What the server answers, in front of and behind the text of a call; undefined for what needs no answer. */
-function answerTo({ id, method, params }: Asked): { before: string; text?: Buffer; after?: string } | undefined {
+function answerTo({
+  id,
+  method,
+  params,
+}: Asked): { before: string; text?: Buffer; after?: string } | undefined {
   if (id === undefined || method === undefined) return undefined;
   const whole = (content: object): { before: string } => ({
     before: JSON.stringify({ jsonrpc: '2.0', id, ...content }),
