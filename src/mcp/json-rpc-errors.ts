@@ -42,10 +42,10 @@ export const requestCancelled: JsonRpcError = {
 
 /** There is no room to hold an answer until its client takes it. */
 export const heldBytesExceeded: JsonRpcError = {
-  code: -32000,
+  code: errorCodes.internalError,
   message:
     'The answer is lost: too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
-  data: { reason: 'held_bytes_exceeded' },
+  data: { reason: 'too_many_held_bytes' },
 };
 
 /** Writes the error in the place of an answer, or of a batch of answers. */

@@ -25,7 +25,7 @@ export type BackendFailure =
   | 'backend_busy'
   | 'backend_call_timed_out'
   | 'backend_resting'
-  | 'held_bytes_exceeded';
+  | 'too_many_held_bytes';
 
 /** What is full where a backend is `backend_busy`. */
 export type FullLimit = 'calls' | 'streams' | 'session_start';
@@ -71,15 +71,12 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_call_timed_out:
     'did not answer in time, and was told to stop. Look whether the call had its effect before you send it again, or ask it for less at once; its operator can give it longer.',
   backend_resting: 'failed several times in a row and is left alone for a while.',
-  held_bytes_exceeded:
+  too_many_held_bytes:
     'answered, but too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
 };
 
 /** What the caller can do something about has the code of a server that is busy; the rest failed inside. */
-const codes: Readonly<Partial<Record<BackendFailure, number>>> = {
-  backend_busy: -32000,
-  held_bytes_exceeded: -32000,
-};
+const codes: Readonly<Partial<Record<BackendFailure, number>>> = { backend_busy: -32000 };
 
 /**
  * Gives the JSON-RPC error for a call that a backend does not answer: which server, and what to do. What only its

@@ -67,7 +67,9 @@ export class HttpCall implements Call {
     const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
     if (this.#stream) {
       const instead = heldBytesError(message);
-      const told = this.#stream.takes(message) ? message : instead;
+      const release = this.#stream.park(message);
+      const told = release ? message : instead;
+      release?.();
       this.#stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
       this.#stream.end();
     } else if (!this.#reply.isClosed) this.#reply.json(status, message, headers);

@@ -24,8 +24,8 @@ export class HeldEvents implements EventStream {
     else this.#isOpen = false;
   }
 
-  takes(): boolean {
-    return true;
+  park(): () => void {
+    return () => undefined;
   }
 
   retry(): void {}

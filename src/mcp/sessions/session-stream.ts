@@ -59,14 +59,18 @@ export class SessionStream {
    * @param answers key of the request it answers
    */
   write(message: Message, answers?: string): void {
-    const isRefused = answers !== undefined && this.#listener?.takes(message) === false;
-    const data = JSON.stringify(isRefused ? heldBytesError(message) : message);
+    const isCounted = answers !== undefined && this.#listener !== undefined;
+    const release = isCounted ? this.#listener?.park(message) : undefined;
+    const data = JSON.stringify(isCounted && !release ? heldBytesError(message) : message);
     const event = { stream: this.name, position: ++this.#position, data };
     const isKept = this.#log.append(answers === undefined ? event : { ...event, answers }, this.isHeard);
     const id = formatEventId(event.stream, event.position);
     // A client that is cut off comes back for what is kept; otherwise it is told here that there is no room.
     const instead = isKept || answers === undefined ? undefined : JSON.stringify(heldBytesError(message));
-    this.#toListener((listener) => listener.send(event.data, id, undefined, instead));
+    this.#toListener((listener) => {
+      release?.();
+      listener.send(event.data, id, undefined, instead);
+    });
   }
 
   /** Takes note of the requests that are still to be answered on it: others were cancelled. */

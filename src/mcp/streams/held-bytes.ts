@@ -67,8 +67,11 @@ export interface Reading {
 /** What is no larger than this is not waited with, in bytes: calls with small answers go on whatever the others do. */
 export const smallBytes = 64 * 1024;
 
-/** How long the program of several accounts may be kept waiting because of one of them, in milliseconds. */
-const sharedPatienceMs = 1_000;
+/**
+ * The patience, in turns of the timer. Time is counted in turns because a busy process cannot see that a client takes
+ * something: however long the event loop was blocked, that is one turn.
+ */
+const patienceTurns = 10;
 
 /** Bytes that are read from backends, and bytes that wait for clients. */
 interface Sum {
@@ -79,8 +82,8 @@ interface Sum {
 interface Reader {
   owner: Owner;
   bytes: number;
-  /** When the client last took something. */
-  atMs: number;
+  /** The turn in which the client last took something. */
+  turn: number;
   cut(): void;
 }
 
@@ -89,8 +92,8 @@ interface Waiter {
   reading: Reading;
   /** How much more it needs before it goes on. */
   needs: number;
-  sinceMs: number;
-  patienceMs: number;
+  /** The turn in which it began to wait. */
+  since: number;
   /** Whether it goes on without room: it was given up, or everything else waits for it. */
   isExempt: boolean;
   /** It may go on. */
@@ -118,7 +121,6 @@ export const defaultHeldBytes: HeldBytesLimits = {
 export class HeldBytes {
   readonly #limits: HeldBytesLimits;
   readonly #onLost: (lost: LostBytes) => void;
-  readonly #nowMs: () => number;
   readonly #all: Sum = { incoming: 0, outgoing: 0 };
   readonly #accounts = new Map<string, Sum>();
   /** Those for whom bytes wait. */
@@ -127,18 +129,18 @@ export class HeldBytes {
   readonly #waiting = new Set<Waiter>();
   /** The one that goes on without room, because only readings fill it: otherwise all would wait for each other. */
   #beyond: Waiter | undefined;
+  /** Runs while anything is counted as waiting. */
   #timer: NodeJS.Timeout | undefined;
+  #turn = 0;
   #isSettling = false;
 
   /** @param onLost takes note of each answer that a client does not get */
   constructor(
     limits: HeldBytesLimits = defaultHeldBytes,
     onLost: (lost: LostBytes) => void = () => undefined,
-    nowMs: () => number = () => performance.now(),
   ) {
     this.#limits = limits;
     this.#onLost = onLost;
-    this.#nowMs = nowMs;
   }
 
   /** All that is held. */
@@ -159,8 +161,23 @@ export class HeldBytes {
     for (;;) {
       const full = this.#fullFor(account, bytes, ({ outgoing }) => outgoing);
       if (!full.account && !full.total) return true;
-      if (!this.#cutSlowest(account, full, this.#patienceMs)) return false;
+      if (!this.#cutSlowest(account, full)) return false;
     }
+  }
+
+  /**
+   * Counts bytes that wait for something else than their client, such as the other answers of a batch.
+   * @returns ends that; undefined if there is no room for them
+   */
+  park(account: string, bytes: number): (() => void) | undefined {
+    if (!this.hasRoom(account, bytes)) return undefined;
+    this.#add(account, 'outgoing', bytes);
+    let parked = bytes;
+    return () => {
+      this.#add(account, 'outgoing', -parked);
+      parked = 0;
+      this.#settleSoon();
+    };
   }
 
   /** Takes note of an answer that its client does not get, and that was not counted. */
@@ -173,11 +190,11 @@ export class HeldBytes {
    * @param cut closes its connection
    */
   outgoing(owner: Owner, cut: () => void): OutgoingBytes {
-    const reader: Reader = { owner, bytes: 0, atMs: 0, cut };
+    const reader: Reader = { owner, bytes: 0, turn: 0, cut };
     return {
       set: (bytes) => this.#setOutgoing(reader, bytes),
       progress: () => {
-        reader.atMs = this.#nowMs();
+        reader.turn = this.#turn;
       },
       end: (loss) => {
         const { bytes } = reader;
@@ -189,7 +206,8 @@ export class HeldBytes {
 
   /**
    * Begins to count what is read from a backend.
-   * @param account whose answer it is; empty if others are answered the same way
+   * @param account whose answer it is; empty if others are answered the same way: that is counted, and never waits, as
+   *   one slow client would have everybody wait
    */
   incoming(account: string, reading: Reading): IncomingBytes {
     let counted = 0;
@@ -202,9 +220,8 @@ export class HeldBytes {
       account,
       reading,
       needs: 0,
-      sinceMs: 0,
-      patienceMs: account === '' ? Math.min(sharedPatienceMs, this.#patienceMs) : this.#patienceMs,
-      isExempt: false,
+      since: 0,
+      isExempt: account === '',
       goOn: () => count(Math.max(counted, expected)),
     };
     return {
@@ -223,7 +240,7 @@ export class HeldBytes {
       end: () => {
         expected = 0;
         count(0);
-        waiter.isExempt = false;
+        waiter.isExempt = account === '';
         this.#waiting.delete(waiter);
         if (this.#beyond === waiter) this.#beyond = undefined;
         this.#settleSoon();
@@ -231,8 +248,12 @@ export class HeldBytes {
     };
   }
 
-  get #patienceMs(): number {
-    return this.#limits.patienceSeconds * 1000;
+  #startTimer(): void {
+    const turnMs = (this.#limits.patienceSeconds * 1000) / patienceTurns;
+    this.#timer ??= setInterval(() => {
+      this.#turn++;
+      this.#settle();
+    }, turnMs).unref();
   }
 
   #add(account: string, kind: keyof Sum, bytes: number): void {
@@ -258,22 +279,24 @@ export class HeldBytes {
     const { account } = reader.owner;
     if (more > 0 && !this.hasRoom(account, more)) return false;
     this.#add(account, 'outgoing', more);
-    if (reader.bytes === 0) reader.atMs = this.#nowMs();
+    if (reader.bytes === 0) reader.turn = this.#turn;
     reader.bytes = bytes;
-    if (bytes > 0) this.#readers.add(reader);
-    else this.#readers.delete(reader);
+    if (bytes > 0) {
+      this.#readers.add(reader);
+      this.#startTimer();
+    } else this.#readers.delete(reader);
     if (more < 0) this.#settleSoon();
     return true;
   }
 
   /** Closes the connection of the client that has taken nothing for longest. @returns whether there is one to close */
-  #cutSlowest(account: string, full: Full, patienceMs: number): boolean {
+  #cutSlowest(account: string, full: Full): boolean {
     let slowest: Reader | undefined;
     for (const reader of this.#readers) {
       if (full.account && reader.owner.account !== account) continue;
-      if (!slowest || reader.atMs < slowest.atMs) slowest = reader;
+      if (!slowest || reader.turn < slowest.turn) slowest = reader;
     }
-    if (!slowest || this.#nowMs() - slowest.atMs < patienceMs) return false;
+    if (!slowest || this.#turn - slowest.turn <= patienceTurns) return false;
     const { owner, bytes } = slowest;
     this.#setOutgoing(slowest, 0);
     this.#onLost({ loss: 'slow', client: owner.client, bytes });
@@ -290,10 +313,10 @@ export class HeldBytes {
       waiter.goOn();
       return;
     }
-    waiter.sinceMs = this.#nowMs();
+    waiter.since = this.#turn;
     this.#waiting.add(waiter);
     waiter.reading.pause();
-    this.#timer ??= setInterval(() => this.#settle(), Math.max(20, this.#patienceMs / 20)).unref();
+    this.#startTimer();
     this.#settleSoon();
   }
 
@@ -310,32 +333,31 @@ export class HeldBytes {
   #settle(): void {
     const blocked = new Set<string>();
     for (const waiter of [...this.#waiting]) {
-      const { account, patienceMs, reading, sinceMs } = waiter;
-      const waitedMs = this.#nowMs() - sinceMs;
-      if (!blocked.has(account) && this.#findRoom(waiter, waitedMs)) {
+      const { account, reading, since } = waiter;
+      if (!blocked.has(account) && this.#findRoom(waiter)) {
         this.#waiting.delete(waiter);
         waiter.goOn();
         reading.resume();
         continue;
       }
       blocked.add(account);
-      if (waitedMs < 2 * patienceMs) continue;
+      if (this.#turn - since <= 2 * patienceTurns) continue;
       this.#waiting.delete(waiter);
       waiter.isExempt = true;
       reading.giveUp();
     }
-    if (this.#waiting.size > 0) return;
+    if (this.#waiting.size + this.#readers.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
-  #findRoom(waiter: Waiter, waitedMs: number): boolean {
-    const { account, needs, patienceMs } = waiter;
+  #findRoom(waiter: Waiter): boolean {
+    const { account, needs } = waiter;
     for (;;) {
       const full = this.#fullFor(account, needs, heldIn);
       if (!full.account && !full.total) return true;
       if (this.#isFilledByReadings(account, full)) return this.#goBeyond(waiter);
-      if (waitedMs < patienceMs || !this.#cutSlowest(account, full, patienceMs)) return false;
+      if (!this.#cutSlowest(account, full)) return false;
     }
   }
 

@@ -5,6 +5,8 @@ import { type HeldBytes, type Loss, type OutgoingBytes, type Owner, smallBytes }
 /** How much of a large text is handed to the socket at once, in bytes: whether a client takes it shows after each. */
 const pieceBytes = 256 * 1024;
 
+const nothing = (): void => undefined;
+
 /** Who takes a response, and where the bytes that wait for it are counted. */
 export interface Recipient {
   held: HeldBytes;
@@ -45,7 +47,7 @@ export class HeldWriter {
 
   /** Whether there is room for a text. If not, that is noted, and who wants to write it says something else. */
   takes(text: string): boolean {
-    if (text.length <= smallBytes) return true;
+    if (text.length <= smallBytes || this.response.destroyed) return true;
     const bytes = Buffer.byteLength(text);
     const { held } = this.#recipient;
     if (held.hasRoom(this.#owner.account, bytes)) return true;
@@ -59,7 +61,7 @@ export class HeldWriter {
    */
   takesMessage(message: unknown): boolean {
     const { held } = this.#recipient;
-    if (held.outgoingBytes === 0) return true;
+    if (held.outgoingBytes === 0 || this.response.destroyed) return true;
     const length = textLength(message);
     if (length <= smallBytes || held.hasRoom(this.#owner.account, length)) return true;
     held.lost({ loss: 'no_room', client: this.#owner.client, bytes: length });
@@ -86,6 +88,19 @@ export class HeldWriter {
       this.response.end(isLarge ? '' : last);
       if (this.response.writableLength > 0) this.#count();
     }
+  }
+
+  /**
+   * Counts a message that cannot be written yet.
+   * @returns ends that, to be called before the message is written; undefined if there is no room for the message
+   */
+  park(message: unknown): (() => void) | undefined {
+    const length = textLength(message);
+    if (length <= smallBytes || this.response.destroyed) return nothing;
+    const { held } = this.#recipient;
+    const release = held.park(this.#owner.account, length);
+    if (!release) held.lost({ loss: 'no_room', client: this.#owner.client, bytes: length });
+    return release;
   }
 
   /** Cuts the client off. */
@@ -157,8 +172,8 @@ export class HeldWriter {
 /** Most values of a message that are looked at to find out how long it is. */
 const maxValues = 10_000;
 
-/** Length of the texts of a message, in characters: it is not shorter when it is written down. */
-function textLength(message: unknown): number {
+/** Returns the length of the texts of a message, in characters: it is not shorter when it is written down. */
+export function textLength(message: unknown): number {
   const values: unknown[] = [message];
   let length = 0;
   for (let seen = 0; values.length > 0 && seen < maxValues; seen++) {

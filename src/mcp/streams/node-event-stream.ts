@@ -39,8 +39,8 @@ export class NodeEventStream implements EventStream, Pulsed {
     this.#writer.write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
   }
 
-  takes(message: unknown): boolean {
-    return this.#writer.takesMessage(message);
+  park(message: unknown): (() => void) | undefined {
+    return this.#writer.park(message);
   }
 
   retry(milliseconds: number): void {

@@ -20,6 +20,7 @@ export class NodeReply implements Reply {
   readonly #pulse: Pulse;
   readonly #sendTogether: SendTogether;
   readonly #recipient: Recipient;
+  readonly #writer: HeldWriter;
   /** Whether it was answered in full, which may still have to leave. */
   #isAnswered = false;
 
@@ -28,6 +29,7 @@ export class NodeReply implements Reply {
     this.#pulse = pulse;
     this.#sendTogether = sendTogether;
     this.#recipient = recipient;
+    this.#writer = new HeldWriter(response, recipient);
   }
 
   get isBegun(): boolean {
@@ -38,20 +40,21 @@ export class NodeReply implements Reply {
     return this.#isAnswered || this.#response.destroyed || this.#response.writableEnded;
   }
 
+  park(message: unknown): (() => void) | undefined {
+    return this.#writer.park(message);
+  }
+
   json(status: number, body: unknown, headers?: ReplyHeaders): void {
-    const writer = new HeldWriter(this.#response, this.#recipient);
-    const refuse = (): void =>
-      this.json(503, heldBytesError(body), { ...headers, 'Retry-After': retryAfterSeconds });
-    if (!this.#response.destroyed && !writer.takesMessage(body)) {
-      refuse();
-      return;
+    // Before it is written down, too: what is refused should take no memory.
+    const text = this.#writer.takesMessage(body) ? JSON.stringify(body) : undefined;
+    if (text !== undefined && this.#writer.takes(text)) this.#sendJson(status, text, headers);
+    else {
+      const retry = { ...headers, 'Retry-After': retryAfterSeconds };
+      this.#sendJson(503, JSON.stringify(heldBytesError(body)), retry);
     }
-    const text = JSON.stringify(body);
-    const isLarge = text.length > smallBytes;
-    if (isLarge && !this.#response.destroyed && !writer.takes(text)) {
-      refuse();
-      return;
-    }
+  }
+
+  #sendJson(status: number, text: string, headers?: ReplyHeaders): void {
     const head = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
@@ -60,7 +63,7 @@ export class NodeReply implements Reply {
     };
     if (!this.#answer(status, head)) return;
     // Now, while there is the room that was found.
-    if (isLarge) this.#send(text);
+    if (text.length > smallBytes) this.#send(text);
     else this.#sendTogether(() => this.#send(text));
   }
 
@@ -103,7 +106,7 @@ export class NodeReply implements Reply {
   #send(text: string | undefined): void {
     const response = this.#response;
     if (response.destroyed) return;
-    const writer = new HeldWriter(response, this.#recipient);
+    const writer = this.#writer;
     writer.end(text);
     if (!writer.isBehind) return;
     // A large answer to a client that does not take it is cut off like a stream.

@@ -9,8 +9,11 @@ export interface EventStream {
    * @param instead data that is sent if there is no room for the other; without it, the client is cut off then
    */
   send(data: string, id?: string, event?: string, instead?: string): void;
-  /** Whether there is room for a message, as far as that can be told before it is written down. */
-  takes(message: unknown): boolean;
+  /**
+   * Counts a message until it is sent (`limits.heldBytes`).
+   * @returns ends that, to be called before the message is sent; undefined if there is no room for the message
+   */
+  park(message: unknown): (() => void) | undefined;
   /** Tells the client how long to wait before it reconnects, in milliseconds. */
   retry(milliseconds: number): void;
   /** Ends it after what was sent. */
@@ -25,6 +28,8 @@ export interface Reply {
   readonly isBegun: boolean;
   /** Whether the client is gone, or was answered in full. */
   readonly isClosed: boolean;
+  /** As of a stream: counts a message until others are there, with which it is sent. */
+  park(message: unknown): (() => void) | undefined;
   /** Answers with JSON. */
   json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
   /** Answers without a body. */

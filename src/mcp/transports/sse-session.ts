@@ -144,7 +144,9 @@ export class SseSession implements Listener {
       return;
     }
     const instead = heldBytesError(message);
-    const told = stream.takes(message) ? message : instead;
+    const release = stream.park(message);
+    const told = release ? message : instead;
+    release?.();
     stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
   }
 

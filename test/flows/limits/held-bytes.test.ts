@@ -195,7 +195,7 @@ async function beginCalls(route: string, door: Door): Promise<Sleeper[]> {
 /** What became of the calls of one connection. */
 function outcomesOf(heard: string, door: Door): Outcome[] {
   const wholes = heard.split('x'.repeat(largeBytes)).length - 1;
-  const errors = heard.match(/held_bytes_exceeded/g)?.length ?? 0;
+  const errors = heard.match(/too_many_held_bytes/g)?.length ?? 0;
   const found: Outcome[] = [
     ...Array.from({ length: wholes }, () => 'whole' as const),
     ...Array.from({ length: errors }, () => 'error' as const),

@@ -33,7 +33,7 @@ describe('a stream', () => {
     const listener: EventStream = {
       isOpen: true,
       send: (data, id) => heard.push(`${id} ${data}`),
-      takes: () => true,
+      park: () => () => undefined,
       retry: () => heard.push('retry'),
       end: () => heard.push('end'),
       onClose() {},

@@ -33,7 +33,7 @@ export function readBody(
   let isOver = false;
   let bytes: IncomingBytes | undefined;
   const begin = (): IncomingBytes | undefined =>
-    holding && holdAnswer(answer, holding, () => finish('held_bytes_exceeded'));
+    holding && holdAnswer(answer, holding, () => finish('too_many_held_bytes'));
   const end = (): void => {
     isOver = true;
     forgetDeadline();

@@ -15,7 +15,7 @@ export interface StreamPosition {
 const leastRetryMs = 100;
 
 /** Why a stream is over. */
-export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'held_bytes_exceeded';
+export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
 
 /** How much of an event is kept. */
 export interface EventLimits {
@@ -68,7 +68,7 @@ export function readEventStream(
   });
   const count = (length: number): void => {
     if (length > smallBytes) {
-      bytes ??= holdAnswer(answer, holding, () => end('held_bytes_exceeded'));
+      bytes ??= holdAnswer(answer, holding, () => end('too_many_held_bytes'));
       bytes.set(length);
     } else {
       bytes?.end();
