@@ -2,10 +2,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** Length of the text in a large answer, in bytes. */
-export const largeBytes = 15_000_000;
+const texts = new Map<number, Buffer>();
 
-const largeText = Buffer.alloc(largeBytes, 'x');
+/** Returns a text of so many bytes, made once. */
+export function textOf(bytes: number): Buffer {
+  const text = texts.get(bytes) ?? Buffer.alloc(bytes, 'x');
+  texts.set(bytes, text);
+  return text;
+}
 
 /** How one of these servers answers. */
 export type Shape = 'json' | 'events' | 'unsized';
@@ -13,7 +17,7 @@ export type Shape = 'json' | 'events' | 'unsized';
 interface Asked {
   id?: unknown;
   method?: string;
-  params?: { name?: string; protocolVersion?: string };
+  params?: { name?: string; arguments?: { bytes?: number }; protocolVersion?: string };
 }
 
 /** What the server answers, in front of and behind the text of a call; undefined for what needs no answer. */
@@ -42,7 +46,7 @@ function answerTo({
   if (method !== 'tools/call') return whole({ error: { code: -32601, message: 'Method not found' } });
   return {
     before: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`,
-    text: params?.name === 'large' ? largeText : Buffer.from('small'),
+    text: params?.name === 'large' ? textOf(params.arguments?.bytes ?? 0) : Buffer.from('small'),
     after: '"}]}}',
   };
 }
