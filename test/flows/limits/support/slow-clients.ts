@@ -55,7 +55,15 @@ export interface Outcomes {
 export interface Sleeper {
   socket: Socket;
   /** Reads the rest, to the end of the connection or of what is awaited. */
-  wake(isEnough?: (heard: string) => boolean): Promise<string>;
+  wake(isEnough?: (heard: string) => boolean): Promise<Heard>;
+}
+
+/** What a client got, in few bytes of memory. */
+interface Heard {
+  /** Runs of `x` stand there by their length: `<4000>`. */
+  text: string;
+  /** Length before that. */
+  length: number;
 }
 
 /** A Gatehouse in a process of its own, in front of servers with large answers. */
@@ -134,9 +142,11 @@ function dial(
     wake: (isEnough) =>
       new Promise((resolve) => {
         const chunks: string[] = [];
-        const finish = (): void => resolve(chunks.join(''));
+        let length = 0;
+        const finish = (): void => resolve({ text: chunks.join(''), length });
         socket.setEncoding('latin1').on('data', (chunk: string) => {
-          chunks.push(chunk);
+          length += chunk.length;
+          chunks.push(chunk.replace(/x{100,}/g, (run) => `<${run.length}>`));
           if (isEnough?.(chunk)) socket.destroy();
         });
         if (socket.destroyed) finish();
@@ -225,10 +235,11 @@ export async function finishCalls(sleepers: Sleeper[], door: Door, load: Load): 
     return answers > load.calls;
   };
   const heard = await Promise.all(sleepers.map(({ wake }) => wake(door === 'sse' ? isEnough : undefined)));
-  for (const text of heard) {
-    const isCut = isBrokenOff(text);
+  for (const { text, length } of heard) {
+    const isCut = isBrokenOff(text, length);
     const plain = text.replace(/\r\n[0-9a-f]+\r\n/g, '');
-    const whole = [...plain.matchAll(/x{1000,}/g)].filter(([found]) => found.length === load.bytes).length;
+    const runs = [...plain.matchAll(/(?:<\d+>|x)+/g)].map(([run]) => lengthOf(run));
+    const whole = runs.filter((run) => run === load.bytes).length;
     const error = plain.split('too_many_held_bytes').length - 1;
     outcomes.whole += whole;
     outcomes.error += error;
@@ -238,11 +249,15 @@ export async function finishCalls(sleepers: Sleeper[], door: Door, load: Load): 
   return outcomes;
 }
 
-/** Whether a client can tell that a response is not whole. */
-function isBrokenOff(text: string): boolean {
+function lengthOf(run: string): number {
+  return [...run.matchAll(/<(\d+)>|x/g)].reduce((sum, [, count = 1]) => sum + Number(count), 0);
+}
+
+/** Whether a client can tell that a response is not whole. @param got its length */
+function isBrokenOff(text: string, got: number): boolean {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return true;
-  const [head, body] = [text.slice(0, end), text.slice(end + 4)];
+  const head = text.slice(0, end);
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  return length === undefined ? !text.endsWith('\r\n0\r\n\r\n') : body.length < Number(length);
+  return length === undefined ? !text.endsWith('\r\n0\r\n\r\n') : got - end - 4 < Number(length);
 }
