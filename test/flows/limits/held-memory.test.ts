@@ -12,9 +12,12 @@ import {
 const load = { calls: 100, bytes: 15_000_000 };
 const megabyte = 1_000_000;
 let gatehouse: LargeGatehouse;
+/** Memory of the process before the first row. */
+let start: number;
 
 beforeAll(async () => {
   gatehouse = await startLargeGatehouse({});
+  start = gatehouse.residentBytes();
 }, 60_000);
 
 afterAll(() => gatehouse.stop());
@@ -27,7 +30,6 @@ describe('100 answers of 15 MB to clients that do not read', () => {
       const path = `${route}/mcp`;
       const other = await gatehouse.tokenOf(grace, path);
       await callSmall(gatehouse, path, other);
-      const start = gatehouse.residentBytes();
       let most = start;
       const watch = setInterval(() => {
         most = Math.max(most, gatehouse.residentBytes());

@@ -1,7 +1,7 @@
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import { isEventStream, readEventStream } from './event-stream.ts';
-import { eventLimits, type LinkFailure } from './link.ts';
+import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
+import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';
 import { redirectTarget } from './redirect-target.ts';

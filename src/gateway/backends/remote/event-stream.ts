@@ -2,6 +2,7 @@ import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.
 import { Flood } from '../flood.ts';
 import { type Holding, holdAnswer } from './answer-body.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
+import type { LinkParts } from './link.ts';
 import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
 /** How far a stream was read, for who opens it again (B3-09, B4-03). */
@@ -22,6 +23,15 @@ export interface EventLimits {
   /** Longest event, in bytes. */
   maxEventBytes: number;
   holding: Holding;
+}
+
+/** Returns the limits for the events of a link. */
+export function eventLimits({
+  maxAnswerBytes,
+  held,
+  account,
+}: Pick<LinkParts, 'maxAnswerBytes' | 'held' | 'account'>): EventLimits {
+  return { maxEventBytes: maxAnswerBytes, holding: { held, account } };
 }
 
 /** Takes what comes over an event stream. */

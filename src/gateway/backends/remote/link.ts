@@ -5,7 +5,6 @@ import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
 import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';
-import type { EventLimits } from './event-stream.ts';
 import type { Wire } from './wire.ts';
 import type { WireFailure } from './wire-answer.ts';
 
@@ -81,9 +80,4 @@ export interface LinkParts {
   noteFailure(failure: LinkFailure): void;
   /** Takes note of an event that is no message. */
   noteUnreadable(bytes: number): void;
-}
-
-/** How much of an event of a link is kept. */
-export function eventLimits({ maxAnswerBytes, held, account }: LinkParts): EventLimits {
-  return { maxEventBytes: maxAnswerBytes, holding: { held, account } };
 }

@@ -1,5 +1,5 @@
-import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
-import { eventLimits, type LinkParts } from './link.ts';
+import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
+import type { LinkParts } from './link.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** What the stream of a session is made of. */

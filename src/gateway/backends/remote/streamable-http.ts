@@ -1,8 +1,8 @@
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
-import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
-import { eventLimits, type LinkListener, type LinkParts } from './link.ts';
+import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
+import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';

@@ -41,8 +41,7 @@ export interface Load {
 }
 
 /**
- * What became of a call: its whole answer, the error that there is no room, a response that visibly breaks off, or
- * nothing of these.
+ * What became of a call: its whole answer, an error, a response that visibly breaks off, or nothing of these.
  */
 export interface Outcomes {
   whole: number;
@@ -240,7 +239,7 @@ export async function finishCalls(sleepers: Sleeper[], door: Door, load: Load): 
     const plain = text.replace(/\r\n[0-9a-f]+\r\n/g, '');
     const runs = [...plain.matchAll(/(?:<\d+>|x)+/g)].map(([run]) => lengthOf(run));
     const whole = runs.filter((run) => run === load.bytes).length;
-    const error = plain.split('too_many_held_bytes').length - 1;
+    const error = plain.split('"error":{"code":').length - 1;
     outcomes.whole += whole;
     outcomes.error += error;
     const missing = (door === 'sse' ? load.calls : 1) - whole - error;
