@@ -22,6 +22,7 @@ const long = [
   'flows/crosstalk/long-session',
   'flows/faults/**/*',
   'flows/limits/event-loop',
+  'flows/limits/held-memory',
   'flows/restart/killed',
   'flows/token/rounds',
 ].map((name) => `test/${name}.test.ts`);

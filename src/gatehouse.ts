@@ -23,7 +23,7 @@ import { composeEnteredCredentials } from './composition/entered-credentials.ts'
 import { composeGuards } from './composition/guards.ts';
 import { holdWhileWatched } from './composition/held-access.ts';
 import { composeLifetimes } from './composition/lifetimes.ts';
-import { composeLimits } from './composition/limits.ts';
+import { composeHeldBytes, composeLimits } from './composition/limits.ts';
 import { composeMcpEndpoint, type McpEndpointParts } from './composition/mcp-endpoint.ts';
 import { viewMcp } from './composition/mcp-view.ts';
 import { noteRoutesChange } from './composition/note-routes-change.ts';
@@ -160,7 +160,8 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
   const pinDefinitions = composeDefinitionMemory({ storage, auditTrail, metrics, logger, now });
   const objects = createBackendObjects({ storage, key: keys.audit, logger, now });
   const box = createSealedBox(keys.sealing);
-  const parts: BackendParts = { issuer, pinDefinitions, objects, seal: createTextSeal(box), logger };
+  const held = composeHeldBytes(settings.limits, metrics, logger);
+  const parts: BackendParts = { issuer, pinDefinitions, objects, seal: createTextSeal(box), held, logger };
   const own = (brought: OwnServer) => () => ({ server: readOwnServer(brought, issuer) });
   const brought = {
     given: backend ? () => makeBackend(backend, parts) : server && own(server),
@@ -263,6 +264,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
       }),
     storage,
     sessionsInUse: createSessionsInUse(),
+    held,
     access: holdWhileWatched(accessWatch, bond.standing),
     upstreams: composeCallerApi({
       upstreams,

@@ -3,6 +3,7 @@ import type { SealedBox } from '../crypto/sealed-box.ts';
 import { createTextSeal } from '../crypto/text-seal.ts';
 import {
   createMcpEndpoint,
+  type HeldBytes,
   type McpEndpoint,
   type McpEndpointOptions,
   type SessionsInUse,
@@ -37,6 +38,8 @@ export interface McpEndpointParts {
   /** The sessions of all of them. */
   sessionsInUse: SessionsInUse;
   access: AccessWatch;
+  /** Counts the bytes that wait for clients of all of them. */
+  held: HeldBytes;
   /** The APIs of upstreams, where there are any. */
   upstreams: UpstreamAccess | undefined;
   box: SealedBox;
@@ -83,6 +86,7 @@ export function composeMcpEndpoint(
     store: sessionsOfRoute(parts.storage.mcpSessions, path),
     sessionsInUse: parts.sessionsInUse,
     access: parts.access,
+    held: parts.held,
     ...(parts.upstreams && { upstreams: parts.upstreams }),
     seal: createTextSeal(parts.box),
     now,

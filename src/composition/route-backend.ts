@@ -18,6 +18,7 @@ import {
   withSteps,
   withWaitingServers,
 } from '../gateway/index.ts';
+import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RoutesSettings } from '../settings/routes.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
@@ -53,10 +54,12 @@ export interface RouteBackendParts {
   /** The owners of the tasks at its backend. */
   owners: TaskOwners;
   seal: TextSeal;
+  /** Counts the bytes of answers while they are read; each backend has a count of its own without it. */
+  held?: HeldBytes | undefined;
   logger: Logger;
 }
 
-type Logging = Pick<RouteBackendParts, 'logger'>;
+type Shared = Pick<RouteBackendParts, 'held' | 'logger'>;
 
 /**
  * Composes a backend. It starts nothing, and asks nobody, before it is needed.
@@ -64,14 +67,14 @@ type Logging = Pick<RouteBackendParts, 'logger'>;
  */
 function composeBackend(
   { place, name, options, credentials }: RouteBackend,
-  { logger }: Logging,
+  { held, logger }: Shared,
 ): GatewayBackend {
   const given = credentials && { credentials };
   try {
     const backend =
       'url' in options
-        ? createRemoteBackend(name, options, { logger, ...given })
-        : createStdioBackend(name, { ...options, ...given }, { logger });
+        ? createRemoteBackend(name, options, { held, logger, ...given })
+        : createStdioBackend(name, { ...options, ...given }, { held, logger });
     return credentials
       ? { ...backend, source: withWaitingServers(backend.source, credentials, { name, logger }) }
       : backend;
@@ -110,7 +113,7 @@ function sharedAt(options: RouteBackend['options']): 'route' | 'connection' | un
 function composeMember(
   wanted: RouteBackend,
   policy: RouteSettings['policy'],
-  parts: Pick<RouteBackendParts, 'logger' | 'pins'>,
+  parts: Shared & Pick<RouteBackendParts, 'pins'>,
 ): GatewayBackend {
   const { logger, pins } = parts;
   const backend = composeBackend(wanted, parts);

@@ -1,5 +1,6 @@
 import type { TextSeal } from '../crypto/text-seal.ts';
 import type { GatewayBackend, Memory } from '../gateway/index.ts';
+import type { HeldBytes } from '../mcp/index.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { completeScopes, findRouteMethodProblems, type NormalizedServer } from '../protected-server.ts';
@@ -45,6 +46,8 @@ export interface BackendParts {
   /** Binds the objects that backends keep to their callers. */
   objects: BackendObjects;
   seal: TextSeal;
+  /** Counts the bytes of answers while they are read; each backend has a count of its own without it. */
+  held?: HeldBytes | undefined;
   logger: Logger;
 }
 
@@ -54,14 +57,14 @@ export interface BackendParts {
  */
 export function makeBackend(
   { name: given, ...options }: BackendOptions,
-  { issuer, pinDefinitions, objects, seal, logger }: BackendParts,
+  { issuer, pinDefinitions, objects, seal, held, logger }: BackendParts,
 ): ReturnType<WantedServer['make']> {
   const name = given ?? new URL(issuer).host;
   const policy = policySettings.parse(undefined);
   const cache = cacheSettings.parse(undefined);
   const backend = composeRouteBackend(
     { backends: [{ place: 'backend', name, options }], policy, cache },
-    { name, pins: pinDefinitions(broughtRoute), owners: objects.tasksOf(broughtRoute), seal, logger },
+    { name, pins: pinDefinitions(broughtRoute), owners: objects.tasksOf(broughtRoute), seal, held, logger },
   );
   return { server: { name, source: backend.source, ...completeScopes({}) }, backend };
 }
@@ -71,7 +74,7 @@ export function wantRoutes(
   { routes }: Pick<Settings, 'routes'>,
   parts: BackendParts & RouteCredentialsParts,
 ): WantedServer[] {
-  const { issuer, pinDefinitions, objects, seal, logger } = parts;
+  const { issuer, pinDefinitions, objects, seal, held, logger } = parts;
   return Object.entries(routes).map(([key, route]) => {
     const path = pathOfRoute(key, route);
     const name = route.name ?? (path === '' ? new URL(issuer).host : key);
@@ -95,7 +98,7 @@ export function wantRoutes(
         const kept = { pins: pinDefinitions(key), owners: objects.tasksOf(key) };
         const backend = composeRouteBackend(
           { backends: all, policy, cache },
-          { name, ...kept, seal, logger },
+          { name, ...kept, seal, held, logger },
         );
         const credentials = all.flatMap(({ forms }) => forms.credentials);
         const forms = { route: key, label: name, credentials };

@@ -7,6 +7,7 @@ import { headerOf } from './checks/header.ts';
 import { createTransports, type McpTransports, type McpTransportsOptions } from './endpoint-transports.ts';
 import { isRefusal, type Refusal, sendRefusal } from './refusal.ts';
 import type { AccountSessions } from './sessions/account-sessions.ts';
+import { HeldBytes } from './streams/held-bytes.ts';
 import { NodeReply } from './streams/node-reply.ts';
 import { createPulse } from './streams/pulse.ts';
 import type { Serve } from './transports/transport.ts';
@@ -15,6 +16,8 @@ import type { Serve } from './transports/transport.ts';
 export interface McpEndpointOptions extends McpTransportsOptions {
   /** Pause between comments on an open stream, in milliseconds; 20 s by default. */
   keepAliveMs?: number;
+  /** Counts the bytes that wait for clients, those of other endpoints among them; of this one alone by default. */
+  held?: HeldBytes;
 }
 
 /** An MCP endpoint: one protected resource, reached by several transports. Who calls stands on `ctx.state.authInfo`. */
@@ -50,11 +53,12 @@ const defaultKeepAliveMs = 20_000;
  * @see MCP transports
  */
 export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
-  const { logger, maxBodyBytes, keepAliveMs = defaultKeepAliveMs } = options;
+  const { logger, maxBodyBytes, keepAliveMs = defaultKeepAliveMs, held = new HeldBytes() } = options;
   const pulse = createPulse(keepAliveMs);
   const sendTogether = createCoalescer();
   const transports: McpTransports = createTransports(options);
-  const at = (serve: Serve, methods: string) => koaFace({ serve, methods, pulse, sendTogether, logger });
+  const at = (serve: Serve, methods: string) =>
+    koaFace({ serve, methods, pulse, sendTogether, held, logger });
 
   return {
     middleware: at(transports.streamableHttp, 'GET, POST, DELETE, OPTIONS'),
@@ -65,7 +69,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): McpEndpoint {
       const refusal = checkContentLength(headerOf(ctx.req.headers, 'content-length'), maxBodyBytes);
       if (!refusal) return next();
       ctx.respond = false;
-      sendRefusal(refusal, new NodeReply(ctx.res, pulse, sendTogether));
+      sendRefusal(refusal, new NodeReply(ctx.res, pulse, sendTogether, { held }));
     },
     load: transports.load,
     toolsOf: transports.toolsOf,
@@ -81,10 +85,11 @@ interface KoaFaceOptions {
   methods: string;
   pulse: ReturnType<typeof createPulse>;
   sendTogether: SendTogether;
+  held: HeldBytes;
   logger: Logger;
 }
 
-function koaFace({ serve, methods, pulse, sendTogether, logger }: KoaFaceOptions): Middleware {
+function koaFace({ serve, methods, pulse, sendTogether, held, logger }: KoaFaceOptions): Middleware {
   const logRefusal = ({ reason }: Refusal, { clientId }: AuthInfo): void =>
     logger.debug({ reason, client: loggable(clientId) }, 'an MCP request was refused');
 
@@ -98,7 +103,7 @@ function koaFace({ serve, methods, pulse, sendTogether, logger }: KoaFaceOptions
     if (!authInfo)
       throw new Error('Nobody was identified: put the bearer check in front of the MCP endpoint.');
     const { method, req, res } = ctx;
-    const reply = new NodeReply(res, pulse, sendTogether);
+    const reply = new NodeReply(res, pulse, sendTogether, { held, authInfo });
     const exchange = { method, headers: req.headers, query: ctx.querystring, body: req, authInfo, reply };
     try {
       const served = serve(exchange);

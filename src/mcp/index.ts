@@ -11,6 +11,7 @@ export { warnOfUnknownScopes } from './scopes/unknown-scopes.ts';
 export type { McpLike, ServerContext, ServerSource } from './server-source.ts';
 export type { SessionLimits } from './sessions/session-registry.ts';
 export { createSessionsInUse, type SessionsInUse } from './sessions/sessions-in-use.ts';
+export { HeldBytes, type HeldBytesLimits } from './streams/held-bytes.ts';
 export { RestServerTransport, type RestServerTransportOptions } from './transports/rest-server-transport.ts';
 export { UpstreamLinkNeeded } from './upstreams/link-needed.ts';
 export {

@@ -39,3 +39,18 @@ export const requestCancelled: JsonRpcError = {
   code: errorCodes.requestCancelled,
   message: 'The request was cancelled.',
 };
+
+/** There is no room to hold an answer until its client takes it. */
+export const heldBytesExceeded: JsonRpcError = {
+  code: errorCodes.internalError,
+  message:
+    'The answer is lost: too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
+  data: { reason: 'too_many_held_bytes' },
+};
+
+/** Writes the error in the place of an answer, or of a batch of answers. */
+export function heldBytesError(answer: unknown): unknown {
+  if (Array.isArray(answer)) return answer.map(heldBytesError);
+  const { id = null } = Object(answer) as { id?: unknown };
+  return { jsonrpc: '2.0', id, error: heldBytesExceeded };
+}

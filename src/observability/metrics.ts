@@ -14,6 +14,8 @@ export interface Metrics {
   countEvent(event: string): void;
   /** Counts a request that was refused with 429. @param limit the name of the setting */
   countLimited(limit: string): void;
+  /** Counts an answer that its client did not get. @param loss why */
+  countLostAnswer(loss: string): void;
   /** Reads a number whenever it is asked for. */
   watch(name: string, help: string, read: () => number): void;
   /** Gives all numbers in the text format of Prometheus, and its media type. */
@@ -42,6 +44,12 @@ export function createMetrics(version: string): Metrics {
     labelNames: ['limit'] as const,
     registers,
   });
+  const lost = new Counter({
+    name: 'gatehouse_lost_answers_total',
+    help: 'Answers that their clients did not take or that there was no room for, by why.',
+    labelNames: ['loss'] as const,
+    registers,
+  });
   new Gauge({
     name: 'gatehouse_build_info',
     help: 'Always 1; the version is a label.',
@@ -53,6 +61,7 @@ export function createMetrics(version: string): Metrics {
     countRequest: (route, status, ms) => requests.observe(route, status, ms / 1000),
     countEvent: (event) => events.inc({ event }),
     countLimited: (limit) => limited.inc({ limit }),
+    countLostAnswer: (loss) => lost.inc({ loss }),
     watch(name, help, read) {
       new Gauge({
         name,

@@ -50,6 +50,24 @@ export const limitSettings = z
     codesPerAccount: limit(10, 900, 'wrong one-time codes of an account'),
     passwordResetsPerAddress: limit(20, 900, 'reset links of an address that do not work'),
     loginsPerAddress: limit(100, 900, 'failed logins of an address, whatever the account'),
+    heldBytes: z
+      .strictObject({
+        perAccount: z
+          .int()
+          .min(1_000_000)
+          .default(64_000_000)
+          .describe('for the clients of one account, in bytes'),
+        total: z.int().min(1_000_000).default(128_000_000).describe('for all clients, in bytes'),
+        patienceSeconds: seconds(
+          10,
+          600,
+          'how long a client may take nothing while others need the room; an answer waits twice as long for room',
+        ),
+      })
+      .prefault({})
+      .describe(
+        'how many bytes of answers are held for clients that have not taken them; without room, backends wait, then the slowest client is cut off',
+      ),
   })
   .prefault({})
   .describe('How often something may happen before the answer is 429. An IPv6 address counts by its /64.');

@@ -78,11 +78,6 @@ export const exceptions: readonly { id: string; reason: string }[] = [
   },
   { id: 'C6-09', reason: 'tasks of 2025-11-25 are experimental, and not delivered' },
   { id: 'C6-10', reason: 'the extension for tasks is not delivered' },
-  {
-    id: 'T-205',
-    reason:
-      'Bytes held for slow readers are bounded by stream and by count, not yet by account and in total.',
-  },
 ];
 
 /**

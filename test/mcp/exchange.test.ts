@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { toWebRequest } from '../../src/mcp/exchange.ts';
+import { HeldBytes } from '../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../src/mcp/streams/pulse.ts';
 import { createCoalescer } from '../../src/net/coalescer.ts';
@@ -33,6 +34,7 @@ const exchange = {
     new ServerResponse(new IncomingMessage(new Socket())),
     createPulse(20_000),
     createCoalescer(),
+    { held: new HeldBytes() },
   ),
 };
 const url = new URL('https://mcp.example.com/mcp');

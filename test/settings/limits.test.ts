@@ -3,9 +3,10 @@ import { limitSettings } from '../../src/settings/limits.ts';
 
 describe('the settings of limits', () => {
   it('count everything but MCP requests, whoever sets nothing', () => {
-    const { mcpRequests, sharedAddresses, ...limits } = limitSettings.parse(undefined);
+    const { mcpRequests, sharedAddresses, heldBytes, ...limits } = limitSettings.parse(undefined);
     expect(mcpRequests).toBeUndefined();
     expect(sharedAddresses).toEqual(['160.79.104.0/21']);
+    expect(heldBytes).toEqual({ perAccount: 64_000_000, total: 128_000_000, patienceSeconds: 10 });
     for (const [name, limit] of Object.entries(limits))
       expect(limit, name).toEqual({ times: expect.any(Number), windowSeconds: expect.any(Number) });
   });
@@ -27,6 +28,8 @@ describe('the settings of limits', () => {
     { requests: { windowSeconds: 86_401 } },
     { mcpRequests: {} },
     { sharedAddresses: ['everybody'] },
+    { heldBytes: { perAccount: 1_000 } },
+    { heldBytes: { total: '128 MB' } },
   ])('refuse %j', (value) => {
     expect(limitSettings.safeParse(value).success).toBe(false);
   });

@@ -24,7 +24,8 @@ export type BackendFailure =
   | 'backend_session_lost'
   | 'backend_busy'
   | 'backend_call_timed_out'
-  | 'backend_resting';
+  | 'backend_resting'
+  | 'too_many_held_bytes';
 
 /** What is full where a backend is `backend_busy`. */
 export type FullLimit = 'calls' | 'streams' | 'session_start';
@@ -70,6 +71,8 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_call_timed_out:
     'did not answer in time, and was told to stop. Look whether the call had its effect before you send it again, or ask it for less at once; its operator can give it longer.',
   backend_resting: 'failed several times in a row and is left alone for a while.',
+  too_many_held_bytes:
+    'answered, but too many bytes wait for clients already. Look whether the call had its effect; read the answers that wait, or ask for less at once.',
 };
 
 /** What the caller can do something about has the code of a server that is busy; the rest failed inside. */

@@ -59,7 +59,9 @@ export function createLauncher(options: LauncherOptions): Launcher {
     const found = caller && credentials ? await credentials.find(caller) : {};
     if ('error' in found) return found;
     const folder = caller && folders?.of(accountKeyPrefix(caller));
-    return spare?.take() ?? start(found.env ?? {}, folder);
+    const process = spare?.take() ?? start(found.env ?? {}, folder);
+    if (caller) process.account = accountKeyPrefix(caller);
+    return process;
   };
 
   return {

@@ -1,4 +1,5 @@
 import { FairQueue } from '../../collections/fair-queue.ts';
+import { HeldBytes } from '../../mcp/streams/held-bytes.ts';
 import { createCoalescer } from '../../net/coalescer.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -50,6 +51,8 @@ export interface RemoteBackendParts {
   logger: Logger;
   /** What it is told on behalf of each caller; nothing by default. */
   credentials?: CredentialSource;
+  /** Counts the bytes of answers, those of other backends among them; of this one alone by default. */
+  held?: HeldBytes | undefined;
 }
 
 const links = { http: StreamableHttpLink, sse: EventStreamLink, rest: RestLink } as const;
@@ -68,7 +71,7 @@ const maxHeld = 100;
 export function createRemoteBackend(
   name: string,
   options: RemoteBackendOptions,
-  { logger, credentials }: RemoteBackendParts,
+  { logger, credentials, held = new HeldBytes() }: RemoteBackendParts,
 ): GatewayBackend {
   const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
   const { maxAnswerBytes = 16 * 1024 * 1024 } = options;
@@ -117,6 +120,7 @@ export function createRemoteBackend(
       streams,
       maxHeld,
       maxAnswerBytes,
+      held,
       noteFailure,
       noteUnreadable: (bytes) => warn({ bytes }, 'a backend sent something that is no MCP message'),
     };
@@ -170,6 +174,7 @@ export function createRemoteBackend(
     lanes,
     streams,
     maxAnswerBytes,
+    held,
     credentials: async (caller) => (credentials ? credentials.find(caller) : {}),
   });
   const speaksHttp = transport === 'auto' || transport === 'http';

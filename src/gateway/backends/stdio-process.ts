@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { jsonLine } from '../../collections/json-line.ts';
 import { LineReader } from '../../mcp/stdio/line-reader.ts';
+import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/streams/held-bytes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { createErrorOutput } from './error-output.ts';
 import { endGroup, type Patience } from './process-group.ts';
@@ -21,6 +22,8 @@ export interface StdioProcessOptions {
   secrets: readonly string[];
   /** Longest line it may write, and most that may wait to be read by it, in bytes. */
   maxLineBytes: number;
+  /** Counts the bytes of lines while they are read; those of this process alone by default. */
+  held?: HeldBytes;
   patience: Patience;
   watchdog: Watchdog;
   logger: Logger;
@@ -50,10 +53,15 @@ const nobody: ProcessListener = { line() {}, tooLong() {}, gone() {} };
 export class StdioProcess {
   /** Takes what comes; may be another from one owner to the next. */
   listener: ProcessListener = nobody;
+  /** Whose answers it writes, see `accountKeyPrefix`; empty if several accounts share it. */
+  account = '';
   readonly #options: StdioProcessOptions;
+  readonly #held: HeldBytes;
   readonly #child: ChildProcessWithoutNullStreams | undefined;
   /** Lines for the next write: those of one turn of the event loop go in one. */
   #unwritten = '';
+  /** Who has stopped the reading of its output. */
+  readonly #stops = new Set<object>();
   #ending: Promise<void> | undefined;
   #isGone = false;
   #hasWrittenErrors = false;
@@ -61,6 +69,7 @@ export class StdioProcess {
   /** Starts it. Where that fails, the listener hears so later, and the log has the reason. */
   constructor(options: StdioProcessOptions) {
     this.#options = options;
+    this.#held = options.held ?? new HeldBytes();
     const { command, args, env, folder } = options;
     try {
       this.#child = spawn(command, args, {
@@ -106,10 +115,7 @@ export class StdioProcess {
 
   /** Reads nothing more of its output for some milliseconds; a program that writes on has to wait. */
   pauseReading(forMs: number): void {
-    const { stdout } = this.#child ?? {};
-    if (!stdout || stdout.isPaused()) return;
-    stdout.pause();
-    setTimeout(() => stdout.resume(), forMs);
+    if (this.#child?.stdout.isPaused() === false) setTimeout(this.#stopReading(), forMs);
   }
 
   /** Ends the whole group; resolves when it has ended. */
@@ -135,13 +141,51 @@ export class StdioProcess {
         if (!this.#ending) this.listener.tooLong();
       },
     });
-    child.stdout.on('data', (chunk: Buffer) => reader.push(chunk));
+    let bytes: IncomingBytes | undefined;
+    child.stdout.on('data', (chunk: Buffer) => {
+      reader.push(chunk);
+      if (reader.heldBytes > smallBytes) {
+        bytes ??= this.#hold();
+        bytes.set(reader.heldBytes);
+      } else {
+        bytes?.end();
+        bytes = undefined;
+      }
+    });
+    child.stdout.once('close', () => bytes?.end());
     const writeErrors = createErrorOutput({ backend: name, pid, secrets, logger, nowMs });
     child.stderr.on('data', (chunk: Buffer) => {
       this.#hasWrittenErrors = true;
       writeErrors(chunk);
     });
     child.once('exit', (code, signal) => void this.#exited(child, code, signal));
+  }
+
+  /** Reads nothing more of its output. @returns reads on, unless somebody else has stopped it, too */
+  #stopReading(): () => void {
+    const stop = {};
+    const { stdout } = this.#child ?? {};
+    this.#stops.add(stop);
+    stdout?.pause();
+    return () => {
+      if (this.#stops.delete(stop) && this.#stops.size === 0) stdout?.resume();
+    };
+  }
+
+  /** Begins to count a line. Without room for it the program waits; in the end the line is read, and its answer refused. */
+  #hold(): IncomingBytes {
+    let readOn: (() => void) | undefined;
+    const resume = (): void => {
+      readOn?.();
+      readOn = undefined;
+    };
+    return this.#held.incoming(this.account, {
+      pause: () => {
+        readOn ??= this.#stopReading();
+      },
+      resume,
+      giveUp: resume,
+    });
   }
 
   #notStarted(error: Error): void {

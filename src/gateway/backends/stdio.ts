@@ -1,4 +1,5 @@
 import type { ServerSource } from '../../mcp/server-source.ts';
+import { HeldBytes } from '../../mcp/streams/held-bytes.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CredentialSource } from '../credentials/credentials.ts';
@@ -69,6 +70,14 @@ const sharings: Readonly<Record<ProcessSharing, ServerSource['sharing']>> = {
   shared: 'everyone',
 };
 
+/** What a backend of programs is created with. */
+export interface StdioBackendParts {
+  logger: Logger;
+  /** Counts the bytes of answers, those of other backends among them; of this one alone by default. */
+  held?: HeldBytes | undefined;
+  nowMs?: () => number;
+}
+
 /** Together less than what is left of the ten seconds between SIGTERM and SIGKILL when calls had their eight (T-181). */
 const patience = { byItselfMs: 500, afterTermMs: 1000 };
 
@@ -88,7 +97,7 @@ const probeShare = 2 / 5;
 export function createStdioBackend(
   name: string,
   options: StdioBackendOptions,
-  { logger, nowMs = () => performance.now() }: { logger: Logger; nowMs?: () => number },
+  { logger, held = new HeldBytes(), nowMs = () => performance.now() }: StdioBackendParts,
 ): GatewayBackend {
   const { command, args = [], process: sharing = 'session', credentials } = options;
   const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
@@ -108,7 +117,7 @@ export function createStdioBackend(
   const restarts = new Restarts(nowMs);
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
   const launcher = createLauncher({
-    ...{ name, command, args, env, secrets, maxLineBytes, patience, watchdog, logger, nowMs },
+    ...{ name, command, args, env, secrets, maxLineBytes, held, patience, watchdog, logger, nowMs },
     ...(credentials && { credentials }),
     ...(accountFolders !== undefined && { folders: createAccountFolders(accountFolders) }),
     ...(limits && { limits }),

@@ -8,6 +8,7 @@ import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import type { Answer, Caller } from '../../mcp/modern/backend.ts';
 import { modernRevision } from '../../mcp/modern/envelope.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
+import type { HeldBytes } from '../../mcp/streams/held-bytes.ts';
 import { type AuthInfo, accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import { readBody } from '../backends/remote/answer-body.ts';
@@ -35,6 +36,8 @@ export interface HttpLinkOptions {
   streams: FairQueue;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Counts the bytes of answers while they are read. */
+  held: HeldBytes;
   /** Gives what the server is told on behalf of a caller; or why they cannot be served. */
   credentials(caller: AuthInfo): Promise<Credentials | { error: JsonRpcError }>;
 }
@@ -177,12 +180,13 @@ class Exchange {
 
   #head(answer: WireAnswer): void {
     const { status } = answer;
-    const { wire, maxAnswerBytes } = this.#options;
+    const { wire, maxAnswerBytes, held } = this.#options;
+    const holding = { held, account: this.#account ?? '' };
     const isTaken = status >= 200 && status < 300;
     if (isTaken && isEventStream(answer)) {
       this.#drop = readEventStream(
         answer,
-        maxAnswerBytes,
+        { maxEventBytes: maxAnswerBytes, holding },
         {},
         {
           event: ({ data }) => {
@@ -196,7 +200,7 @@ class Exchange {
     }
     this.#drop = () => answer.drop();
     const maxBytes = isTaken ? maxAnswerBytes : maxRefusalBytes;
-    readBody(answer, { maxBytes, deadlines: wire.bodies }, (body) => {
+    readBody(answer, { maxBytes, deadlines: wire.bodies, holding }, (body) => {
       if (this.#isOver) return;
       if (typeof body === 'string') this.fail({ reason: body, status });
       else if (isTaken) this.#readWhole(body, status);

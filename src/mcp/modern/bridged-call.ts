@@ -16,6 +16,8 @@ import type {
   JsonRpcError,
   Listener,
 } from '../conversations/conversation.ts';
+import { heldBytesExceeded } from '../json-rpc-errors.ts';
+import { textLength } from '../streams/held-writer.ts';
 import type { Answer, Call } from './backend.ts';
 import {
   embeddedRequest,
@@ -121,7 +123,7 @@ export class BridgedCall implements Listener {
     const call = this.#call;
     this.#call = undefined;
     if (call) call.answer(answer);
-    else this.#answer = answer;
+    else this.#answer = textLength(answer.result) > maxParkedLength ? tooLargeToPark : answer;
   }
 
   /** Cancels the call: the server is told, and nobody hears of it any more (B5-14). */
@@ -265,6 +267,11 @@ function missingFor(call: Call, questions: ReadonlyMap<string, RequestMessage>):
   }
   return undefined;
 }
+
+/** Longest answer that is kept for a client that may come back, in characters. */
+const maxParkedLength = 1_000_000;
+
+const tooLargeToPark: Answer = { status: 503, error: heldBytesExceeded };
 
 const tooManyParked: Answer = {
   status: 429,

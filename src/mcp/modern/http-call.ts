@@ -1,6 +1,7 @@
 import type { AccessWatch } from '../access-watch.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { Deadlines } from '../deadlines.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import type { EventStream, Reply } from '../streams/reply.ts';
 import type { Answer, Call, Caller } from './backend.ts';
 import { mayHear } from './log-level.ts';
@@ -65,7 +66,11 @@ export class HttpCall implements Call {
     const { id } = this.request;
     const message = error ? { jsonrpc: '2.0', id, error } : { jsonrpc: '2.0', id, result };
     if (this.#stream) {
-      this.#stream.send(JSON.stringify(message));
+      const instead = heldBytesError(message);
+      const release = this.#stream.park(message);
+      const told = release ? message : instead;
+      release?.();
+      this.#stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
       this.#stream.end();
     } else if (!this.#reply.isClosed) this.#reply.json(status, message, headers);
   }

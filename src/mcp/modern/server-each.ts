@@ -8,6 +8,8 @@ import { messagesOf } from '../reading/messages.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { McpLike, ServerSource } from '../server-source.ts';
+import { smallBytes } from '../streams/held-bytes.ts';
+import { textLength } from '../streams/held-writer.ts';
 import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.ts';
 import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
@@ -38,6 +40,8 @@ interface Passage {
   call: Call;
   server?: McpLike;
   refusal?: Refusal;
+  /** A large result, which the SDK is not asked to write down and read again: that takes several times its memory. */
+  large?: Record<string, unknown>;
 }
 
 /**
@@ -86,7 +90,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
       }
       passage.server = server;
       const tell = (change: Change): void => publish(isTheirs ? narrowed(change, accountOf(caller)) : change);
-      tap(server, call, { tell, checkWritable });
+      tap(server, passage, { tell, checkWritable });
       return server;
     },
     {
@@ -111,7 +115,7 @@ export function createServerEach(options: ServerEachOptions): Backend {
         if (isOlder) cancel = older.begin(call);
         else if (passage.refusal) call.answer(refusalAnswer(passage.refusal));
         else if (response.status === serverClosed) call.answer(serverGone);
-        else call.answer(await readAnswer(response, passage.server));
+        else call.answer(await readAnswer(response, passage));
       })
       .catch((error: unknown) => {
         if (leaving.signal.aborted) return;
@@ -161,7 +165,8 @@ interface Tap {
 }
 
 /** Takes notifications where they leave the server; the answer goes on to the SDK, which gives it its status. */
-function tap(server: McpServer | Server, call: Call, { tell, checkWritable }: Tap): void {
+function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable }: Tap): void {
+  const { call } = passage;
   const connect = server.connect.bind(server);
   server.connect = (transport) => {
     const send = transport.send.bind(transport);
@@ -170,7 +175,10 @@ function tap(server: McpServer | Server, call: Call, { tell, checkWritable }: Ta
       const error = checkWritable(message as Message, askedOf(call.request));
       if (!isNotification) {
         const unwritten = { jsonrpc: '2.0', id: (message as Message).id, error } as JSONRPCMessage;
-        return send(error ? unwritten : message, options);
+        if (error) return send(unwritten, options);
+        if (!('result' in message) || textLength(message) <= smallBytes) return send(message, options);
+        passage.large = message.result;
+        return send({ ...message, result: {} }, options);
       }
       if (error) return;
       const change = changeOf(message as Message);
@@ -181,11 +189,11 @@ function tap(server: McpServer | Server, call: Call, { tell, checkWritable }: Ta
   };
 }
 
-async function readAnswer(response: Response, by: McpLike | undefined): Promise<Answer> {
+async function readAnswer(response: Response, { server: by, large }: Passage): Promise<Answer> {
   const { status } = response;
   const { result, error } = (await response.json()) as {
     result: Record<string, unknown>;
     error?: JsonRpcError;
   };
-  return error ? { status, error } : { status, result, ...(by ? { by } : {}) };
+  return error ? { status, error } : { status, result: large ?? result, ...(by ? { by } : {}) };
 }

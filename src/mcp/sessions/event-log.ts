@@ -5,6 +5,7 @@ import type {
   StoredEvent,
   StoredStream,
 } from '../../storage/mcp-sessions.ts';
+import type { JsonRpcError } from '../conversations/conversation.ts';
 import type { Seal } from '../seal.ts';
 
 /** A stream as it was kept, with its events behind a position. */
@@ -14,8 +15,12 @@ export type KeptStream = StoredStream & { events: StoredEvent[] };
 export interface EventLog {
   /** Keeps a stream. Resolves when it is kept, or could not be. */
   open(stream: StoredStream): Promise<void>;
-  /** Keeps an event. */
-  append(event: StoredEvent): void;
+  /**
+   * Keeps an event. In the place of an answer that is larger than all that is kept, an error is kept.
+   * @param isHeard whether a client listens; if not, an answer that is not kept is lost, which the log tells
+   * @returns whether the event itself is kept
+   */
+  append(event: StoredEvent, isHeard?: boolean): boolean;
   /** Forgets a stream. */
   close(stream: string): void;
   /**
@@ -30,6 +35,8 @@ export interface EventLogOptions {
   store: Pick<McpSessionStore, 'openStream' | 'append' | 'closeStream' | 'resume'>;
   retention: EventRetention;
   seal: Seal;
+  /** Id of the client whose session it is, for the log. */
+  client?: string;
   /** Epoch seconds. */
   now: () => number;
   logger: Logger;
@@ -37,6 +44,17 @@ export interface EventLogOptions {
 
 /** Longest key of a request of which is kept that it is owed an answer, in characters: no client needs longer ids. */
 const maxKeptKeyLength = 1024;
+
+/** Part of what is kept of a session that one event may have: sealed, it is a third longer. */
+const keptShare = 0.7;
+
+/** What a client gets that comes back for an answer that was not kept. */
+const notKept: JsonRpcError = {
+  code: -32000,
+  message:
+    'The answer was too large to be kept for a client that comes back. Look whether the call had its effect, or ask for less at once.',
+  data: { reason: 'answer_not_kept' },
+};
 
 function isKept(key: string): boolean {
   return key.length <= maxKeptKeyLength;
@@ -51,10 +69,12 @@ function isKept(key: string): boolean {
  */
 export function createEventLog(
   key: string,
-  { store, retention, seal, now, logger }: EventLogOptions,
+  { store, retention, seal, client, now, logger }: EventLogOptions,
 ): EventLog {
   /** Events that wait for their write, while others may still join them. */
   let waiting: StoredEvent[] | undefined;
+  /** Length of all events that wait for a write, in characters. */
+  let unwritten = 0;
   let last: Promise<void> = Promise.resolve();
 
   const contextOf = (stream: string, position: number): string =>
@@ -72,22 +92,37 @@ export function createEventLog(
   };
   const keep = async (events: StoredEvent[]): Promise<void> => {
     if (waiting === events) waiting = undefined;
-    await store.append(key, events, retention, now());
+    const length = events.reduce((sum, { data }) => sum + data.length, 0);
+    await store.append(key, events, retention, now()).finally(() => {
+      unwritten -= length;
+    });
   };
 
   return {
     open: ({ stream, owed }) =>
       inOrder(() => store.openStream(key, { stream, owed: owed.filter(isKept) }, now())),
-    append({ answers, ...event }) {
-      const data = seal.seal(event.data, contextOf(event.stream, event.position));
+    append({ answers, ...event }, isHeard = false) {
+      const mostBytes = retention.maxBytes * keptShare;
+      const isTooLarge = event.data.length > mostBytes || unwritten + event.data.length > retention.maxBytes;
+      if (isTooLarge && !isHeard)
+        logger.warn(
+          { client, bytes: event.data.length },
+          'an MCP answer is lost: it is too large to be kept',
+        );
+      if (isTooLarge && answers === undefined) return false;
+      const text = isTooLarge
+        ? JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers ?? 'null'), error: notKept })
+        : event.data;
+      const data = seal.seal(text, contextOf(event.stream, event.position));
+      unwritten += data.length;
       const sealed = { ...event, data, ...(answers !== undefined && isKept(answers) && { answers }) };
-      if (waiting) {
-        waiting.push(sealed);
-        return;
+      if (waiting) waiting.push(sealed);
+      else {
+        const events = [sealed];
+        waiting = events;
+        void inTurn(() => keep(events));
       }
-      const events = [sealed];
-      waiting = events;
-      void inTurn(() => keep(events));
+      return !isTooLarge;
     },
     close(stream) {
       void inOrder(() => store.closeStream(key, stream));

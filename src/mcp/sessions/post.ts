@@ -4,6 +4,7 @@ import type { Message, RequestMessage } from '../checks/messages.ts';
 import type { Sender } from '../conversations/conversation.ts';
 import type { Deadlines } from '../deadlines.ts';
 import { type Exchange, toWebRequest } from '../exchange.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import type { SessionStream } from './session-stream.ts';
 import type { SessionStreams } from './session-streams.ts';
 
@@ -28,6 +29,8 @@ export class Post implements Sender {
   readonly #isBatch: boolean;
   readonly #waiting: Map<RequestId, RequestMessage>;
   #answers: Message[] = [];
+  /** End the counting of answers that wait for the others. */
+  #releases: (() => void)[] = [];
   #stream: SessionStream | undefined;
   #forgetLate: (() => void) | undefined;
 
@@ -83,7 +86,7 @@ export class Post implements Sender {
   answer(id: RequestId, message: Message): void {
     this.#waiting.delete(id);
     if (this.#stream) this.#stream.write(message, keyOf(id));
-    else this.#answers.push(message);
+    else this.#answers.push(this.#waiting.size > 0 ? this.#park(message) : message);
     this.#endWhenNothingWaits();
   }
 
@@ -105,8 +108,22 @@ export class Post implements Sender {
     this.#endWhenNothingWaits();
   }
 
+  /** Counts an answer that waits for the others. @returns what is sent: without room, an error */
+  #park(message: Message): Message {
+    const release = this.#exchange.reply.park(message);
+    if (!release) return heldBytesError(message) as Message;
+    this.#releases.push(release);
+    return message;
+  }
+
+  #release(): void {
+    for (const release of this.#releases) release();
+    this.#releases = [];
+  }
+
   #endWhenNothingWaits(): void {
     if (this.#waiting.size > 0) return;
+    this.#release();
     this.#forgetLate?.();
     const { reply } = this.#exchange;
     if (this.#stream) this.#streams.finish(this.#stream);
@@ -120,6 +137,7 @@ export class Post implements Sender {
     this.#forgetLate?.();
     const answered = this.#answers.map((message) => ({ message, key: keyOf(message.id as RequestId) }));
     this.#answers = [];
+    this.#release();
     this.#stream = this.#streams.begin(this.#exchange, [
       ...answered.map(({ key }) => key),
       ...[...this.#waiting.keys()].map(keyOf),

@@ -1,6 +1,6 @@
 import { type Awaitable, goOn } from '../../collections/go-on.ts';
 import type { AuthInfo } from '../../oauth/auth-info.ts';
-import { principalKey } from '../../oauth/auth-info.ts';
+import { clientOfPrincipal, principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { EventRetention, McpSessionStore, StoredSession } from '../../storage/mcp-sessions.ts';
@@ -108,7 +108,8 @@ export function createSessionRegistry(options: SessionRegistryOptions): SessionR
   const givingWay = new Set<string>();
 
   const build = (id: string, stored: StoredSession, isRestored: boolean): Session => {
-    const log = createEventLog(stored.key, { store, retention: limits, seal, now, logger });
+    const client = clientOfPrincipal(stored.principal);
+    const log = createEventLog(stored.key, { store, retention: limits, seal, client, now, logger });
     const session: Session = new Session({
       ...stored,
       id,

@@ -1,4 +1,5 @@
 import type { Message } from '../checks/messages.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import type { EventStream } from '../streams/reply.ts';
 import { formatEventId } from './event-id.ts';
 import type { EventLog } from './event-log.ts';
@@ -58,10 +59,18 @@ export class SessionStream {
    * @param answers key of the request it answers
    */
   write(message: Message, answers?: string): void {
-    const event = { stream: this.name, position: ++this.#position, data: JSON.stringify(message) };
-    this.#log.append(answers === undefined ? event : { ...event, answers });
+    const isCounted = answers !== undefined && this.#listener !== undefined;
+    const release = isCounted ? this.#listener?.park(message) : undefined;
+    const data = JSON.stringify(isCounted && !release ? heldBytesError(message) : message);
+    const event = { stream: this.name, position: ++this.#position, data };
+    const isKept = this.#log.append(answers === undefined ? event : { ...event, answers }, this.isHeard);
     const id = formatEventId(event.stream, event.position);
-    this.#toListener((listener) => listener.send(event.data, id));
+    // A client that is cut off comes back for what is kept; otherwise it is told here that there is no room.
+    const instead = isKept || answers === undefined ? undefined : JSON.stringify(heldBytesError(message));
+    this.#toListener((listener) => {
+      release?.();
+      listener.send(event.data, id, undefined, instead);
+    });
   }
 
   /** Takes note of the requests that are still to be answered on it: others were cancelled. */

@@ -134,6 +134,10 @@ export class SessionStreams {
     for (const { data, position: at } of missed) listener.send(data, formatEventId(name, at));
     const last = events.at(-1)?.position ?? position;
     held.flush(listener, (id) => (parseEventId(id)?.position ?? 0) > last);
+    if (!held.isWhole) {
+      listener.end();
+      return undefined;
+    }
 
     if (isOwn) {
       const own = this.#ownStream();

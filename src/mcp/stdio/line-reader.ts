@@ -26,6 +26,11 @@ export class LineReader {
     this.#taker = taker;
   }
 
+  /** What is kept of a line whose end has not come, in bytes. */
+  get heldBytes(): number {
+    return this.#heldLength;
+  }
+
   /** Takes the next chunk, and hands on the lines that end in it. */
   push(chunk: Uint8Array): void {
     let from = 0;

@@ -1,9 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { HeldWriter, type Recipient } from './held-writer.ts';
 import type { Pulse, Pulsed } from './pulse.ts';
 import type { EventStream } from './reply.ts';
-
-/** What may wait for a slow client, in bytes. */
-const maxBufferedBytes = 4 * 1024 * 1024;
 
 /** JSON leaves them as they are, events too; but clients that split text as Python does end a line there (T-139). */
 const breaksOfSomeClients = /[\u0085\u2028\u2029]/g;
@@ -18,46 +16,52 @@ function escapeInJson(character: string): string {
  */
 export class NodeEventStream implements EventStream, Pulsed {
   readonly response: ServerResponse;
+  readonly #writer: HeldWriter;
   takenBytes = -1;
 
-  constructor(response: ServerResponse, pulse: Pulse) {
+  constructor(response: ServerResponse, pulse: Pulse, recipient: Recipient) {
     this.response = response;
+    this.#writer = new HeldWriter(response, recipient);
     // At once, so that proxies pass the headers on.
-    this.#write(': open\n\n');
+    this.#writer.write(': open\n\n');
     pulse.add(this);
     this.onClose(() => pulse.remove(this));
   }
 
   get isOpen(): boolean {
-    return !this.response.writableEnded && !this.response.destroyed;
+    return this.#writer.isOpen;
   }
 
-  send(data: string, id?: string, event = 'message'): void {
-    const name = data === '' ? '' : `event: ${event}\n`;
-    const line = data.replace(breaksOfSomeClients, escapeInJson);
-    this.#write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
+  send(data: string, id?: string, event = 'message', instead?: string): void {
+    const told = instead === undefined || this.#writer.takes(data) ? data : instead;
+    const name = told === '' ? '' : `event: ${event}\n`;
+    const line = told.replace(breaksOfSomeClients, escapeInJson);
+    this.#writer.write(`${name}${id === undefined ? '' : `id: ${id}\n`}data: ${line}\n\n`);
+  }
+
+  park(message: unknown): (() => void) | undefined {
+    return this.#writer.park(message);
   }
 
   retry(milliseconds: number): void {
-    this.#write(`retry: ${milliseconds}\n\n`);
+    this.#writer.write(`retry: ${milliseconds}\n\n`);
   }
 
   beat(): void {
-    this.#write(': keep-alive\n\n');
+    // A client that has something to take needs no sign of life.
+    if (!this.#writer.isBehind) this.#writer.write(': keep-alive\n\n');
+  }
+
+  cut(): void {
+    this.#writer.cut('stalled');
   }
 
   end(): void {
-    if (this.isOpen) this.response.end();
+    this.#writer.end();
   }
 
   onClose(callback: () => void): void {
     if (this.response.destroyed) callback();
     else this.response.once('close', callback);
-  }
-
-  #write(text: string): void {
-    if (!this.isOpen) return;
-    if (this.response.writableLength > maxBufferedBytes) this.response.destroy();
-    else this.response.write(text);
   }
 }

@@ -1,10 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { SendTogether } from '../../net/coalescer.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
+import { smallBytes } from './held-bytes.ts';
+import { HeldWriter, type Recipient } from './held-writer.ts';
 import { NodeEventStream } from './node-event-stream.ts';
 import type { Pulse } from './pulse.ts';
 import type { EventStream, Reply } from './reply.ts';
 
 type ReplyHeaders = Readonly<Record<string, string>>;
+
+/** When a client that got no answer for want of room may send its request again, in seconds. */
+const retryAfterSeconds = '5';
 
 /**
  * The answer to one request over a Node response. Headers that were set on the response before stay.
@@ -13,13 +19,17 @@ export class NodeReply implements Reply {
   readonly #response: ServerResponse;
   readonly #pulse: Pulse;
   readonly #sendTogether: SendTogether;
+  readonly #recipient: Recipient;
+  readonly #writer: HeldWriter;
   /** Whether it was answered in full, which may still have to leave. */
   #isAnswered = false;
 
-  constructor(response: ServerResponse, pulse: Pulse, sendTogether: SendTogether) {
+  constructor(response: ServerResponse, pulse: Pulse, sendTogether: SendTogether, recipient: Recipient) {
     this.#response = response;
     this.#pulse = pulse;
     this.#sendTogether = sendTogether;
+    this.#recipient = recipient;
+    this.#writer = new HeldWriter(response, recipient);
   }
 
   get isBegun(): boolean {
@@ -30,15 +40,31 @@ export class NodeReply implements Reply {
     return this.#isAnswered || this.#response.destroyed || this.#response.writableEnded;
   }
 
+  park(message: unknown): (() => void) | undefined {
+    return this.#writer.park(message);
+  }
+
   json(status: number, body: unknown, headers?: ReplyHeaders): void {
-    const text = JSON.stringify(body);
+    // Before it is written down, too: what is refused should take no memory.
+    const text = this.#writer.takesMessage(body) ? JSON.stringify(body) : undefined;
+    if (text !== undefined && this.#writer.takes(text)) this.#sendJson(status, text, headers);
+    else {
+      const retry = { ...headers, 'Retry-After': retryAfterSeconds };
+      this.#sendJson(503, JSON.stringify(heldBytesError(body)), retry);
+    }
+  }
+
+  #sendJson(status: number, text: string, headers?: ReplyHeaders): void {
     const head = {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),
       'Cache-Control': 'no-store',
       ...headers,
     };
-    if (this.#answer(status, head)) this.#sendTogether(() => this.#send(text));
+    if (!this.#answer(status, head)) return;
+    // Now, while there is the room that was found.
+    if (text.length > smallBytes) this.#send(text);
+    else this.#sendTogether(() => this.#send(text));
   }
 
   empty(status: number, headers?: ReplyHeaders): void {
@@ -56,7 +82,7 @@ export class NodeReply implements Reply {
         'X-Accel-Buffering': 'no',
         ...headers,
       });
-    return new NodeEventStream(this.#response, this.#pulse);
+    return new NodeEventStream(this.#response, this.#pulse, this.#recipient);
   }
 
   onClose(callback: () => void): void {
@@ -80,10 +106,11 @@ export class NodeReply implements Reply {
   #send(text: string | undefined): void {
     const response = this.#response;
     if (response.destroyed) return;
-    response.end(text);
-    if (response.writableLength === 0) return;
+    const writer = this.#writer;
+    writer.end(text);
+    if (!writer.isBehind) return;
     // A large answer to a client that does not take it is cut off like a stream.
-    const pulsed = { response, takenBytes: -1 };
+    const pulsed = { response, takenBytes: -1, cut: () => writer.cut('stalled') };
     this.#pulse.add(pulsed);
     response.once('close', () => this.#pulse.remove(pulsed));
   }

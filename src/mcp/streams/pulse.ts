@@ -7,6 +7,8 @@ export interface Pulsed {
   takenBytes: number;
   /** Writes a comment; absent on answers that are not streams. */
   beat?(): void;
+  /** Closes it, as its client takes nothing. */
+  cut(): void;
 }
 
 /** Looks after open answers: a comment on every stream in time, and an end to clients that take nothing. */
@@ -35,7 +37,7 @@ export function createPulse(periodMs: number): Pulse {
     const taken = (response.socket?.bytesWritten ?? 0) - (response.socket?.writableLength ?? 0);
     const isStalled = response.writableLength > 0 && taken === pulsed.takenBytes;
     pulsed.takenBytes = taken;
-    if (isStalled) response.destroy();
+    if (isStalled) pulsed.cut();
     else pulsed.beat?.();
   };
   const next = (): void => {

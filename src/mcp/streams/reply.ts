@@ -6,8 +6,14 @@ export interface EventStream {
    * @param data JSON, so that no line break of it can begin another field (T-139); empty for a priming event
    * @param id event id
    * @param event name of the event; `message` by default
+   * @param instead data that is sent if there is no room for the other; without it, the client is cut off then
    */
-  send(data: string, id?: string, event?: string): void;
+  send(data: string, id?: string, event?: string, instead?: string): void;
+  /**
+   * Counts a message until it is sent (`limits.heldBytes`).
+   * @returns ends that, to be called before the message is sent; undefined if there is no room for the message
+   */
+  park(message: unknown): (() => void) | undefined;
   /** Tells the client how long to wait before it reconnects, in milliseconds. */
   retry(milliseconds: number): void;
   /** Ends it after what was sent. */
@@ -22,6 +28,8 @@ export interface Reply {
   readonly isBegun: boolean;
   /** Whether the client is gone, or was answered in full. */
   readonly isClosed: boolean;
+  /** As of a stream: counts a message until others are there, with which it is sent. */
+  park(message: unknown): (() => void) | undefined;
   /** Answers with JSON. */
   json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void;
   /** Answers without a body. */

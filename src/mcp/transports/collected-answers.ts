@@ -16,6 +16,11 @@ export class CollectedAnswers {
     this.#missing = this.#answers.size;
   }
 
+  /** Whether there is one request alone, whose answer waits for no other. */
+  get isAlone(): boolean {
+    return this.#answers.size <= 1;
+  }
+
   /** Whether nothing is missing any more. */
   get isComplete(): boolean {
     return this.#missing === 0;

@@ -29,7 +29,8 @@ export function createRestTransport(options: StatelessTransportOptions): Serve {
     const { messages } = posted;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, url);
-    const answers = await answer({ messages, protocolVersion, sender, onGone });
+    const park = reply.park.bind(reply);
+    const answers = await answer({ messages, protocolVersion, sender, onGone, park });
     if (isRefusal(answers)) return closingConnection(answers);
     if (reply.isClosed) return undefined;
     const body = restBody(answers);

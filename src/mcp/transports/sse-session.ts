@@ -15,6 +15,7 @@ import type {
   Listener,
   Sender,
 } from '../conversations/conversation.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import { type Refusal, tooManyCalls } from '../refusal.ts';
 import type { McpLike } from '../server-source.ts';
 import type { EventStream } from '../streams/reply.ts';
@@ -135,8 +136,18 @@ export class SseSession implements Listener {
   }
 
   hear(message: Message): void {
-    if (message.method === undefined && message.id !== undefined) this.#finish(message.id);
-    this.#options.stream.send(JSON.stringify(message));
+    const isAnswer = message.method === undefined && message.id !== undefined;
+    if (isAnswer) this.#finish(message.id as RequestId);
+    const { stream } = this.#options;
+    if (!isAnswer) {
+      stream.send(JSON.stringify(message));
+      return;
+    }
+    const instead = heldBytesError(message);
+    const release = stream.park(message);
+    const told = release ? message : instead;
+    release?.();
+    stream.send(JSON.stringify(told), undefined, undefined, JSON.stringify(instead));
   }
 
   ended(): void {

@@ -14,6 +14,7 @@ import type {
   Sender,
 } from '../conversations/conversation.ts';
 import { Deadlines } from '../deadlines.ts';
+import { heldBytesError } from '../json-rpc-errors.ts';
 import type { Messages } from '../reading/messages.ts';
 import { closing, type Refusal, tooManyCalls } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
@@ -44,6 +45,8 @@ export interface StatelessCall {
   sender: Sender & { authInfo: AuthInfo };
   /** Calls back once when nobody waits for the answers any more. */
   onGone(callback: () => void): void;
+  /** See `Reply.park`. */
+  park(message: Message): (() => void) | undefined;
 }
 
 /**
@@ -126,6 +129,8 @@ class RunningCall {
   readonly #call: StatelessCall;
   readonly #options: StatelessCallsOptions;
   readonly #answers: CollectedAnswers;
+  /** End the counting of answers that wait for the others. */
+  #releases: (() => void)[] = [];
   #resolve: (outcome: Message[] | Refusal) => void = () => undefined;
   #conversation: Conversation | undefined;
   #isOver = false;
@@ -204,10 +209,22 @@ class RunningCall {
 
   #hear(message: Message): void {
     if (message.method === undefined) {
-      if (this.#answers.take(message) && this.#answers.isComplete) this.#finish();
+      this.#takeAnswer(message);
     } else if (message.id !== undefined) {
       this.#conversation?.say(errorAnswer(message.id, noBackChannel), this.#call.sender);
     }
+  }
+
+  /** An answer that waits for others is counted; without room for it, an error takes its place. */
+  #takeAnswer(message: Message): void {
+    const release = this.#answers.isAlone ? undefined : this.#call.park(message);
+    const isLost = !this.#answers.isAlone && !release;
+    if (release) this.#releases.push(release);
+    if (
+      this.#answers.take(isLost ? (heldBytesError(message) as Message) : message) &&
+      this.#answers.isComplete
+    )
+      this.#finish();
   }
 
   #fail(error: JsonRpcError): void {
@@ -222,6 +239,8 @@ class RunningCall {
 
   #end(): void {
     this.#isOver = true;
+    for (const release of this.#releases) release();
+    this.#releases = [];
     const conversation = this.#conversation;
     this.#conversation = undefined;
     conversation?.end().catch((error) => {

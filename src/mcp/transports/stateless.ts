@@ -41,7 +41,8 @@ export function createStatelessTransport(options: StatelessTransportOptions): Se
     const { reply } = exchange;
     const onGone = reply.onClose.bind(reply);
     const sender = senderOf(exchange, options.url);
-    const answers = await answer({ messages, protocolVersion, sender, onGone });
+    const park = reply.park.bind(reply);
+    const answers = await answer({ messages, protocolVersion, sender, onGone, park });
     if (isRefusal(answers)) return answers;
     if (reply.isClosed) return undefined;
     if (answers.length === 0) reply.empty(202);

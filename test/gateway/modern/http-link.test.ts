@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { FairQueue } from '../../../src/collections/fair-queue.ts';
 import { Wire } from '../../../src/gateway/backends/remote/wire.ts';
 import { createHttpLink } from '../../../src/gateway/modern/http-link.ts';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { createCaller } from '../../mcp/support/modern-calls.ts';
 
 /** A way to a server that is not there, with what is sent to it. */
@@ -15,7 +16,17 @@ function makeLink(headers: Record<string, string> = {}) {
   const [lanes, streams] = [new FairQueue(limits), new FairQueue(limits)];
   const credentials = async () => ({ headers });
   const link = createHttpLink({
-    ...{ name: 'Notes', wire, url, headers: [], lanes, streams, maxAnswerBytes: 1000, credentials },
+    ...{
+      name: 'Notes',
+      wire,
+      url,
+      headers: [],
+      lanes,
+      streams,
+      maxAnswerBytes: 1000,
+      held: new HeldBytes(),
+      credentials,
+    },
   });
   const ask = (method: string) =>
     new Promise((answered, failed) => {

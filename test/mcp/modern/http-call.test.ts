@@ -6,10 +6,18 @@ import type { Reply } from '../../../src/mcp/streams/reply.ts';
 import { createCaller } from '../support/modern-calls.ts';
 
 function start() {
-  const stream = { isOpen: true, send: vi.fn(), retry: vi.fn(), end: vi.fn(), onClose: vi.fn() };
+  const stream = {
+    isOpen: true,
+    send: vi.fn(),
+    park: () => () => undefined,
+    retry: vi.fn(),
+    end: vi.fn(),
+    onClose: vi.fn(),
+  };
   let close = (): void => {};
   const reply = {
     isBegun: false,
+    park: () => () => undefined,
     isClosed: false,
     json: vi.fn(),
     empty: vi.fn(),

@@ -69,7 +69,7 @@ test('no event overtakes the opening of its stream: what it answers would stay o
     now: () => 1,
     logger: createLogger('silent'),
   });
-  const say = (stream: string): void => log.append({ stream, position: 1, data: '{}', answers: '1' });
+  const say = (stream: string): boolean => log.append({ stream, position: 1, data: '{}', answers: '1' });
   void log.open({ stream: 'a', owed: ['1'] });
   say('a');
   void log.open({ stream: 'b', owed: ['1'] });

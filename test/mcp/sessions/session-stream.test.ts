@@ -25,7 +25,7 @@ describe('a stream', () => {
     });
     const log: EventLog = {
       open: () => kept,
-      append() {},
+      append: () => true,
       close() {},
       resume: async () => undefined,
     };
@@ -33,6 +33,7 @@ describe('a stream', () => {
     const listener: EventStream = {
       isOpen: true,
       send: (data, id) => heard.push(`${id} ${data}`),
+      park: () => () => undefined,
       retry: () => heard.push('retry'),
       end: () => heard.push('end'),
       onClose() {},

@@ -2,9 +2,11 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeEventStream } from '../../../src/mcp/streams/node-event-stream.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 
+const held = new HeldBytes({ perAccount: 4_000_000, total: 4_000_000, patienceSeconds: 10 });
 let server: Server | undefined;
 afterEach(() => server?.close());
 
@@ -12,7 +14,7 @@ async function openTo(use: (stream: NodeEventStream) => void): Promise<number> {
   const pulse = createPulse(20_000);
   server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    use(new NodeEventStream(response, pulse));
+    use(new NodeEventStream(response, pulse, { held }));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createCoalescer, type SendTogether } from '../../../src/net/coalescer.ts';
@@ -16,7 +17,7 @@ async function ask(
   const pulse = createPulse(20_000);
   server = createServer((_request, response) => {
     response.setHeader('X-Before', 'kept');
-    answer(new NodeReply(response, pulse, sendTogether));
+    answer(new NodeReply(response, pulse, sendTogether, { held: new HeldBytes() }));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { EventStream } from '../../../src/mcp/streams/reply.ts';
@@ -13,7 +14,9 @@ afterEach(() => server?.close());
 async function listen(answer: (reply: NodeReply) => void, periodMs: number): Promise<number> {
   const pulse = createPulse(periodMs);
   const sendTogether = createCoalescer();
-  server = createServer((_request, response) => answer(new NodeReply(response, pulse, sendTogether)));
+  server = createServer((_request, response) =>
+    answer(new NodeReply(response, pulse, sendTogether, { held: new HeldBytes() })),
+  );
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }

@@ -14,6 +14,7 @@ import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { Seal } from '../../../src/mcp/seal.ts';
 import type { ServerContext, ServerSource } from '../../../src/mcp/server-source.ts';
 import { createStreamLimit } from '../../../src/mcp/stream-limit.ts';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createModernTransport, type ModernTransportOptions } from '../../../src/mcp/transports/modern.ts';
@@ -122,7 +123,7 @@ export async function startModern(
     async (exchange, posted) => (posted ? transport.serve(exchange, posted) : undefined),
   );
   server.on('request', async (req, res) => {
-    const reply = new NodeReply(res, pulse, sendTogether);
+    const reply = new NodeReply(res, pulse, sendTogether, { held: new HeldBytes() });
     const scopes = String(req.headers['x-scopes'] ?? 'notes:read').split(' ');
     const subject = String(req.headers['x-subject']);
     const authInfo: AuthInfo = {

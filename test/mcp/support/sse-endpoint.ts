@@ -12,6 +12,7 @@ import { readMessages } from '../../../src/mcp/reading/messages.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import { createSseTransport } from '../../../src/mcp/transports/sse.ts';
@@ -113,7 +114,7 @@ export async function startSseEndpoint(
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { pathname, search } = new URL(req.url ?? '', origin);
-    const reply = new NodeReply(res, pulse, sendTogether);
+    const reply = new NodeReply(res, pulse, sendTogether, { held: new HeldBytes() });
     const { method = '', headers } = req;
     const exchange = { method, headers, query: search.slice(1), body: req, authInfo: callerIn(req), reply };
     const posted = method === 'POST' ? await readPosted(req) : undefined;

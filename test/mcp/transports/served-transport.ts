@@ -14,6 +14,7 @@ import { sendRefusal } from '../../../src/mcp/refusal.ts';
 import { createScopeGate } from '../../../src/mcp/scopes/scope-gate.ts';
 import type { ScopeRules } from '../../../src/mcp/scopes/scope-rules.ts';
 import type { ServerSource } from '../../../src/mcp/server-source.ts';
+import { HeldBytes } from '../../../src/mcp/streams/held-bytes.ts';
 import { NodeReply } from '../../../src/mcp/streams/node-reply.ts';
 import { createPulse } from '../../../src/mcp/streams/pulse.ts';
 import type { StatelessTransportOptions } from '../../../src/mcp/transports/stateless.ts';
@@ -125,7 +126,7 @@ export async function serveTransport(
   const pulse = createPulse(10_000);
   const sendTogether = createCoalescer();
   http.on('request', async (req, res) => {
-    const reply = new NodeReply(res, pulse, sendTogether);
+    const reply = new NodeReply(res, pulse, sendTogether, { held: new HeldBytes() });
     const { method = '', headers } = req;
     const scopes = String(headers['x-scopes'] ?? 'all').split(' ');
     const authInfo = { ...authInfoWith(...scopes), subject: String(headers['x-subject'] ?? 'ann') };

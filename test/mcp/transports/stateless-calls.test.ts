@@ -49,7 +49,7 @@ function setUp(
       const messages = readMessages(body);
       if (isRefusal(messages)) throw new Error(messages.reason);
       const sender = { authInfo: authInfoWith('all') };
-      return answer({ messages, protocolVersion: '2025-03-26', sender, onGone });
+      return answer({ messages, protocolVersion: '2025-03-26', sender, onGone, park: () => () => undefined });
     },
   };
 }

@@ -1,12 +1,22 @@
 import type { Deadlines } from '../../../mcp/deadlines.ts';
+import { type HeldBytes, type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
 import { Pieces } from './pieces.ts';
 import type { WireAnswer } from './wire-answer.ts';
+
+/** Where the bytes of answers are counted, and whose they are. */
+export interface Holding {
+  held: HeldBytes;
+  /** See `accountKeyPrefix`. */
+  account: string;
+}
 
 /** How much of a body is read, and for how long. */
 export interface BodyLimits {
   maxBytes: number;
   deadlines: Deadlines;
+  /** Absent if `maxBytes` is small. */
+  holding?: Holding;
 }
 
 /**
@@ -15,16 +25,23 @@ export interface BodyLimits {
  */
 export function readBody(
   answer: WireAnswer,
-  { maxBytes, deadlines }: BodyLimits,
+  { maxBytes, deadlines, holding }: BodyLimits,
   done: (body: Buffer | BackendFailure) => void,
 ): void {
   const pieces = new Pieces();
   let length = 0;
   let isOver = false;
-  const finish = (body: Buffer | BackendFailure): void => {
-    if (isOver) return;
+  let bytes: IncomingBytes | undefined;
+  const begin = (): IncomingBytes | undefined =>
+    holding && holdAnswer(answer, holding, () => finish('too_many_held_bytes'));
+  const end = (): void => {
     isOver = true;
     forgetDeadline();
+    bytes?.end();
+  };
+  const finish = (body: Buffer | BackendFailure): void => {
+    if (isOver) return;
+    end();
     if (typeof body === 'string') answer.drop();
     done(body);
   };
@@ -33,10 +50,43 @@ export function readBody(
     data(chunk) {
       length += chunk.length;
       if (length > maxBytes) finish('backend_answer_too_large');
-      else pieces.add(chunk);
+      else {
+        pieces.add(chunk);
+        if (length > smallBytes) {
+          bytes ??= begin();
+          bytes?.set(length);
+        }
+      }
     },
     ended(broken) {
       finish(broken ?? pieces.take());
     },
+    dropped: end,
+  });
+  const announced = Number(answer.headers.get('content-length') ?? 0);
+  if (announced <= smallBytes || announced > maxBytes) return;
+  bytes = begin();
+  bytes?.expect(announced);
+}
+
+/**
+ * Begins to count what is kept of an answer while it is read.
+ * @param giveUp called if there was no room for it in time
+ */
+export function holdAnswer(
+  answer: Pick<WireAnswer, 'stopReading'>,
+  { held, account }: Holding,
+  giveUp: () => void,
+): IncomingBytes {
+  let readOn: (() => void) | undefined;
+  return held.incoming(account, {
+    pause() {
+      readOn ??= answer.stopReading();
+    },
+    resume() {
+      readOn?.();
+      readOn = undefined;
+    },
+    giveUp,
   });
 }

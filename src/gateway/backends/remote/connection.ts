@@ -63,6 +63,8 @@ export class Connection {
   /** Whether anything has come since the request was sent. */
   #hasHeard = false;
   #keptMs = 0;
+  /** Who has stopped the reading of the answer. */
+  readonly #stops = new Set<object>();
   #isOver = false;
 
   constructor(options: ConnectionOptions) {
@@ -106,9 +108,17 @@ export class Connection {
 
   /** Reads nothing for a while, in milliseconds, unless it does so already. */
   pause(forMs: number): void {
-    if (this.#socket.isPaused()) return;
+    if (!this.#socket.isPaused()) setTimeout(this.stopReading(), forMs).unref();
+  }
+
+  /** Reads nothing of this answer any more. @returns reads on, unless somebody else has stopped it, too */
+  stopReading(): () => void {
+    const stop = {};
+    this.#stops.add(stop);
     this.#socket.pause();
-    setTimeout(() => this.#socket.resume(), forMs).unref();
+    return () => {
+      if (this.#stops.delete(stop) && this.#stops.size === 0) this.#socket.resume();
+    };
   }
 
   /** Closes it; who uses it hears nothing more. */
@@ -142,6 +152,7 @@ export class Connection {
     const user = this.#user;
     this.#user = undefined;
     this.#hasServed = true;
+    this.#stops.clear();
     if (this.#socket.isPaused()) this.#socket.resume();
     // A server that answers before it was sent all is one that does not read the rest.
     if (!isReusable || this.#socket.writableLength > 0) this.destroy();

@@ -63,6 +63,11 @@ export class EventReader {
     this.#taker = taker;
   }
 
+  /** What is kept of an event whose end has not come, in bytes. */
+  get heldBytes(): number {
+    return this.#length;
+  }
+
   /** Takes the next chunk, and hands on the events that end in it. The chunk's bytes are the reader's to keep. */
   push(chunk: Buffer): void {
     let from = this.#afterReturn && chunk[0] === lineFeed ? 1 : 0;

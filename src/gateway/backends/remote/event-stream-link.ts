@@ -1,6 +1,6 @@
 import { isAboutTheRequest } from '../../../client/transports/about-the-request.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
-import { isEventStream, readEventStream } from './event-stream.ts';
+import { eventLimits, isEventStream, readEventStream } from './event-stream.ts';
 import type { LinkFailure } from './link.ts';
 import { type Post, PostingLink } from './posting-link.ts';
 import { isAnswer } from './read-answer.ts';
@@ -87,7 +87,7 @@ export class EventStreamLink extends PostingLink {
     );
     this.#stop = readEventStream(
       answer,
-      this.parts.maxAnswerBytes,
+      eventLimits(this.parts),
       {},
       {
         event: ({ type, data }) => {

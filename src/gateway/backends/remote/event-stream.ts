@@ -1,5 +1,8 @@
+import { type IncomingBytes, smallBytes } from '../../../mcp/streams/held-bytes.ts';
 import { Flood } from '../flood.ts';
+import { type Holding, holdAnswer } from './answer-body.ts';
 import { EventReader, type StreamEvent } from './event-reader.ts';
+import type { LinkParts } from './link.ts';
 import type { BrokenBody, WireAnswer } from './wire-answer.ts';
 
 /** How far a stream was read, for who opens it again (B3-09, B4-03). */
@@ -13,7 +16,23 @@ export interface StreamPosition {
 const leastRetryMs = 100;
 
 /** Why a stream is over. */
-export type StreamEnd = BrokenBody | 'backend_answer_too_large';
+export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
+
+/** How much of an event is kept. */
+export interface EventLimits {
+  /** Longest event, in bytes. */
+  maxEventBytes: number;
+  holding: Holding;
+}
+
+/** Returns the limits for the events of a link. */
+export function eventLimits({
+  maxAnswerBytes,
+  held,
+  account,
+}: Pick<LinkParts, 'maxAnswerBytes' | 'held' | 'account'>): EventLimits {
+  return { maxEventBytes: maxAnswerBytes, holding: { held, account } };
+}
 
 /** Takes what comes over an event stream. */
 export interface StreamTaker {
@@ -31,15 +50,17 @@ export interface StreamTaker {
  */
 export function readEventStream(
   answer: WireAnswer,
-  maxEventBytes: number,
+  { maxEventBytes, holding }: EventLimits,
   position: StreamPosition,
   taker: StreamTaker,
 ): () => void {
   let isOver = false;
   const flood = new Flood(() => performance.now());
+  let bytes: IncomingBytes | undefined;
   const end = (because: StreamEnd): void => {
     if (isOver) return;
     isOver = true;
+    bytes?.end();
     answer.drop();
     taker.ended(because);
   };
@@ -55,15 +76,26 @@ export function readEventStream(
     },
     tooLong: () => end('backend_answer_too_large'),
   });
+  const count = (length: number): void => {
+    if (length > smallBytes) {
+      bytes ??= holdAnswer(answer, holding, () => end('too_many_held_bytes'));
+      bytes.set(length);
+    } else {
+      bytes?.end();
+      bytes = undefined;
+    }
+  };
   answer.read({
     data(chunk) {
       if (!isOver) reader.push(chunk);
+      if (!isOver) count(reader.heldBytes);
       position.lastEventId = reader.lastEventId ?? position.lastEventId;
     },
     ended: (broken = 'backend_ended') => end(broken),
   });
   return () => {
     isOver = true;
+    bytes?.end();
     answer.drop();
   };
 }

@@ -1,6 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import type { FairQueue } from '../../../collections/fair-queue.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
+import type { HeldBytes } from '../../../mcp/streams/held-bytes.ts';
 import type { SendTogether } from '../../../net/coalescer.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { FullLimit } from '../backend-errors.ts';
@@ -73,6 +74,8 @@ export interface LinkParts {
   maxHeld: number;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Counts the bytes of answers while they are read. */
+  held: HeldBytes;
   /** Takes note of something that failed and that nobody waits for. */
   noteFailure(failure: LinkFailure): void;
   /** Takes note of an event that is no message. */

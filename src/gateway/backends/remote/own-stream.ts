@@ -1,4 +1,4 @@
-import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
+import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
 import type { LinkParts } from './link.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
@@ -76,7 +76,7 @@ export class OwnStream {
     const { status } = answer;
     if (status === 200 && isEventStream(answer)) {
       this.#wasOpen = true;
-      this.#stop = readEventStream(answer, this.#options.parts.maxAnswerBytes, this.#position, {
+      this.#stop = readEventStream(answer, eventLimits(this.#options.parts), this.#position, {
         event: ({ type, data }) => {
           this.#waitMs = firstWaitMs;
           if (type === 'message') this.#options.hear(data);

@@ -308,10 +308,11 @@ export abstract class PostingLink implements Link {
  */
 export function readJsonAnswer(
   answer: WireAnswer,
-  { wire, maxAnswerBytes, noteUnreadable }: LinkParts,
+  { wire, maxAnswerBytes, held, account, noteUnreadable }: LinkParts,
   take: { messages(list: readonly Message[]): void; failed(reason: BackendFailure): void },
 ): void {
-  readBody(answer, { maxBytes: maxAnswerBytes, deadlines: wire.bodies }, (body) => {
+  const limits = { maxBytes: maxAnswerBytes, deadlines: wire.bodies, holding: { held, account } };
+  readBody(answer, limits, (body) => {
     if (typeof body === 'string') {
       take.failed(body);
       return;

@@ -1,7 +1,7 @@
 import type { Message } from '../../../mcp/checks/messages.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import type { BackendFailure } from '../backend-errors.ts';
-import { isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
+import { eventLimits, isEventStream, readEventStream, type StreamPosition } from './event-stream.ts';
 import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
@@ -150,7 +150,7 @@ export class StreamableHttpLink extends PostingLink {
   }
 
   #readStream(post: Post, stream: AnswerStream, answer: WireAnswer): void {
-    post.stop = readEventStream(answer, this.parts.maxAnswerBytes, stream.position, {
+    post.stop = readEventStream(answer, eventLimits(this.parts), stream.position, {
       event: ({ type, data }) => {
         stream.resumed = 0;
         if (type === 'message') this.#hear(post, this.readEvent(data));

@@ -26,6 +26,8 @@ export interface BodyTaker {
    * @param broken why, where it is not whole
    */
   ended(broken?: BrokenBody): void;
+  /** Nobody needs the rest, and nothing more comes. */
+  dropped?(): void;
 }
 
 /** An answer whose head has come. */
@@ -34,6 +36,8 @@ export interface WireAnswer extends AnswerHead {
   read(taker: BodyTaker): void;
   /** Lets the server wait with the rest for a while, in milliseconds; one pause at a time. */
   pause(forMs: number): void;
+  /** Lets the server wait with the rest. @returns reads on */
+  stopReading(): () => void;
   /** Nobody needs the rest: nothing more is handed on, and its connection is closed where the answer is not whole. */
   drop(): void;
 }

@@ -184,12 +184,18 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.#connection?.pause(forMs);
   }
 
+  stopReading(): () => void {
+    return this.#connection?.stopReading() ?? (() => undefined);
+  }
+
   drop(): void {
+    const taker = this.#taker;
     this.#listener = undefined;
     this.#taker = undefined;
     this.#forgetDeadline();
     this.#connection?.destroy();
     this.#connection = undefined;
+    taker?.dropped?.();
   }
 
   #giveUp(failure: WireFailure): void {

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { FairQueue } from '../../../../src/collections/fair-queue.ts';
 import { StreamableHttpLink } from '../../../../src/gateway/backends/remote/streamable-http.ts';
 import { Wire } from '../../../../src/gateway/backends/remote/wire.ts';
+import { HeldBytes } from '../../../../src/mcp/streams/held-bytes.ts';
 import { createCoalescer } from '../../../../src/net/coalescer.ts';
 
 /** A link to a server that answers pings, and never a call. @returns it, and what reached the server, a line each */
@@ -30,7 +31,7 @@ async function makeLink() {
   const link = new StreamableHttpLink(
     {
       ...{ wire, url, headers: [], credentials: {}, account: 'a', lanes, streams: lanes, maxHeld: 10 },
-      ...{ sendTogether: createCoalescer(), maxAnswerBytes: 1_000 },
+      ...{ sendTogether: createCoalescer(), maxAnswerBytes: 1_000, held: new HeldBytes() },
       ...{ noteFailure: nothing, noteUnreadable: nothing },
     },
     { hear: nothing, failed: nothing, lost: nothing },

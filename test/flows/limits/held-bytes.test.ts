@@ -1,0 +1,53 @@
+// Flows through src/mcp/streams/held-bytes.ts and src/mcp/streams/held-writer.ts.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { patience } from '../../support/patience.ts';
+import { grace } from '../../support/served.ts';
+import {
+  beginCalls,
+  callSmall,
+  finishCalls,
+  type LargeGatehouse,
+  rows,
+  startLargeGatehouse,
+} from './support/slow-clients.ts';
+
+// More than the buffers of a socket take at once.
+const load = { calls: 20, bytes: 4_000_000 };
+const heldBytes = { perAccount: 12_000_000, total: 24_000_000, patienceSeconds: 1 };
+let gatehouse: LargeGatehouse;
+
+beforeAll(async () => {
+  gatehouse = await startLargeGatehouse({ heldBytes });
+}, 60_000);
+
+afterAll(() => gatehouse.stop());
+
+describe('20 answers of 4 MB to clients that do not read', () => {
+  it.each(rows)(
+    'end whole or with a definite error, and others are served, from the server at "%s" by %s (FA-07, T-205)',
+    async (...row) => {
+      const [route, door] = row;
+      const path = `${route}/mcp`;
+      const other = await gatehouse.tokenOf(grace, path);
+      await callSmall(gatehouse, path, other);
+      const sleepers = await beginCalls(gatehouse, row, load);
+      await vi.waitFor(
+        async () => expect(await gatehouse.metric('gatehouse_held_bytes')).toBeGreaterThan(0),
+        20_000,
+      );
+      for (let round = 0; round < 5; round++) {
+        const since = performance.now();
+        expect((await fetch(`${gatehouse.listensAt}/healthz`)).status).toBe(200);
+        expect(performance.now() - since).toBeLessThan(patience(1000));
+        await callSmall(gatehouse, path, other);
+        expect(await gatehouse.metric('gatehouse_held_bytes')).toBeLessThanOrEqual(
+          heldBytes.total + 16_000_000,
+        );
+      }
+      const outcomes = await finishCalls(sleepers, door, load);
+      expect(outcomes).toMatchObject({ unexplained: 0 });
+      expect(outcomes.whole + outcomes.error + outcomes.cut).toBe(load.calls);
+      await vi.waitFor(async () => expect(await gatehouse.metric('gatehouse_held_bytes')).toBe(0), 20_000);
+    },
+  );
+});
