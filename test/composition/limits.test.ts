@@ -10,9 +10,11 @@ it('every limit of a setting reaches the authorization server, and none twice', 
   const limits = composeLimits({ ...numbered, sharedAddresses: ['203.0.113.0/24'] });
   const times = [...JSON.stringify(limits).matchAll(/"times":(\d+)/g)].map(([, value]) => Number(value));
   const ofMcp = numbered.mcpRequests?.times;
-  const shared = Object.keys(given).indexOf('sharedAddresses') + 1;
+  const others = ['sharedAddresses', 'heldBytes'].map((name) => Object.keys(given).indexOf(name) + 1);
   const expected = Object.keys(numbered).map((_name, at) => at + 1);
-  expect(times.toSorted((a, b) => a - b)).toEqual(expected.filter((at) => at !== ofMcp && at !== shared));
+  expect(times.toSorted((a, b) => a - b)).toEqual(
+    expected.filter((at) => at !== ofMcp && !others.includes(at)),
+  );
   expect(limits.logins.perAccount).toEqual(numbered.loginsPerAccount);
   expect(limits.documents.perTarget).toEqual(numbered.metadataDocumentsPerHost);
   expect(limits.sharedAddresses).toEqual(['203.0.113.0/24']);
