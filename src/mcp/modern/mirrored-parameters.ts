@@ -22,7 +22,11 @@ function* declarationsIn(schema: unknown, path: readonly string[]): Iterable<Mir
   if (typeof schema !== 'object' || schema === null) return;
   const { properties, type, 'x-mcp-header': name } = schema as Record<string, unknown>;
   if (name !== undefined && path.length > 0)
-    yield { path, headerName: String(name), type: typeof type === 'string' ? type : '' };
+    yield {
+      path,
+      headerName: typeof name === 'string' ? name : '',
+      type: typeof type === 'string' ? type : '',
+    };
   if (typeof properties !== 'object' || properties === null) return;
   for (const [key, member] of Object.entries(properties)) yield* declarationsIn(member, [...path, key]);
 }
