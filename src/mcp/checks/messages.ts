@@ -52,9 +52,15 @@ function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
   const { id, method, params } = value;
   const hasId = typeof id === 'string' || Number.isSafeInteger(id);
-  if (method === undefined) return hasId ? 'result' in value !== 'error' in value : 'error' in value;
+  if (method === undefined) return isResponse(value, hasId);
   if (typeof method !== 'string' || 'result' in value || 'error' in value) return false;
   return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));
+}
+
+/** An outcome of another type is neither a result nor an error to those who wait for it. An error needs no id. */
+function isResponse(value: Record<string, unknown>, hasId: boolean): boolean {
+  if ('result' in value) return hasId && !('error' in value) && isRecord(value.result);
+  return isRecord(value.error);
 }
 
 /** What is wrong here, the SDK's servers drop without a word, so that nobody would ever be answered. */
