@@ -60,12 +60,15 @@ function checkShape(body: Buffer): Refusal | undefined {
   if (isPlain(body)) return undefined;
   let depth = 0;
   let values = 1;
+  let strings = 0;
   const names = new Set<number>();
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === quote) {
       const end = endOfString(body, at + 1);
       if (end === -1) return undefined;
+      // A value has at most a name and a string: text with more strings is no JSON, and finding their ends takes long.
+      if (++strings > 2 * maxValues) return { reason: 'too_many_values' };
       if (body[afterBlanks(body, end + 1)] === colon) {
         names.add(hash(body, at + 1, end));
         if (names.size > maxNames) return { reason: 'too_many_members' };
