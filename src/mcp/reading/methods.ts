@@ -1,6 +1,7 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../checks/messages.ts';
+import { type Message, type RequestMessage, readFrames } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
+import { isRefusal } from '../refusal.ts';
 
 /** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';
@@ -184,12 +185,25 @@ function pick(values: Record<string, unknown>, isKept: (name: string) => boolean
   return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
 }
 
-/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
-function areKnownQuestions(questions: unknown): boolean {
-  if (questions === undefined) return true;
-  if (!isRecord(questions)) return false;
-  return Object.values(questions).every(
-    (question) =>
-      isRecord(question) && typeof question.method === 'string' && known.server.has(question.method),
+/** A request that a server of 2026-07-28 puts to its client in a result. */
+export type InputRequest = Pick<RequestMessage, 'method' | 'params'>;
+
+/**
+ * Reads the `inputRequests` of a result. Each must have the form of a request: it becomes one for clients of older revisions.
+ * @returns undefined if one has not
+ */
+export function readInputRequests(value: unknown): Readonly<Record<string, InputRequest>> | undefined {
+  if (value === undefined) return {};
+  if (!isRecord(value)) return undefined;
+  const areRequests = Object.values(value).every(
+    (asked) =>
+      isRecord(asked) && !isRefusal(readFrames({ ...asked, jsonrpc: '2.0', id: 0 })) && 'method' in asked,
   );
+  return areRequests ? (value as Record<string, InputRequest>) : undefined;
+}
+
+/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
+function areKnownQuestions(value: unknown): boolean {
+  const questions = readInputRequests(value);
+  return questions !== undefined && Object.values(questions).every(({ method }) => known.server.has(method));
 }
