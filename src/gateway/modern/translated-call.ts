@@ -24,12 +24,12 @@ export interface TranslatedCallParts {
 /** Most times a server may ask for input during one call. */
 const maxRounds = 32;
 
-/** How long a server that only asks for another try is left alone, in milliseconds (C4-02). */
+/** Pause before a request is sent again to a server that asks for nothing but another try, in milliseconds (C4-02). */
 const tryAgainMs = 500;
 
 /**
- * One request of an older revision at a server of 2026-07-28: what the server needs in the middle of it
- * (`input_required`) is asked of the client that sent it, and the request goes on with the answers.
+ * A request of an older revision at a server of 2026-07-28. If the server needs input (`input_required`), the client of the
+ * request is asked, and the request is sent again with its responses.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-05, C4-06)
  */
 export class TranslatedCall {

@@ -84,7 +84,7 @@ function checkShape(body: Buffer): Refusal | undefined {
   return undefined;
 }
 
-/** Nobody outside can find texts that share a hash. */
+/** A random factor, so that an attacker cannot find texts with the same hash. */
 const hashFactor = randomInt(2 ** 31) * 2 + 1;
 
 function hash(body: Buffer, from: number, end: number): number {
@@ -103,10 +103,10 @@ function endOfString(body: Buffer, from: number): number {
   return -1;
 }
 
-/** Largest text that is read whole to say why it is refused, in bytes. */
+/** Largest refused text that is read a second time to find the reason, in bytes. */
 const maxReadAgain = 256 * 1024;
 
-/** Of a text that is larger, only its first and last bracket are looked at. */
+/** Whether a text may be JSON. Of a larger text, only the first and the last bracket are read. */
 function mayBeJson(body: Buffer): boolean {
   if (body.length <= maxReadAgain) return isWellFormedJson(body);
   let end = body.length - 1;
@@ -160,7 +160,7 @@ function isWellFormedJson(body: Buffer): boolean {
   }
 }
 
-/** The place behind what is no JSON: no byte is there. */
+/** A position without a byte, for text that is not JSON. */
 const unreadable = Number.POSITIVE_INFINITY;
 
 const colon = 0x3a;

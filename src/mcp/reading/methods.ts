@@ -67,8 +67,8 @@ export function isMethodOfMcp(method: string, era?: Era): boolean {
 }
 
 /**
- * Whether a method of MCP comes as what it is: a notification without an id, everything else with one. A request that
- * comes without an id would pass the steps that judge requests.
+ * Whether a message with a method of MCP is of the right kind: notifications have no id, requests have one. A request
+ * without an id would pass the steps that judge requests.
  */
 export function isOfItsKind({ id, method = '' }: Pick<Message, 'id' | 'method'>): boolean {
   const isKnown = known.client.has(method) || known.server.has(method);
@@ -115,8 +115,8 @@ export interface ServedMethods {
 }
 
 /**
- * Creates the table of what passes: what a revision defines, and what was opened by name. Everything else is refused,
- * as no guard could judge it (FA-02, T-201).
+ * Creates the table of served methods: those that a revision defines, and those that were opened by name. All others are
+ * refused, as no guard can judge them (FA-02, T-201).
  * @param open methods that the operator or the code of the server opened
  */
 export function createServedMethods(open: OpenMethods = {}): ServedMethods {
@@ -125,7 +125,7 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
   const isServed = (extension: string): boolean => {
     if (withoutMethods.has(extension)) return true;
     const method = methodOfExtension.get(extension);
-    // What an unknown extension needs, only whoever opened methods for it can know.
+    // Only an operator who opened methods can know what an unknown extension needs.
     return method === undefined ? opened.size > 0 : opened.has(method);
   };
   const isDeclared = (name: string): boolean => {
@@ -156,7 +156,7 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
 }
 
 /**
- * Leaves the wish for a task out of a request, as whoever serves no tasks is to ignore it.
+ * Removes `task` from a request: a receiver that serves no tasks must ignore it.
  * @see MCP 2025-11-25 tasks "Task Support and Handling"
  */
 export function withoutTask(message: Message): Message {

@@ -78,7 +78,7 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
       const session = sessions.get(new URLSearchParams(query).get('sessionId') ?? '');
       if (session?.principal !== principalKey(authInfo)) return { reason: 'session_unknown' };
       const judged = gate.check(posted.messages, authInfo, session.server);
-      // Not awaited without need: the server could be there when the messages are taken, whose own rules were not asked.
+      // No await without need: a server that begins meanwhile would get messages that its own rules did not judge.
       const lacked = judged instanceof Promise ? await judged : judged;
       if (lacked) return lacked;
       if (session.isEnded) return { reason: 'session_unknown' };
