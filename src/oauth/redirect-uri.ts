@@ -52,8 +52,11 @@ const knownAppSchemes: ReadonlySet<string> = new Set([
   'zed',
 ]);
 
-/** A domain name in reverse (RFC 8252 section 7.1). */
-const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
+/**
+ * A domain name in reverse (RFC 8252 section 7.1), which begins with a top-level domain: `x-apple.systempreferences:` opens
+ * the settings of the system.
+ */
+const reverseDomain = /^(?:[a-z]{2,}|xn--[a-z0-9-]+)(?:\.[a-z0-9-]+)+$/;
 
 /** Whether a scheme is one that redirect URIs can never have: it runs or renders, or is no scheme. */
 export function isForbiddenScheme(scheme: string): boolean {
@@ -142,5 +145,6 @@ export function checkRedirectUri(value: unknown): RedirectUriFault | undefined {
   if (value.includes('*')) return 'wildcard';
   const host = authority.replace(/:\d*$/, '').toLowerCase();
   if (url.protocol === 'http:' && !isLoopbackHost(host)) return 'http_not_loopback';
-  return undefined;
+  // RFC 3986 section 2: a host in other characters leads to another name than the one that people read.
+  return /[^\x21-\x7E]/.test(value) ? 'illegal_character' : undefined;
 }

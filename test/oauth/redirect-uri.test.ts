@@ -53,6 +53,10 @@ const faults: Record<RedirectUriFault, unknown[]> = {
     'https://app.example.com/{a}',
     'https://app.example.com/`',
     'https://app.example.com/a|b^c',
+    'https://\u24d0pp.example.com/cb',
+    'https://app.example.com\u3002evil.example/cb',
+    'https://app.example.com/\u202ebc',
+    'com.example.app:/\u00e9',
   ],
   forbidden_scheme: [
     'javascript:alert(1)',
@@ -171,12 +175,20 @@ describe('the scheme of a redirect URI', () => {
     },
   );
 
-  it.each(['myapp:/cb', 'ms-settings:x', '.a:/cb', 'a.:/cb', 'shell:x', 'cb', ''])(
-    'is not accepted otherwise: %j (FA-11, T-214)',
-    (uri) => {
-      expect(hasAcceptedScheme(uri, ['shell'])).toBe(false);
-    },
-  );
+  it.each([
+    'myapp:/cb',
+    'ms-settings:x',
+    'x-apple.systempreferences:x',
+    'ms-settings.x:y',
+    'a.b:/cb',
+    '.a:/cb',
+    'a.:/cb',
+    'shell:x',
+    'cb',
+    '',
+  ])('is not accepted otherwise: %j (FA-11, T-214)', (uri) => {
+    expect(hasAcceptedScheme(uri, ['shell'])).toBe(false);
+  });
 });
 
 describe('a loopback host', () => {

@@ -1,6 +1,8 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { resultNotServed } from '../../mcp/json-rpc-errors.ts';
 import type { Answer, Backend, Caller } from '../../mcp/modern/backend.ts';
+import { type InputRequest, readInputRequests } from '../../mcp/reading/methods.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { ClientQuestions } from './client-questions.ts';
 import { legacyError, legacyResult } from './legacy-answers.ts';
@@ -22,15 +24,12 @@ export interface TranslatedCallParts {
 /** Most times a server may ask for input during one call. */
 const maxRounds = 32;
 
-/** How long a server that only asks for another try is left alone, in milliseconds (C4-02). */
+/** Pause before a request is sent again to a server that asks for nothing but another try, in milliseconds (C4-02). */
 const tryAgainMs = 500;
 
-/** What stands in `inputRequests`. */
-type Questions = Record<string, Pick<RequestMessage, 'method' | 'params'>>;
-
 /**
- * One request of an older revision at a server of 2026-07-28: what the server needs in the middle of it
- * (`input_required`) is asked of the client that sent it, and the request goes on with the answers.
+ * A request of an older revision at a server of 2026-07-28. If the server needs input (`input_required`), the client of the
+ * request is asked, and the request is sent again with its responses.
  * @see MCP 2026-07-28 "Multi Round-Trip Requests" (C4-05, C4-06)
  */
 export class TranslatedCall {
@@ -80,7 +79,7 @@ export class TranslatedCall {
     else if (result.resultType === 'input_required') this.#ask(result);
     else {
       const translated = legacyResult(result);
-      this.#finish(translated ? { result: translated } : { error: notTranslatable });
+      this.#finish(translated ? { result: translated } : { error: resultNotServed });
     }
   }
 
@@ -90,7 +89,12 @@ export class TranslatedCall {
       return;
     }
     const state = requestState === undefined ? {} : { requestState };
-    const asked = Object.entries((inputRequests ?? {}) as Questions);
+    const questions = readInputRequests(inputRequests);
+    if (!questions) {
+      this.#finish({ error: resultNotServed });
+      return;
+    }
+    const asked = Object.entries(questions);
     if (asked.length === 0) {
       this.#timer = setTimeout(() => this.#send(state), tryAgainMs);
       return;
@@ -101,7 +105,7 @@ export class TranslatedCall {
   }
 
   /** @returns undefined where the client refused, which ends the call */
-  async #gather(asked: [string, Questions[string]][]): Promise<Record<string, unknown> | undefined> {
+  async #gather(asked: [string, InputRequest][]): Promise<Record<string, unknown> | undefined> {
     const { questions } = this.#parts;
     const { id } = this.#request;
     const answered = await Promise.all(
@@ -125,12 +129,6 @@ export class TranslatedCall {
     this.#parts.answer(answer);
   }
 }
-
-const notTranslatable: JsonRpcError = {
-  code: errorCodes.internalError,
-  message:
-    'The MCP server answered with something that only clients of protocol revision 2026-07-28 understand. Use one of those.',
-};
 
 const tooManyRounds: JsonRpcError = {
   code: errorCodes.internalError,

@@ -60,6 +60,12 @@ const maxTaskIdLength = 1024;
 const maxKnown = 10_000;
 const maxElicitations = 100;
 
+/** A request as the caller sent it, and the same request with the cursor of the backend. */
+interface Asked {
+  asked: RequestMessage;
+  opened: RequestMessage;
+}
+
 /** State of one connection to the backend. */
 interface LineState {
   /** URIs of the resources that its clients subscribed to. */
@@ -108,15 +114,17 @@ export function createOwnership(options: OwnershipOptions): Step {
 
   const sealCursor = (
     result: Record<string, unknown>,
-    method: string,
+    { asked, opened }: Asked,
     caller: AuthInfo | undefined,
   ): Record<string, unknown> => {
     const { nextCursor, ...page } = result;
     // An empty cursor carries nothing, and anything but text is none.
     if (typeof nextCursor !== 'string') return page;
     if (nextCursor === '') return result;
+    // Readers of lists stop at a cursor that they know, so a repeated cursor stays the same.
+    if (nextCursor === opened.params?.cursor) return { ...result, nextCursor: asked.params?.cursor };
     const text = JSON.stringify({ expiresAt: now() + cursorSeconds, cursor: nextCursor });
-    return { ...result, nextCursor: seal.seal(text, contextOf(method, caller)) };
+    return { ...result, nextCursor: seal.seal(text, contextOf(opened.method, caller)) };
   };
 
   /** Stores the owner of a task before its id leaves. */
@@ -146,10 +154,10 @@ export function createOwnership(options: OwnershipOptions): Step {
   };
 
   /** Gives the answer as its caller may have it: tasks bound or left out, the cursor sealed. */
-  const own = async (request: RequestMessage, answer: Answer, passing: Passing): Promise<Answer> => {
+  const own = async (request: Asked, answer: Answer, passing: Passing): Promise<Answer> => {
     const { result } = answer;
     if (!result) return answer;
-    const { method } = request;
+    const { method } = request.opened;
     const { caller } = passing;
     if (method === 'tasks/list') {
       const tasks = (Array.isArray(result.tasks) ? result.tasks : []).filter(hasTaskId);
@@ -160,16 +168,16 @@ export function createOwnership(options: OwnershipOptions): Step {
           )
         : new Set();
       const page = { ...result, tasks: tasks.filter(({ taskId }) => owned.has(taskId)) };
-      return { result: sealCursor(page, method, caller) };
+      return { result: sealCursor(page, request, caller) };
     }
     if (!method.startsWith('tasks/')) {
-      const made = taskMade(request, result);
+      const made = taskMade(request.opened, result);
       const error = made === 'unreadable' ? notBound : made && (await bind(made.taskId, made.ttlMs, passing));
       if (error) return { error };
     }
     return unpaged.has(method) || !('nextCursor' in result)
       ? answer
-      : { result: sealCursor(result, method, caller) };
+      : { result: sealCursor(result, request, caller) };
   };
 
   /** Notes what a connection is subscribed to. */
@@ -211,7 +219,7 @@ export function createOwnership(options: OwnershipOptions): Step {
       if (given.error)
         for (const id of openElicitations({ jsonrpc: '2.0', error: given.error }))
           note(stateOf(passing.behind).elicitations, id);
-      const answer = await own(opened, given, passing);
+      const answer = await own({ asked: request, opened }, given, passing);
       // The grant may have ended while the backend worked.
       if (taskIds.length > 0 && !(await ownsAll(taskIds, caller))) return { error: unknownTask };
       return answer;

@@ -60,12 +60,15 @@ function checkShape(body: Buffer): Refusal | undefined {
   if (isPlain(body)) return undefined;
   let depth = 0;
   let values = 1;
+  let strings = 0;
   const names = new Set<number>();
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === quote) {
       const end = endOfString(body, at + 1);
       if (end === -1) return undefined;
+      // A value has at most a name and a string: text with more strings is no JSON, and finding their ends takes long.
+      if (++strings > 2 * maxValues) return { reason: 'too_many_values' };
       if (body[afterBlanks(body, end + 1)] === colon) {
         names.add(hash(body, at + 1, end));
         if (names.size > maxNames) return { reason: 'too_many_members' };
@@ -81,7 +84,7 @@ function checkShape(body: Buffer): Refusal | undefined {
   return undefined;
 }
 
-/** Nobody outside can find texts that share a hash. */
+/** A random factor, so that an attacker cannot find texts with the same hash. */
 const hashFactor = randomInt(2 ** 31) * 2 + 1;
 
 function hash(body: Buffer, from: number, end: number): number {
@@ -100,10 +103,10 @@ function endOfString(body: Buffer, from: number): number {
   return -1;
 }
 
-/** Largest text that is read whole to say why it is refused, in bytes. */
+/** Largest refused text that is read a second time to find the reason, in bytes. */
 const maxReadAgain = 256 * 1024;
 
-/** Of a text that is larger, only its first and last bracket are looked at. */
+/** Whether a text may be JSON. Of a larger text, only the first and the last bracket are read. */
 function mayBeJson(body: Buffer): boolean {
   if (body.length <= maxReadAgain) return isWellFormedJson(body);
   let end = body.length - 1;
@@ -157,7 +160,7 @@ function isWellFormedJson(body: Buffer): boolean {
   }
 }
 
-/** The place behind what is no JSON: no byte is there. */
+/** A position without a byte, for text that is not JSON. */
 const unreadable = Number.POSITIVE_INFINITY;
 
 const colon = 0x3a;

@@ -8,7 +8,7 @@ export const maxBatchLength = 100;
 /** Longest method, name or URI, in characters; servers match them against patterns (T-147). */
 export const maxNameLength = 8192;
 
-/** A JSON-RPC message of which only the frame is known to be right. */
+/** A JSON-RPC message whose frame was checked, and nothing else of it. */
 export interface Message {
   jsonrpc: '2.0';
   /** Absent on notifications. */
@@ -18,7 +18,7 @@ export interface Message {
   params?: Record<string, unknown>;
 }
 
-/** A message that wants an answer. */
+/** A JSON-RPC request. */
 export interface RequestMessage extends Message {
   id: RequestId;
   method: string;
@@ -28,12 +28,12 @@ export interface RequestMessage extends Message {
 export interface Frames {
   isBatch: boolean;
   list: readonly Message[];
-  /** Those of the list that want an answer. */
+  /** The requests of the list. */
   requests: readonly RequestMessage[];
 }
 
 /**
- * Reads a value of JSON as one JSON-RPC message or a batch of them, without a look at what the messages are about.
+ * Reads a JSON value as one JSON-RPC message or a batch of them. Params are not read, apart from `_meta`.
  * @see JSON-RPC 2.0 sections 4 and 6; MCP 2025-03-26 "Batching" (B3-13, B3-14, C1-01, T-136)
  */
 export function readFrames(value: unknown): Frames | Refusal {
@@ -52,12 +52,18 @@ function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
   const { id, method, params } = value;
   const hasId = typeof id === 'string' || Number.isSafeInteger(id);
-  if (method === undefined) return hasId ? 'result' in value !== 'error' in value : 'error' in value;
+  if (method === undefined) return isResponse(value, hasId);
   if (typeof method !== 'string' || 'result' in value || 'error' in value) return false;
   return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));
 }
 
-/** What is wrong here, the SDK's servers drop without a word, so that nobody would ever be answered. */
+/** Whether a message has the form of a response. An error may come without an id (JSON-RPC 2.0 section 5). */
+function isResponse(value: Record<string, unknown>, hasId: boolean): boolean {
+  if ('result' in value) return hasId && !('error' in value) && isRecord(value.result);
+  return isRecord(value.error);
+}
+
+/** Servers of the SDK drop a request with malformed `_meta` without a response, so it is refused here. */
 function hasGoodMeta({ _meta }: Record<string, unknown>): boolean {
   if (_meta === undefined) return true;
   if (!isRecord(_meta)) return false;

@@ -4,8 +4,8 @@ import type { MirroredParameter } from '../checks/mirrored-headers.ts';
 const mirroredTypes = new Set(['string', 'integer', 'number', 'boolean']);
 
 /**
- * Reads which parameters of a tool are mirrored in headers. Declarations under anything but `properties` are none
- * (their value has no one place), and a tool with a wrong one has none at all: clients drop it.
+ * Reads which parameters of a tool are mirrored in headers. Only declarations under `properties` count. If one declaration
+ * is not valid, none counts: clients drop such a tool.
  * @param schema the tool's `inputSchema`
  * @see MCP 2026-07-28 transports "Custom Headers from Tool Parameters" (B5-08, B5-09)
  */
@@ -22,7 +22,11 @@ function* declarationsIn(schema: unknown, path: readonly string[]): Iterable<Mir
   if (typeof schema !== 'object' || schema === null) return;
   const { properties, type, 'x-mcp-header': name } = schema as Record<string, unknown>;
   if (name !== undefined && path.length > 0)
-    yield { path, headerName: String(name), type: typeof type === 'string' ? type : '' };
+    yield {
+      path,
+      headerName: typeof name === 'string' ? name : '',
+      type: typeof type === 'string' ? type : '',
+    };
   if (typeof properties !== 'object' || properties === null) return;
   for (const [key, member] of Object.entries(properties)) yield* declarationsIn(member, [...path, key]);
 }

@@ -1,4 +1,5 @@
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
+import { isRecord } from '../checks/record.ts';
 import type { McpLike } from '../server-source.ts';
 import type { Backend, Caller } from './backend.ts';
 import { internalCall } from './internal-call.ts';
@@ -16,12 +17,13 @@ export interface ToolList {
 }
 
 /**
- * Reads every page of a server's `tools/list` for ourselves.
+ * Reads every page of a server's `tools/list` on behalf of the gate. The list ends at a cursor that was named before.
  * @param begin see {@link Backend.begin}
  * @param caller whose view it is
  */
 export async function readToolList(begin: Backend['begin'], caller: Caller): Promise<ToolList> {
   const tools: Record<string, unknown>[] = [];
+  const cursors = new Set<unknown>();
   let by: McpLike | undefined;
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
@@ -32,9 +34,11 @@ export async function readToolList(begin: Backend['begin'], caller: Caller): Pro
     // A server without tools knows no such method: that is as good as an empty list.
     if (!Array.isArray(answer.result?.tools))
       return { tools, isWhole: answer.error?.code === errorCodes.methodNotFound, ...server };
-    tools.push(...answer.result.tools);
+    tools.push(...answer.result.tools.filter(isRecord));
     cursor = answer.result.nextCursor;
-    if (cursor === undefined) break;
+    // A server that names a cursor again has no more pages.
+    if (cursor === undefined || cursors.has(cursor)) break;
+    cursors.add(cursor);
   }
   return { tools, isWhole: true, ...(by ? { by } : {}) };
 }

@@ -1,6 +1,7 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
-import type { Message, RequestMessage } from '../checks/messages.ts';
+import { type Message, type RequestMessage, readFrames } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
+import { isRefusal } from '../refusal.ts';
 
 /** The two kinds of revisions: `legacy` up to 2025-11-25, `modern` from 2026-07-28. */
 export type Era = 'legacy' | 'modern';
@@ -66,8 +67,8 @@ export function isMethodOfMcp(method: string, era?: Era): boolean {
 }
 
 /**
- * Whether a method of MCP comes as what it is: a notification without an id, everything else with one. A request that
- * comes without an id would pass the steps that judge requests.
+ * Whether a message with a method of MCP is of the right kind: notifications have no id, requests have one. A request
+ * without an id would pass the steps that judge requests.
  */
 export function isOfItsKind({ id, method = '' }: Pick<Message, 'id' | 'method'>): boolean {
   const isKnown = known.client.has(method) || known.server.has(method);
@@ -114,8 +115,8 @@ export interface ServedMethods {
 }
 
 /**
- * Creates the table of what passes: what a revision defines, and what was opened by name. Everything else is refused,
- * as no guard could judge it (FA-02, T-201).
+ * Creates the table of served methods: those that a revision defines, and those that were opened by name. All others are
+ * refused, as no guard can judge them (FA-02, T-201).
  * @param open methods that the operator or the code of the server opened
  */
 export function createServedMethods(open: OpenMethods = {}): ServedMethods {
@@ -124,7 +125,7 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
   const isServed = (extension: string): boolean => {
     if (withoutMethods.has(extension)) return true;
     const method = methodOfExtension.get(extension);
-    // What an unknown extension needs, only whoever opened methods for it can know.
+    // Only an operator who opened methods can know what an unknown extension needs.
     return method === undefined ? opened.size > 0 : opened.has(method);
   };
   const isDeclared = (name: string): boolean => {
@@ -155,7 +156,7 @@ export function createServedMethods(open: OpenMethods = {}): ServedMethods {
 }
 
 /**
- * Leaves the wish for a task out of a request, as whoever serves no tasks is to ignore it.
+ * Removes `task` from a request: a receiver that serves no tasks must ignore it.
  * @see MCP 2025-11-25 tasks "Task Support and Handling"
  */
 export function withoutTask(message: Message): Message {
@@ -184,12 +185,25 @@ function pick(values: Record<string, unknown>, isKept: (name: string) => boolean
   return Object.fromEntries(Object.entries(values).filter(([name]) => isKept(name)));
 }
 
-/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
-function areKnownQuestions(questions: unknown): boolean {
-  if (questions === undefined) return true;
-  if (!isRecord(questions)) return false;
-  return Object.values(questions).every(
-    (question) =>
-      isRecord(question) && typeof question.method === 'string' && known.server.has(question.method),
+/** A request that a server of 2026-07-28 puts to its client in a result. */
+export type InputRequest = Pick<RequestMessage, 'method' | 'params'>;
+
+/**
+ * Reads the `inputRequests` of a result. Each must have the form of a request: it becomes one for clients of older revisions.
+ * @returns undefined if one has not
+ */
+export function readInputRequests(value: unknown): Readonly<Record<string, InputRequest>> | undefined {
+  if (value === undefined) return {};
+  if (!isRecord(value)) return undefined;
+  const areRequests = Object.values(value).every(
+    (asked) =>
+      isRecord(asked) && !isRefusal(readFrames({ ...asked, jsonrpc: '2.0', id: 0 })) && 'method' in asked,
   );
+  return areRequests ? (value as Record<string, InputRequest>) : undefined;
+}
+
+/** Whether a server of 2026-07-28 asks its client for nothing but what the revision has (C4-01). */
+function areKnownQuestions(value: unknown): boolean {
+  const questions = readInputRequests(value);
+  return questions !== undefined && Object.values(questions).every(({ method }) => known.server.has(method));
 }

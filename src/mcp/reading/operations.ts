@@ -83,11 +83,15 @@ function folded(name: string): string {
   return name.toUpperCase().toLowerCase();
 }
 
-/** Whether a member is there in another case: Go's encoding/json, for one, takes the last of both (FA-01). */
+/**
+ * Whether a server may take another member for one that a guard reads: a member in another case, of which Go's
+ * encoding/json takes the last, or `__proto__`, whose members a copy of the object inherits (FA-01).
+ */
 function hasTwin(value: object, of: keyof typeof membersOf): boolean {
-  for (const name of Object.keys(value))
-    if (!membersOf[of].has(name) && name.length <= maxMemberLength && foldedMembers[of].has(folded(name)))
-      return true;
+  for (const name of Object.keys(value)) {
+    if (membersOf[of].has(name) || name.length > maxMemberLength) continue;
+    if (name === '__proto__' || foldedMembers[of].has(folded(name))) return true;
+  }
   return false;
 }
 
@@ -112,10 +116,12 @@ const subscription: Read = ({ uri }) => (isText(uri) ? [operationOn('resource', 
 
 const initialize: Read = ({ capabilities }) => (isRecordOrAbsent(capabilities) ? nothing : undefined);
 
+/** A reference names a prompt or a resource. One that names both is refused: a server may look at the other (FA-01). */
 const completion: Read = ({ ref }) => {
   if (!isRecord(ref) || hasTwin(ref, 'ref')) return undefined;
-  if (ref.type === 'ref/prompt' && isText(ref.name)) return [operationOn('prompt', ref.name)];
-  if (ref.type === 'ref/resource' && isText(ref.uri)) return [operationOn('resource', ref.uri)];
+  const { type, name, uri } = ref;
+  if (type === 'ref/prompt' && isText(name) && uri === undefined) return [operationOn('prompt', name)];
+  if (type === 'ref/resource' && isText(uri) && name === undefined) return [operationOn('resource', uri)];
   return undefined;
 };
 

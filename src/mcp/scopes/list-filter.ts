@@ -1,6 +1,7 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
 import { missingScopes } from '../../oauth/scope.ts';
 import { toSdkAuthInfo } from '../caller.ts';
+import { isRecord } from '../checks/record.ts';
 import { type Operation, operationOn } from '../reading/operations.ts';
 import type { McpLike } from '../server-source.ts';
 import type { NeededScopes } from './rule-table.ts';
@@ -26,9 +27,10 @@ const lists = new Map<string, { member: string; kind: 'tool' | 'prompt' | 'resou
 ]);
 
 /**
- * Creates the filter that leaves in lists what the caller's scopes suffice for. A cursor stays, so a page may be short;
- * and what was filtered for one caller is no longer for public caches. A server's rule that takes time to decide hides
- * nothing, as the call itself is refused; one that throws hides its entry, and so does a URI that cannot be read within the bounds.
+ * Creates the filter that removes from lists the entries that the caller lacks the scopes for. The cursor of a page stays, so
+ * a page may be short. A filtered list is not for public caches. An asynchronous rule of the server hides nothing, as the
+ * call itself is refused. Entries are hidden if their rule throws, if they have no name, and if their URI cannot be read
+ * within the bounds.
  * @param judge begins a list
  */
 export function createListFilter(judge: () => NeededScopes): FilterResult {
@@ -56,9 +58,10 @@ export function createListFilter(judge: () => NeededScopes): FilterResult {
     const entries = list && result[list.member];
     if (!list || !Array.isArray(entries)) return result;
     const needed = judge();
-    const shown = entries.filter((entry: Record<string, unknown>) =>
-      isGranted(needed, operationOn(list.kind, String(entry[list.name])), authInfo, server),
-    );
+    const shown = entries.filter((entry: unknown) => {
+      const name = isRecord(entry) ? entry[list.name] : undefined;
+      return typeof name === 'string' && isGranted(needed, operationOn(list.kind, name), authInfo, server);
+    });
     const cacheScope = result.cacheScope === 'public' ? { cacheScope: 'private' } : {};
     return { ...result, [list.member]: shown, ...cacheScope };
   };

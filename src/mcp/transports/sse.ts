@@ -77,7 +77,9 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
       const { authInfo, query, reply } = exchange;
       const session = sessions.get(new URLSearchParams(query).get('sessionId') ?? '');
       if (session?.principal !== principalKey(authInfo)) return { reason: 'session_unknown' };
-      const lacked = await gate.check(posted.messages, authInfo, session.server);
+      const judged = gate.check(posted.messages, authInfo, session.server);
+      // No await without need: a server that begins meanwhile would get messages that its own rules did not judge.
+      const lacked = judged instanceof Promise ? await judged : judged;
       if (lacked) return lacked;
       if (session.isEnded) return { reason: 'session_unknown' };
       const refusal = session.begin(posted, authInfo);

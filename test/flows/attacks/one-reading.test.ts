@@ -86,6 +86,9 @@ describe.each(doorNames)('through the door %s', (name) => {
     ['completion/complete', { ref: { type: 'ref/prompt', name: ['secret'] }, argument }],
     ['completion/complete', { ref: { type: 'ref/resource', uri: ['note://secret/a'] }, argument }],
     ['completion/complete', { ref: { type: 'ref/resource', name: 'note', uri: null }, argument }],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://a', name: 'secret' }, argument }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'see', uri: 'note://secret/a' }, argument }],
+    ['tools/call', JSON.parse('{"name":"see","__proto__":{"uri":"note://secret/a"}}')],
     ['tools/list', { cursor: ['c'] }],
   ])(
     '%s %j is refused with -32602, and nothing reaches the server (FA-01, T-200)',

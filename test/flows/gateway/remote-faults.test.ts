@@ -31,6 +31,8 @@ const reasons: Record<keyof typeof faults, string | undefined> = {
   'ends chunks with LF': 'backend_not_http',
   'ends chunks of a stream with LF': 'backend_not_http',
   'answers another id': 'backend_answer_unreadable',
+  'answers 0': 'backend_answer_unreadable',
+  'answers null as error': 'backend_answer_unreadable',
   'answers nothing': 'backend_answer_unreadable',
   'answers too much': 'backend_answer_too_large',
   'sends too long an event': 'backend_answer_too_large',

@@ -51,8 +51,20 @@ async function start() {
   };
   const server = new TranslatingServer(backend, authInfoWith());
   onTestFinished(() => inner.close());
-  return { server, memory, listening };
+  return { server, backend, memory, listening };
 }
+
+const malformedQuestions: unknown[] = [
+  null,
+  'ab',
+  [{ method: 'roots/list' }],
+  { a: null },
+  { a: 'roots/list' },
+  { a: { method: null } },
+  { a: { method: { toString: 'roots/list' } } },
+  { a: { method: 'elicitation/create', params: null } },
+  { a: { method: 'roots/list', params: [] } },
+];
 
 async function connectV1(server: TranslatingServer, capabilities: object): Promise<ClientV1> {
   const [ours, theirs] = InMemoryV1.createLinkedPair();
@@ -73,6 +85,25 @@ describe('a server of 2026-07-28 alone, for a client of an older revision', () =
     expect(client.getServerCapabilities()).toMatchObject({ tools: { listChanged: true }, logging: {} });
     await client.ping();
   });
+
+  it.each(malformedQuestions)(
+    'gets an error at once if it asks in a form that cannot be read, and asks its client nothing: %j (FA-13, T-202)',
+    async (inputRequests) => {
+      const { server, backend } = await start();
+      const client = await connectV1(server, {});
+      const { begin } = backend;
+      backend.begin = (call) => {
+        if (call.request.method !== 'tools/call') return begin(call);
+        const result = { resultType: 'input_required', inputRequests, requestState: 's' };
+        queueMicrotask(() => call.answer({ status: 200, result }));
+        return () => undefined;
+      };
+      await expect(client.callTool({ name: 'any' })).rejects.toMatchObject({
+        code: -32603,
+        data: { reason: 'result_not_served' },
+      });
+    },
+  );
 
   it('gives results and errors the form they had before (C1-04, C3-04, C3-06)', async () => {
     const { server } = await start();

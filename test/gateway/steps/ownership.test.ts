@@ -137,6 +137,12 @@ describe('a cursor', () => {
     expect(server.heard).toHaveLength(asked);
   });
 
+  it('A cursor that a backend repeats stays the same for its caller, so that readers of lists stop there (FA-03, T-203)', async () => {
+    const ann = await stepped([ownership()], paged).talk();
+    const cursor = (await ann.ask('tools/list')).result?.nextCursor;
+    expect((await ann.ask('tools/list', { cursor })).result?.nextCursor).toBe(cursor);
+  });
+
   it('A cursor of a grant that has ended is unknown, and so is one of the day before (T-203)', async () => {
     let now = 1000;
     const { talk } = stepped([ownership({ now: () => now })], paged);

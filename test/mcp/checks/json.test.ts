@@ -88,6 +88,14 @@ describe('a body', () => {
     expect(parseJson(list(maxValues - 1))).toHaveProperty('value');
   });
 
+  it('stops at more strings than so many values can have, before it looks for the ends of all (FA-04, T-204)', () => {
+    expect(parseJson(bytes(`[${'""'.repeat(4 * maxValues)}]`))).toEqual({ reason: 'too_many_values' });
+    const members = Array(maxValues - 1)
+      .fill('"a":"b"')
+      .join();
+    expect(parseJson(bytes(`{${members}}`))).toEqual({ value: { a: 'b' } });
+  });
+
   it('with too many different names is refused before any is built (T-204)', () => {
     const rows = (names: number, count: number): Uint8Array =>
       bytes(`[${Array.from({ length: count }, (_, at) => `{"a name: ${at % names}" :\n"a: b"}`).join(',')}]`);

@@ -48,6 +48,12 @@ describe('a message', () => {
       { ...request, params: { _meta: { 'io.modelcontextprotocol/related-task': 1 } } },
     ],
     ['with both result and error', { ...response, error: {} }],
+    ['with null as result', { ...response, result: null }],
+    ['with 0 as result', { ...response, result: 0 }],
+    ['with text as result', { ...response, result: 'ok' }],
+    ['with a list as result', { ...response, result: [] }],
+    ['with null as error', { jsonrpc: '2.0', id: 1, error: null }],
+    ['with text as error', { jsonrpc: '2.0', id: 1, error: 'no' }],
   ])('is refused: %s (C1-01, T-142)', (_what, value) => {
     expect(verdict(value)).toBe('not_a_message');
   });

@@ -27,6 +27,8 @@ describe('the parameters a schema mirrors in headers', () => {
     ],
     ['one on an array', object({ a: { type: 'array', 'x-mcp-header': 'A' } })],
     ['one without a type', object({ a: { 'x-mcp-header': 'A' } })],
+    ['a name in a list', object({ a: { type: 'string', 'x-mcp-header': ['A'] } })],
+    ['a name that is no text', object({ a: { type: 'string', 'x-mcp-header': { toString: 'A' } } })],
   ])('are none with %s (B5-09)', (_what, schema) => {
     expect(mirroredParameters(schema)).toEqual([]);
   });

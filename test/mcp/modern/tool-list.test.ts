@@ -29,7 +29,14 @@ describe('a list of tools', () => {
   });
 
   it('ends after a hundred pages, whatever the server says', async () => {
-    expect((await read(page('a', 'again'))).cursors).toHaveLength(100);
+    const pages = Array.from({ length: 200 }, (_, at) => page('a', `page ${at}`));
+    expect((await read(...pages)).cursors).toHaveLength(100);
+  });
+
+  it('ends at a cursor that the server named before, and has no entries that are no tools (FA-04, T-204)', async () => {
+    expect((await read(page('a', 'again'))).cursors).toEqual([undefined, 'again']);
+    const odd: Answer = { status: 200, result: { tools: [null, 'b', { name: 'c' }] } };
+    expect(await read(odd)).toMatchObject({ names: ['c'], isWhole: true });
   });
 
   it('is whole and empty where a server has no tools, and not whole where a page failed', async () => {

@@ -88,6 +88,10 @@ describe('the reading of a message', () => {
     ['resources/read', { uri: 'a://b', URI: 'a://c' }],
     ['completion/complete', { ref: { type: 'ref/prompt', name: 'sum', NAME: 'secret' } }],
     ['subscriptions/listen', { notifications: { resourceſubscriptions: ['a://b'] } }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'sum', uri: 'note://secret' } }],
+    ['completion/complete', { ref: { type: 'ref/resource', uri: 'note://open', name: 'secret' } }],
+    ['tools/list', JSON.parse('{"__proto__":{"cursor":"c"}}')],
+    ['tools/call', JSON.parse('{"name":"add","__proto__":{"uri":"note://secret"}}')],
   ])('refuses %s %j: a member that a guard reads has not its type (FA-01, T-200)', (method, params) => {
     expect(used(method, params)).toBe('params_not_valid');
   });

@@ -45,6 +45,18 @@ describe('lists', () => {
     expect(granted(method, result, authInfoWith())).toEqual(shown);
   });
 
+  it.each<[string, string, unknown]>([
+    ['tools/list', 'tools', null],
+    ['tools/list', 'tools', 'add'],
+    ['tools/list', 'tools', {}],
+    ['tools/list', 'tools', { name: ['find'] }],
+    ['tools/list', 'tools', { name: { toString: 'find', valueOf: 'find' } }],
+    ['resources/list', 'resources', { uri: { toString: 1 } }],
+    ['resources/templates/list', 'resourceTemplates', { uriTemplate: ['x://'] }],
+  ])('of %s hide an entry whose name cannot be read, %s %j (FA-01, T-200)', (method, member, entry) => {
+    expect(granted(method, { [member]: [entry] }, authInfoWith('read', 'write'))).toEqual({ [member]: [] });
+  });
+
   it('keep their cursor and all else, but are for public caches no longer', () => {
     const result = {
       tools: named('add'),

@@ -1,4 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
+import { createCallLimit } from '../../../src/mcp/call-limit.ts';
+import type { Message } from '../../../src/mcp/checks/messages.ts';
+import type { McpLike } from '../../../src/mcp/mcp-like.ts';
+import { readMessages } from '../../../src/mcp/reading/messages.ts';
+import { isRefusal } from '../../../src/mcp/refusal.ts';
+import { createSseTransport } from '../../../src/mcp/transports/sse.ts';
+import type { Posted } from '../../../src/mcp/transports/transport.ts';
+import type { AuthInfo } from '../../../src/oauth/auth-info.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { type SseEndpointOptions, startSseEndpoint } from '../support/sse-endpoint.ts';
 import { createPatientServer } from '../support/sse-server.ts';
 import { openStream } from '../support/sse-stream.ts';
@@ -146,4 +155,64 @@ describe('a message posted to a stream of HTTP+SSE', () => {
       }
     },
   );
+});
+
+describe('a message that is posted while the server begins', () => {
+  it('reaches no server whose own rules were not asked, however close the two come (FA-01, T-102)', async () => {
+    const server: McpLike = { connect: async () => undefined, close: async () => undefined };
+    const authInfo = { subject: 'ann', clientId: 'client-1', expiresAt: 4_000_000_000 } as AuthInfo;
+    const posted = (message: object): Posted => {
+      const messages = readMessages(message);
+      if (isRefusal(messages)) throw new Error(messages.reason);
+      return { value: message, messages };
+    };
+    const initialize = {
+      ...{ jsonrpc: '2.0', id: 0, method: 'initialize' },
+      params: { protocolVersion: '2024-11-05', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+    };
+    for (let ticks = 0; ticks < 12; ticks++) {
+      const judgedBy: unknown[] = [];
+      const said: Message[] = [];
+      let query = '';
+      const begun = Promise.withResolvers<void>();
+      const conversation = {
+        server,
+        say: (message: Message) => void said.push(message),
+        end: async () => {},
+      };
+      const result = {
+        protocolVersion: '2024-11-05',
+        capabilities: {},
+        serverInfo: initialize.params.clientInfo,
+      };
+      const transport = createSseTransport({
+        conversations: {
+          open: () => begun.promise.then(() => ({ conversation, result })),
+          close: async () => {},
+        },
+        gate: { check: (_messages, _caller, by) => void judgedBy.push(by) },
+        accessWatch: { watch: () => () => undefined } as never,
+        streams: { begin: () => undefined, end: () => undefined },
+        calls: createCallLimit(10),
+        postUrl: new URL('https://a.example/messages'),
+        logger: createLogger('silent', () => undefined),
+      });
+      const stream = {
+        send(data: string) {
+          if (data.includes('?')) query = data.slice(data.indexOf('?') + 1);
+        },
+        end() {},
+        onClose() {},
+      };
+      const reply = { stream: () => stream, empty: () => undefined } as never;
+      const exchange = () => ({ authInfo, query, reply }) as never;
+      await transport.open(exchange());
+      await transport.post(exchange(), posted(initialize));
+      begun.resolve();
+      for (let tick = 0; tick < ticks; tick++) await Promise.resolve();
+      await transport.post(exchange(), posted(call(1, 'echo')));
+      expect(said.length === 0 || judgedBy.at(-1) === server, `after ${ticks} ticks`).toBe(true);
+      await transport.close();
+    }
+  });
 });

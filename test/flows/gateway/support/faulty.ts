@@ -64,6 +64,10 @@ export const faults: Readonly<Record<string, Fault>> = {
     ),
   'answers another id': (response) =>
     response.writeHead(200, json).end('{"jsonrpc":"2.0","id":"other","result":{"content":[]}}'),
+  'answers 0': (response, id) =>
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, result: 0 })),
+  'answers null as error': (response, id) =>
+    response.writeHead(200, json).end(JSON.stringify({ jsonrpc: '2.0', id, error: null })),
   'answers nothing': (response) => response.writeHead(202).end(),
   'answers too much': (response) => {
     response.writeHead(200, json);
