@@ -17,7 +17,7 @@ const perReading = 100;
  * Most characters that the readings of all URIs have together, of a message and of a list. A plain URI counts an eighth of its
  * length.
  */
-const maxCharactersOf = { message: 250_000, list: 1_000_000 };
+const maxCharactersOf = { message: 250_000, list: 500_000 };
 
 /** How servers may read one URI. */
 export interface UriReading {
@@ -61,7 +61,7 @@ interface Read {
  * within segments. Each part says by its first character what it is, so that nothing is tried twice.
  */
 const plain =
-  /^[a-z][a-z0-9+-]*:\/{0,3}(?:[\w~*{}+-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~!$&'()*+,={}-]+)*|(?<=^file:\/\/\/)[A-Za-z]:)(?:\/[\w~:@!$&'()*+,={}-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~:@!$&'()*+,={}-]+)*)*\/?(?:[?#][\w~:!$&'()*+,={}?.-]*)?$/;
+  /^[a-z][a-z0-9+-]+:\/{0,3}(?:[\w~*{}+-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~!$&'()*+,={}-]+)*|(?<=^file:\/\/\/)[A-Za-z]:)(?:\/[\w~:@!$&'()*+,={}-]+(?:(?:[. ]|%(?:2[01467-9B-Db-d]|3D|5[BDF]|7[BDE]))+[\w~:@!$&'()*+,={}-]+)*)*\/?(?:[?#][\w~:!$&'()*+,={}?.-]*)?$/;
 
 /** A file at a host, which some servers leave out. */
 const fileOfHost = /^(?:[a-z][a-z0-9-]*\+)?file:\/\/[^/]/;
@@ -202,7 +202,7 @@ function partsOf(uri: string): Parts {
 
 /** @returns false if there is more to read than may be read */
 function addFolds(text: string, folds: Folds, most: number): boolean {
-  for (const [at, parts] of withoutUser(partsOf(text)).entries()) {
+  for (const [at, parts] of carelessly(partsOf(text)).entries()) {
     const isLess = at > 0;
     for (const [segments, rest] of waysOf(parts, folds)) {
       folds.characters += text.length + perReading;
@@ -213,10 +213,23 @@ function addFolds(text: string, folds: Folds, most: number): boolean {
   return true;
 }
 
+/** A URI as it stands first, then as servers read it that take a URI apart by themselves. */
+function carelessly(parts: Parts): Parts[] {
+  const { path, rest } = parts;
+  const texts = rest.includes('@') ? [path, path + rest] : [path];
+  return [parts, ...texts.flatMap((text) => withoutUser(parts.scheme, text)), ...fileAt(parts)];
+}
+
 /** `note://pub\@secret` is a path to some, and to others a user `pub\` at the host `secret`. */
-function withoutUser(parts: Parts): Parts[] {
-  const [, slashes = '', user = '', behind = ''] = /^(\/+)([^/]*@)(.*)$/s.exec(parts.path) ?? [];
-  return /[\\;]/.test(user) ? [parts, { ...parts, path: slashes + behind }] : [parts];
+function withoutUser(scheme: string, text: string): Parts[] {
+  const [, slashes = '', user = '', behind = ''] = /^(\/+)([^/]*@)(.*)$/s.exec(text) ?? [];
+  return /[\\;?#]/.test(user) ? [{ ...partsOf(slashes + behind), scheme }] : [];
+}
+
+/** Some servers take a path for the URI of a file: `/srv/a`, `C:\srv`. */
+function fileAt({ scheme, path, rest }: Parts): Parts[] {
+  if (scheme === '' && /^[/\\]/.test(path)) return [{ scheme: 'file:', path: `//${path}`, rest }];
+  return /^[a-z]:$/.test(scheme) ? [{ scheme: 'file:', path: `///${scheme}/${path}`, rest }] : [];
 }
 
 /** The ways in which servers follow dot segments; most URIs have none. */

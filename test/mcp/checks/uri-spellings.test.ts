@@ -84,6 +84,12 @@ describe('a URI', () => {
     ['ui://files+user@secret/a', 'ui:files+secret/a/'],
     ['ui://files+user@secret/a', 'ui:secret/a/'],
     ['no URI %ff', 'no uri %ff/'],
+    ['note://x?@secret/b', 'note:secret/b/'],
+    ['note://x#@secret/b?c', 'note:secret/b/?c'],
+    ['/srv/locked/a', 'file:srv/locked/a/'],
+    ['c:/notes', 'file:c:/notes/'],
+    ['\\srv\\locked', 'file:srv/locked/'],
+    ['C:\\srv\\locked', 'file:c:/srv/locked/'],
   ])('%s may be read as %s', (uri, text) => expect(read(uri)?.folded).toContain(text));
 
   it.each([
@@ -92,7 +98,6 @@ describe('a URI', () => {
     'https://host:8443/a.b/c?d=1..2',
     'note://host/MyFiles/(a)..b.txt',
     'urn:isbn:123',
-    'C:/notes',
   ])('that is written plainly has one reading: %s', (uri) => expect(read(uri)?.folded).toHaveLength(1));
 
   it('with a blank is read without it as well (FA-09, T-212)', () => {
