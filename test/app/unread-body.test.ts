@@ -50,9 +50,8 @@ it('a request whose body was read in front is answered with who has to mend that
       { error: 'server_error', error_description: said },
     ]);
   }
-  expect(log.map((line) => JSON.parse(line))).toMatchObject([
-    { level: 'error', path: '/register', msg: said },
-  ]);
+  const errors = log.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error');
+  expect(errors).toMatchObject([{ level: 'error', path: '/register', msg: said }]);
 });
 
 it('requests whose body was put back, and those without a body, are served', async () => {

@@ -118,7 +118,8 @@ export class HeldWriter {
 
   /** What waits. A large text is held as a whole until the socket has all of it. */
   get #waitingBytes(): number {
-    return this.#texts.length > 0 ? this.#textBytes : this.response.writableLength;
+    // What the socket has of the first text is counted with that text.
+    return this.#textBytes + (this.#written > 0 ? 0 : this.response.writableLength);
   }
 
   #push(text: string): void {
@@ -126,7 +127,7 @@ export class HeldWriter {
     this.#texts.push(bytes);
     this.#textBytes += bytes.length;
     this.#count();
-    if (this.#texts.length === 1) this.#go();
+    if (this.#texts.length === 1 && !this.response.writableNeedDrain) this.#go();
   }
 
   /** Writes until the client is behind. */

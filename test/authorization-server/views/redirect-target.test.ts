@@ -20,8 +20,9 @@ describe('describeRedirectTarget', () => {
     expect(describeRedirectTarget('https://app.example.com:8443/cb').name).toBe('app.example.com:8443');
   });
 
-  it('shows a host that is not ASCII as punycode (T-060)', () => {
-    expect(describeRedirectTarget('https://clаude.ai/cb').name).toBe('xn--clude-5ve.ai');
+  it('shows a host that is not ASCII as punycode, and takes it in no other form (T-060)', () => {
+    expect(describeRedirectTarget('https://xn--clude-5ve.ai/cb').name).toBe('xn--clude-5ve.ai');
+    expect(() => describeRedirectTarget('https://clаude.ai/cb')).toThrow('illegal_character');
   });
 
   it('is not misled by a host name in path or query, nor by one that only begins like loopback', () => {

@@ -158,7 +158,11 @@ describe('a server with tools', () => {
   let gatehouse: RunningGatehouse;
   let ann: Principal;
   beforeAll(async () => {
-    gatehouse = await startGatehouse({ server, mcp: { maxCallsPerPrincipal: 20 } });
+    gatehouse = await startGatehouse({
+      server,
+      mcp: { maxCallsPerPrincipal: 20 },
+      limits: { heldBytes: { perAccount: 16 * megabyte } },
+    });
     ann = await enter(gatehouse);
   });
   afterAll(async () => {

@@ -68,3 +68,18 @@ test('the length of a message is that of its texts, wherever they stand, and a l
   const values = Array.from({ length: 1_000_000 }, () => 'x');
   expect(textLength(values)).toBeLessThanOrEqual(10_000);
 });
+
+test('many texts for a client that reads nothing are counted together, and end its connection at the budget (T-143, T-205)', async () => {
+  const { held, lost, client, writer } = await open(10_000_000);
+  const text = 'x'.repeat(100_000);
+  let written = 0;
+  for (; written < 300 && writer.isOpen; written++) {
+    writer.write(text);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // Up to ten megabytes are held here, and some in sockets.
+  expect(written).toBeLessThan(200);
+  expect(lost.map(({ loss }) => loss)).toEqual(['no_room']);
+  expect(held.bytes).toBe(0);
+  client.destroy();
+});
