@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { modernRequest } from '../../mcp/support/gate.ts';
 import { type RunningGatehouse, startGatehouse } from '../../support/gatehouse.ts';
 import { patience } from '../../support/patience.ts';
@@ -268,11 +268,16 @@ describe('a server with tools', () => {
         slow.pause();
       }
       const before = process.memoryUsage().rss;
+      const logged = gatehouse.log.length;
       for (let at = 0; at < 20; at++) {
         expect((await other.post(other.write('ping').body)).ms).toBeLessThan(patience(1000));
         await sleep(50);
       }
       expect(process.memoryUsage().rss - before).toBeLessThan(150 * megabyte);
+      await vi.waitFor(
+        () => expect(gatehouse.log.slice(logged).join('')).toContain('"loss":"no_room"'),
+        60_000,
+      );
       const closed = new Promise((resolve) => slow.once('close', resolve));
       slow.resume();
       await closed;
