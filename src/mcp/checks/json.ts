@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { randomInt } from 'node:crypto';
 import type { Refusal } from '../refusal.ts';
 
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
@@ -61,7 +60,7 @@ function checkShape(body: Buffer): Refusal | undefined {
   let depth = 0;
   let values = 1;
   let strings = 0;
-  const names = new Set<number>();
+  const names = new Set<string>();
   for (let at = 0; at < body.length; at++) {
     const byte = body[at];
     if (byte === quote) {
@@ -70,7 +69,7 @@ function checkShape(body: Buffer): Refusal | undefined {
       // A value has at most a name and a string: text with more strings is no JSON, and finding their ends takes long.
       if (++strings > 2 * maxValues) return { reason: 'too_many_values' };
       if (body[afterBlanks(body, end + 1)] === colon) {
-        names.add(hash(body, at + 1, end));
+        names.add(body.toString('latin1', at + 1, end));
         if (names.size > maxNames) return { reason: 'too_many_members' };
       }
       at = end;
@@ -82,15 +81,6 @@ function checkShape(body: Buffer): Refusal | undefined {
     if (values > maxValues) return { reason: 'too_many_values' };
   }
   return undefined;
-}
-
-/** A random factor, so that an attacker cannot find texts with the same hash. */
-const hashFactor = randomInt(2 ** 31) * 2 + 1;
-
-function hash(body: Buffer, from: number, end: number): number {
-  let sum = end - from;
-  for (let at = from; at < end; at++) sum = Math.imul(sum ^ (body[at] as number), hashFactor);
-  return sum;
 }
 
 /** Place of the quote that ends a string; -1 if none does. @param from place behind the opening quote */
