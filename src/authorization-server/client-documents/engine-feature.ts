@@ -6,8 +6,6 @@ import type { Metadata } from '../client-metadata.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { DocumentRefused } from './document-refused.ts';
 
-const outOfReach: ReadonlySet<string> = new Set(['unreachable', 'timeout']);
-
 /** A refused document as the engine throws it: `invalid_client` for good, `temporarily_unavailable` for now. */
 export class ClientDocumentError extends errors.OIDCProviderError {
   override name = 'ClientDocumentError';
@@ -24,7 +22,7 @@ export class ClientDocumentError extends errors.OIDCProviderError {
     );
     const host = URL.parse(clientId)?.host ?? '';
     const advice =
-      refusal.cause instanceof FetchRefused && outOfReach.has(refusal.cause.fault)
+      refusal.cause instanceof FetchRefused && refusal.cause.mayPass && !isOurLimit
         ? '; an operator whose server cannot reach it sets clients.metadataDocuments.enabled to false'
         : '';
     this.error_description = `the client metadata document at ${host} was not taken: ${refusal.message}${advice}`;

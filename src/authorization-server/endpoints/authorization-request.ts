@@ -99,7 +99,7 @@ function dropForeignScopes(
   return true;
 }
 
-/** What is done for each `prompt`. The consent page has the choice of account. @see OpenID Connect Core 1.0 section 3.1.2.1 */
+/** Maps each `prompt` to one of the engine. The consent page has the choice of account. @see OpenID Connect Core 1.0 section 3.1.2.1 */
 const promptsMeant: ReadonlyMap<string, string> = new Map([
   ['none', 'none'],
   ['login', 'login'],
@@ -130,10 +130,11 @@ function completePrompt(parameters: URLSearchParams): boolean {
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
-  const isCanonical = canonicalizeResources(parameters, resources);
-  const hasPrompts = !completePrompt(parameters);
+  const isRewritten = [canonicalizeResources(parameters, resources), completePrompt(parameters)].includes(
+    true,
+  );
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
-  const changed = dropForeignScopes(parameters, resource, resources) || isCanonical || !hasPrompts;
+  const changed = dropForeignScopes(parameters, resource, resources) || isRewritten;
   if (!asksForNoScope(parameters)) return changed;
   const asked = parameters.getAll('scope');
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
