@@ -6,7 +6,7 @@ import type { RecordAction } from './recorded.ts';
 const minHashDigits = 16;
 
 /**
- * What an operator does about the pinned definitions of MCP servers behind the gate.
+ * Creates an operator's actions on the pinned definitions of MCP servers behind the gate.
  * @param record takes note of each
  */
 export function administerDefinitionPins(store: DefinitionPinStore, now: () => number, record: RecordAction) {

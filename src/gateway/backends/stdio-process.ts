@@ -53,7 +53,7 @@ const nobody: ProcessListener = { line() {}, tooLong() {}, gone() {} };
 export class StdioProcess {
   /** Takes what comes; may be another from one owner to the next. */
   listener: ProcessListener = nobody;
-  /** Whose answers it writes, see `accountKeyPrefix`; empty if several accounts share it. */
+  /** The account whose answers it writes, see `accountKeyPrefix`; empty if several accounts share it. */
   account = '';
   readonly #options: StdioProcessOptions;
   readonly #held: HeldBytes;

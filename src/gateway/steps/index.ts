@@ -40,7 +40,7 @@ export interface Keeping {
   listSeconds?: number | undefined;
 }
 
-/** Where the definitions of a route are pinned, and who hears of changes. */
+/** Storage of a route's pins, and the listener to changes. */
 export type Memory = DefinitionPinsOptions;
 
 /** What steps are made of. */
@@ -53,7 +53,7 @@ export interface StepsOptions {
   isPersonal: boolean;
   policy: Policy;
   cache: Keeping;
-  /** Where its definitions are pinned; nowhere if it is left out. */
+  /** Pins its definitions; nothing is pinned without it. */
   pins?: Memory;
   /** Tells whose credentials for the backend changed: what was kept for them may be another's there. */
   credentials?: Pick<CredentialSource, 'onChange'> | undefined;

@@ -4,7 +4,7 @@ import type { BackendFailure } from '../backend-errors.ts';
 import { Pieces } from './pieces.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
-/** Where the bytes of answers are counted, and whose they are. */
+/** The budget in which the bytes of answers are counted, and the account they belong to. */
 export interface Holding {
   held: HeldBytes;
   /** See `accountKeyPrefix`. */

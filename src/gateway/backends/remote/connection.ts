@@ -63,7 +63,7 @@ export class Connection {
   /** Whether anything has come since the request was sent. */
   #hasHeard = false;
   #keptMs = 0;
-  /** Who has stopped the reading of the answer. */
+  /** Stops of the reading of the answer that have not ended. */
   readonly #stops = new Set<object>();
   #isOver = false;
 

@@ -63,7 +63,7 @@ export class EventReader {
     this.#taker = taker;
   }
 
-  /** What is kept of an event whose end has not come, in bytes. */
+  /** Length of the event whose end has not come, in bytes. */
   get heldBytes(): number {
     return this.#length;
   }

@@ -18,7 +18,7 @@ const leastRetryMs = 100;
 /** Why a stream is over. */
 export type StreamEnd = BrokenBody | 'backend_answer_too_large' | 'too_many_held_bytes';
 
-/** How much of an event is kept. */
+/** Limits for the events of a stream. */
 export interface EventLimits {
   /** Longest event, in bytes. */
   maxEventBytes: number;
