@@ -60,7 +60,7 @@ export class StdioProcess {
   readonly #child: ChildProcessWithoutNullStreams | undefined;
   /** Lines for the next write: those of one turn of the event loop go in one. */
   #unwritten = '';
-  /** Who has stopped the reading of its output. */
+  /** Stops of the reading of its output that have not ended. */
   readonly #stops = new Set<object>();
   #ending: Promise<void> | undefined;
   #isGone = false;

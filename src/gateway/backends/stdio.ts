@@ -70,7 +70,7 @@ const sharings: Readonly<Record<ProcessSharing, ServerSource['sharing']>> = {
   shared: 'everyone',
 };
 
-/** What a backend of programs is created with. */
+/** Parts of a backend of programs. */
 export interface StdioBackendParts {
   logger: Logger;
   /** Counts the bytes of answers, those of other backends among them; of this one alone by default. */
