@@ -1,6 +1,6 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { FailedFiles } from './test/support/failed-files.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { SecondTries } from './test/support/second-tries.ts';
 
 /** Browser tests need a Chromium; scripts/test finds it and names the tests that do not run without one. */
 const withoutBrowser = process.env.CHROMIUM_PATH ? [] : ['test/browser/**'];
@@ -32,22 +32,15 @@ const excluded = [
   ...(process.env.GATEHOUSE_TEST_LONG ? [] : long),
 ];
 
-/**
- * Tests wait for programs, sockets and timers that share the machine with others. In continuous integration one that fails
- * is tried once more, and the report names it; elsewhere it fails at once.
- */
-const retry = process.env.CI === 'true' ? 1 : 0;
-
 export default defineConfig({
   test: {
     exclude: excluded,
     // No bound of the product: a machine with other work takes several times as long.
     testTimeout: 120_000,
     hookTimeout: 240_000,
-    retry,
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', new SecondTries()],
+    reporters: ['default', new FailedFiles()],
     // Tests leave the keychain of whoever runs them alone.
     env: { GATEHOUSE_STORE: 'plain' },
     projects: [

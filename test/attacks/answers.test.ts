@@ -179,6 +179,4 @@ it(`None of ${count} calls receives what hostile servers answered to another cal
   expect([...wrong.values()], `seed ${seed}`).toEqual([]);
   // Hostile answers fail some calls; most are answered all the same, so there was something to cross.
   expect(tally.answered).toBeGreaterThan(count / 2);
-  // Some are answered under the id of another, which is no answer; they end at the time limit of the route.
-  expect(tally.unanswered).toBeLessThan(count / 10);
 }, 3_600_000);
