@@ -11,7 +11,7 @@ import { checkMethod } from './checks/method.ts';
 import type { Exchange } from './exchange.ts';
 import { modernRevision } from './modern/envelope.ts';
 import { readBody, takeWholeBody } from './read-body.ts';
-import { readMessages } from './reading/messages.ts';
+import { readMessages, withPlainContent } from './reading/messages.ts';
 import { isMethodOfMcp } from './reading/methods.ts';
 import { isRefusal, type Refusal } from './refusal.ts';
 import type { Posted, Serve } from './transports/transport.ts';
@@ -20,7 +20,14 @@ import type { Posted, Serve } from './transports/transport.ts';
 export interface Preflight {
   checkMethod: (exchange: Exchange) => Refusal | undefined;
   checkAccept: (exchange: Exchange) => Refusal | undefined;
-  maxBodyBytes: number;
+  body: BodyReading;
+}
+
+/** How bodies are read. */
+export interface BodyReading {
+  maxBytes: number;
+  /** Whether messages go on to servers elsewhere, which get numbers as they were written (FA-40). */
+  isRelayed: boolean;
 }
 
 /** Most bodies of one principal that are read at once, where they are large or do not say how long they are. */
@@ -34,11 +41,11 @@ const smallBodyBytes = 65_536;
  * the body is read, its size while it is read, its JSON before its messages.
  */
 export function withPreflight(preflight: Preflight, serve: Serve): Serve {
-  const { maxBodyBytes } = preflight;
+  const { maxBytes, isRelayed } = preflight.body;
 
   const checkHeaders = (exchange: Exchange): Refusal | undefined =>
     preflight.checkMethod(exchange) ??
-    checkContentLength(headerOf(exchange.headers, 'content-length'), maxBodyBytes) ??
+    checkContentLength(headerOf(exchange.headers, 'content-length'), maxBytes) ??
     (exchange.method === 'POST' ? checkContentType(headerOf(exchange.headers, 'content-type')) : undefined) ??
     checkContentEncoding(headerOf(exchange.headers, 'content-encoding')) ??
     preflight.checkAccept(exchange);
@@ -50,14 +57,14 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     authInfo: AuthInfo,
   ): Promise<Buffer | Refusal> => {
     const giveBack = await turns.take(principalKey(authInfo));
-    return readBody(body, length, maxBodyBytes).finally(giveBack);
+    return readBody(body, length, maxBytes).finally(giveBack);
   };
 
   const read = ({ body, headers, authInfo }: Exchange): Awaitable<Buffer | Refusal> => {
     const length = headerOf(headers, 'content-length');
     const isSmall = length !== undefined && Number(length) <= smallBodyBytes;
     if (!isSmall) return readInTurn(body, length, authInfo);
-    return takeWholeBody(body, length, maxBodyBytes) ?? readBody(body, length, maxBodyBytes);
+    return takeWholeBody(body, length, maxBytes) ?? readBody(body, length, maxBytes);
   };
 
   return (exchange) => {
@@ -65,23 +72,28 @@ export function withPreflight(preflight: Preflight, serve: Serve): Serve {
     if (refusal) return refusal;
     if (exchange.method !== 'POST') return serve(exchange);
     return goOn(read(exchange), (bytes) => {
-      const posted = readPosted(bytes, exchange.headers);
+      const posted = readPosted(bytes, exchange.headers, isRelayed);
       return isRefusal(posted) ? posted : serve(exchange, posted);
     });
   };
 }
 
 /** Reads a body as messages. */
-function readPosted(bytes: Buffer | Refusal, headers: Exchange['headers']): Posted | Refusal {
+function readPosted(
+  bytes: Buffer | Refusal,
+  headers: Exchange['headers'],
+  isRelayed: boolean,
+): Posted | Refusal {
   if (isRefusal(bytes)) return bytes;
   const json = parseJson(bytes);
   if (isRefusal(json)) return json;
-  const messages = readMessages(json.value);
-  if (isRefusal(messages)) return asItsEra(messages, json.value, headers);
+  const value = json.hasExactNumbers && !isRelayed ? withPlainContent(json.value) : json.value;
+  const messages = readMessages(value);
+  if (isRefusal(messages)) return asItsEra(messages, value, headers);
   const [first] = messages.requests;
   if (first?.method === 'initialize' && bytes.length > maxInitializeBytes)
     return { reason: 'initialize_too_large', id: first.id };
-  return { value: json.value, messages };
+  return { value, messages };
 }
 
 /** A revision that has not a method says so, whatever is wrong with its params (C3-06). */
@@ -105,12 +117,12 @@ export interface Eras {
  * Creates the way of a request through the MCP endpoint: every check in its order, then the era it belongs to.
  * What the request says decides its era; no header left out makes a check weaker (B5-16, T-133).
  */
-export function createDispatch({ legacy, modern }: Eras, maxBodyBytes: number): Serve {
+export function createDispatch({ legacy, modern }: Eras, body: BodyReading): Serve {
   const preflight: Preflight = {
     checkMethod: ({ method, headers }) =>
       checkMethod(method, textOf(headerOf(headers, 'mcp-protocol-version'))),
     checkAccept: ({ method, headers }) => checkAccept(method, headerOf(headers, 'accept')),
-    maxBodyBytes,
+    body,
   };
   return withPreflight(preflight, (exchange, posted) => {
     if (!posted || isLegacyPost(exchange.headers, posted)) return legacy(exchange, posted);

@@ -19,7 +19,7 @@ import { createScopeGate, type ScopeGate } from './scopes/scope-gate.ts';
 import type { ScopeRules } from './scopes/scope-rules.ts';
 import { createScopeTools, type ScopeTools } from './scopes/scope-tools.ts';
 import type { Seal } from './seal.ts';
-import type { ServerSource } from './server-source.ts';
+import { isElsewhere, type ServerSource } from './server-source.ts';
 import { type AccountSessions, createAccountSessions } from './sessions/account-sessions.ts';
 import { createSessionRegistry, type SessionLimits } from './sessions/session-registry.ts';
 import type { SessionsInUse } from './sessions/sessions-in-use.ts';
@@ -112,6 +112,7 @@ const defaultStreamAfterMs = 400;
 export function createTransports(options: McpTransportsOptions): McpTransports {
   const { source, urls, maxBodyBytes, principalLimits, access, seal, now, logger } = options;
   const url = urls.mcp;
+  const body = { maxBytes: maxBodyBytes, isRelayed: isElsewhere(source) };
   const { streamAfterMs = defaultStreamAfterMs } = options;
   const served = createServedMethods(options.methods);
   const gateAt = (resource: URL): ScopeGate =>
@@ -194,7 +195,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
     {
       checkMethod: ({ method }) => checkRestMethod(method),
       checkAccept: ({ headers }) => checkRestAccept(headerOf(headers, 'accept')),
-      maxBodyBytes,
+      body,
     },
     rest,
   );
@@ -231,11 +232,11 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
           legacy: untilStopped(legacy),
           modern: modern.serve,
         },
-        maxBodyBytes,
+        body,
       ),
     ),
-    sse: enter(withPreflight({ ...only('GET'), maxBodyBytes }, sse.open)),
-    messages: enter(withPreflight({ ...only('POST'), maxBodyBytes }, sse.post)),
+    sse: enter(withPreflight({ ...only('GET'), body }, sse.open)),
+    messages: enter(withPreflight({ ...only('POST'), body }, sse.post)),
     async rest(exchange) {
       const refusal = await enterRest(exchange);
       return refusal && closingConnection(refusal);
@@ -263,7 +264,7 @@ export function createTransports(options: McpTransportsOptions): McpTransports {
 }
 
 /** The checks of a path that serves one method. */
-function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'maxBodyBytes'> {
+function only(allowed: 'GET' | 'POST'): Omit<Preflight, 'body'> {
   return {
     checkMethod: ({ method }) =>
       method === allowed ? undefined : { reason: 'method_not_allowed', headers: { Allow: allowed } },

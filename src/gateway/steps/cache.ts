@@ -1,3 +1,4 @@
+import { plainJson } from '../../collections/exact-json.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { accountKeyPrefix, principalKey } from '../../oauth/auth-info.ts';
 import { type KeepingLimits, type KeptAnswer, KeptAnswers } from './kept-answers.ts';
@@ -54,7 +55,8 @@ export function createCache(limits: CacheLimits, nowMs: () => number): Cache {
     if (ttlMs === 0) return 0;
     if (era === 'legacy') return lists.has(method) ? (limits.listMs ?? 0) : 0;
     if (resultType !== undefined && resultType !== 'complete') return 0;
-    return typeof ttlMs === 'number' && ttlMs > 0 ? Math.min(ttlMs, longestMs) : 0;
+    const lifeMs = plainJson(ttlMs);
+    return typeof lifeMs === 'number' && lifeMs > 0 ? Math.min(lifeMs, longestMs) : 0;
   };
   const keep = (
     request: RequestMessage,

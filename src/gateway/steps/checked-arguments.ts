@@ -1,3 +1,4 @@
+import { plainJson } from '../../collections/exact-json.ts';
 import { missingInputOf } from '../../mcp/upstreams/missing-input.ts';
 import { accountKeyPrefix } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
@@ -44,7 +45,8 @@ export function createCheckedArguments({ name, definitions, checks, logger }: Ch
       const schema = definition?.inputSchema;
       if (typeof schema !== 'object' || schema === null) return next(request);
       const account = passing.caller ? accountKeyPrefix(passing.caller) : '';
-      const checked = await checks.check(account, schema, request.params?.arguments ?? {});
+      const given = plainJson(request.params?.arguments ?? {});
+      const checked = await checks.check(account, plainJson(schema), given);
       return answerFor(tool, checked, passing) ?? next(request);
     },
   };

@@ -1,3 +1,4 @@
+import { plainJson } from '../../collections/exact-json.ts';
 import { keepNewest } from '../../collections/keep-newest.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isRecord } from '../../mcp/checks/record.ts';
@@ -134,7 +135,8 @@ export function createOwnership(options: OwnershipOptions): Step {
     { caller, ask }: Passing,
   ): Promise<JsonRpcError | undefined> => {
     const cancel = (): void => void ask('tasks/cancel', { taskId });
-    const lifeMs = typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : undefined;
+    const said = plainJson(ttlMs);
+    const lifeMs = typeof said === 'number' && said >= 0 ? said : undefined;
     const ended = (): void => {
       known.delete(taskId);
       cancel();

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { type ExactJson, parseExact } from '../../collections/exact-json.ts';
 import type { Refusal } from '../refusal.ts';
 
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
@@ -11,33 +12,25 @@ export const maxValues = 50_000;
 export const maxNames = 10_000;
 
 /**
- * Reads a body as JSON, strictly: well-formed UTF-8 without a byte order mark, and strings that are well-formed
- * Unicode (T-138). Deep nesting and masses of members are refused by counting brackets and commas, before anything
- * recurses or is built (T-135). So are masses of different names (T-204). Text that is no JSON is refused as such, whatever
+ * Reads a body as JSON: well-formed UTF-8 (T-138), a byte order mark in front of it or not. Numbers are those that were
+ * written, see `parseExact`, and a lone surrogate stays one (FA-40, FA-42). Deep nesting and masses of members are
+ * refused by counting brackets and commas, before anything recurses or is built (T-135). So are masses of different names (T-204). Text that is no JSON is refused as such, whatever
  * its depth. A body too small for all this is read as it is.
- * @returns the value in a box, because every JSON value is a value
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
-export function parseJson(bytes: Uint8Array): { value: unknown } | Refusal {
-  const body = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+export function parseJson(bytes: Uint8Array): ExactJson | Refusal {
+  const given = Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const body = given[0] === 0xef && given[1] === 0xbb && given[2] === 0xbf ? given.subarray(3) : given;
   const shape = checkShape(body);
   if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
-    const text = body.toString('utf8');
-    const value: unknown = JSON.parse(text);
-    return mayHoldLoneSurrogate.test(text) && !isWellFormed(value) ? { reason: 'not_json' } : { value };
+    return parseExact(body.toString('utf8'));
   } catch {
     return { reason: 'not_json' };
   }
-}
-
-const mayHoldLoneSurrogate = /\\u[dD][89a-fA-F]/;
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, member]) => key.isWellFormed() && isWellFormed(member));
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];

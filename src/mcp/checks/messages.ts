@@ -1,4 +1,5 @@
 import { RELATED_TASK_META_KEY, type RequestId } from '@modelcontextprotocol/server';
+import { isId } from '../../collections/exact-json.ts';
 import type { Refusal } from '../refusal.ts';
 import { isRecord } from './record.ts';
 
@@ -51,7 +52,7 @@ export function readFrames(value: unknown): Frames | Refusal {
 function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
   const { id, method, params } = value;
-  const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+  const hasId = isId(id);
   if (method === undefined) return isResponse(value, hasId);
   if (typeof method !== 'string' || 'result' in value || 'error' in value) return false;
   return (hasId || !('id' in value)) && (params === undefined || (isRecord(params) && hasGoodMeta(params)));

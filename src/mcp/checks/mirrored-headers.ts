@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
+import { type ExactNumber, isExactNumber } from '../../collections/exact-json.ts';
 import { headerOf } from './header.ts';
 import type { RequestMessage } from './messages.ts';
 import { isRecord } from './record.ts';
@@ -67,7 +68,7 @@ export function checkMirroredParameters(
     const sent = headerOf(headers, header.toLowerCase());
     const value = valueAt(given, path);
     const mismatch =
-      (type === 'integer' || type === 'number') && typeof value === 'number'
+      (type === 'integer' || type === 'number') && (typeof value === 'number' || isExactNumber(value))
         ? checkNumberHeader(header, sent, value)
         : checkEncodedHeader(header, sent, value);
     if (mismatch) return mismatch;
@@ -103,13 +104,22 @@ const decimal = /^-?\d+(\.\d+)?$/;
 function checkNumberHeader(
   header: string,
   sent: string | string[] | undefined,
-  value: number,
+  value: number | ExactNumber,
 ): HeaderMismatch | undefined {
   if (sent === undefined) return { header, problem: 'it is missing, but the body has a value' };
   const decoded = decodeHeaderValue(String(sent));
   if (decoded === undefined || !decimal.test(decoded))
     return { header, problem: 'it is not a decimal number' };
-  return Number(decoded) === value ? undefined : { header, problem: 'the body says something else' };
+  return isSameNumber(decoded, value) ? undefined : { header, problem: 'the body says something else' };
+}
+
+/** Beyond 2^53 different numbers are the same to JavaScript, so their digits are compared. */
+function isSameNumber(decoded: string, value: number | ExactNumber): boolean {
+  const said = Number(JSON.stringify(value));
+  return (
+    decoded === JSON.stringify(value) ||
+    (Number(decoded) === said && Math.abs(said) <= Number.MAX_SAFE_INTEGER)
+  );
 }
 
 const sentinel = /^=\?base64\?(.*)\?=$/;

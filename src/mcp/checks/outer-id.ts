@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { isId, parseExact } from '../../collections/exact-json.ts';
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -8,7 +9,7 @@ const maxLookedAt = 4096;
 
 /** The id as the last member: where the last brace closes the outermost object, what stands right before it is one of its. */
 const lastMember =
-  /[,{]\s{0,20}"id"\s{0,20}:\s{0,20}(-?\d{1,16}|"(?:[^"\\]|\\.){0,1000}")\s{0,20}\}\s{0,20}$/;
+  /[,{]\s{0,20}"id"\s{0,20}:\s{0,20}(-?\d{1,64}|"(?:[^"\\]|\\.){0,1000}")\s{0,20}\}\s{0,20}$/;
 
 /**
  * Finds the id of a JSON-RPC message that is not read, because it is too large, or no JSON in some place: the member `id`
@@ -70,13 +71,13 @@ function endOfText(bytes: Buffer, begin: number): number {
 }
 
 function idIn(text: string): RequestId | undefined {
-  const id = parsed(text);
-  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : undefined;
+  const { id } = Object(parsed(`{"id":${text}}`)) as { id?: unknown };
+  return isId(id) ? id : undefined;
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text).value;
   } catch {
     return undefined;
   }

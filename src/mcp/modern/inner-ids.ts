@@ -1,10 +1,11 @@
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/server';
+import { isId } from '../../collections/exact-json.ts';
 import type { Message } from '../checks/messages.ts';
 
 /** The progress token a request has, where it is one at all: a string or a number (C6-03). */
 export function progressTokenOf({ params }: Message): RequestId | undefined {
   const token = (params?._meta as Record<string, unknown> | undefined)?.progressToken;
-  return typeof token === 'string' || typeof token === 'number' ? token : undefined;
+  return isId(token) ? token : undefined;
 }
 
 /**

@@ -15,6 +15,7 @@ import type { Answer, Backend, Call, Caller } from './backend.ts';
 import { type Change, changeOf, narrowed } from './changes.ts';
 import { modernRevision } from './envelope.ts';
 import { failedInside, refusalAnswer, serverGone } from './error-answer.ts';
+import { progressTokenOf, withIds } from './inner-ids.ts';
 import { discoverBy } from './internal-call.ts';
 import { accountOf } from './listeners.ts';
 
@@ -107,9 +108,11 @@ export function createServerEach(options: ServerEachOptions): Backend {
     let cancel = (): void => leaving.abort();
     const web = new Request(requestFor(request, caller, url), { signal: leaving.signal });
     const passage: Passage = { call };
+    // The SDK reads no id beyond 2^53.
+    const parsedBody = withIds(request, innerId);
     passages.set(web, passage);
     handler
-      .fetch(web, { authInfo: toSdkAuthInfo(caller.authInfo), parsedBody: request })
+      .fetch(web, { authInfo: toSdkAuthInfo(caller.authInfo), parsedBody })
       .then(async (response) => {
         if (leaving.signal.aborted) return;
         if (isOlder) cancel = older.begin(call);
@@ -183,10 +186,19 @@ function tap(server: McpServer | Server, passage: Passage, { tell, checkWritable
       if (error) return;
       const change = changeOf(message as Message);
       if (change) tell(change);
-      else if (options?.relatedRequestId === call.request.id) call.notify(message as Message);
+      else if (options?.relatedRequestId === innerId) call.notify(withOwnToken(message as Message, call));
     };
     return connect(transport);
   };
+}
+
+/** Id of each request at the server that is made for it alone. */
+const innerId = 1;
+
+/** Gives progress with the token that the client chose. */
+function withOwnToken(notification: Message, { request }: Call): Message {
+  if (notification.method !== 'notifications/progress') return notification;
+  return { ...notification, params: { ...notification.params, progressToken: progressTokenOf(request) } };
 }
 
 async function readAnswer(response: Response, { server: by, large }: Passage): Promise<Answer> {

@@ -1,4 +1,6 @@
+import { plainJson } from '../../collections/exact-json.ts';
 import { type Frames, type RequestMessage, readFrames } from '../checks/messages.ts';
+import { isRecord } from '../checks/record.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
 import { type Operation, readOperations } from './operations.ts';
 
@@ -27,6 +29,32 @@ export function messagesOf(request: RequestMessage): Messages {
   if (isRefusal(messages))
     throw new TypeError(`The request ${request.method} cannot be read: ${messages.reason}.`);
   return messages;
+}
+
+/**
+ * Gives messages with the numbers of JavaScript in their params and results, for servers of this process, which compute with
+ * them. What tells messages apart stays as it was written: ids, and progress tokens.
+ */
+export function withPlainContent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainContent);
+  if (!isRecord(value)) return value;
+  const { params, result, error, ...frame } = value;
+  return {
+    ...frame,
+    ...('params' in value && { params: withPlainParams(params) }),
+    ...('result' in value && { result: plainJson(result) }),
+    ...('error' in value && { error: plainJson(error) }),
+  };
+}
+
+function withPlainParams(params: unknown): unknown {
+  const plain = plainJson(params);
+  if (!isRecord(params) || !isRecord(plain)) return plain;
+  for (const name of ['requestId', 'progressToken']) if (name in params) plain[name] = params[name];
+  const { _meta: meta } = params;
+  if (isRecord(meta) && isRecord(plain._meta) && 'progressToken' in meta)
+    plain._meta.progressToken = meta.progressToken;
+  return plain;
 }
 
 function withOperations(frames: Frames): Messages | Refusal {

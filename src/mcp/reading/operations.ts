@@ -1,3 +1,4 @@
+import { isId } from '../../collections/exact-json.ts';
 import { type Message, maxNameLength, type RequestMessage } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
 import { isMethodOfMcp } from './methods.ts';
@@ -34,10 +35,10 @@ export function operationOn(kind: Kind, name: string): Operation {
   return { kind, name, request: { jsonrpc: '2.0', id: 0, method: methods[kind], params } };
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+/** Whether a value is a text that has one spelling in UTF-8: what a guard compares, a header and a digest must tell apart (FA-01). */
+const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 const isTextOrAbsent = (value: unknown): boolean => value === undefined || isText(value);
 const isRecordOrAbsent = (value: unknown): boolean => value === undefined || isRecord(value);
-const isId = (value: unknown): boolean => isText(value) || Number.isSafeInteger(value);
 
 /** Members that guards read: of a message, of its params, of a reference, and of what a client listens to. */
 const membersOf = {

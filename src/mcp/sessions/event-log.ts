@@ -1,3 +1,4 @@
+import { parseExact } from '../../collections/exact-json.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type {
   EventRetention,
@@ -111,7 +112,7 @@ export function createEventLog(
         );
       if (isTooLarge && answers === undefined) return false;
       const text = isTooLarge
-        ? JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers ?? 'null'), error: notKept })
+        ? JSON.stringify({ jsonrpc: '2.0', id: parseExact(answers ?? 'null').value, error: notKept })
         : event.data;
       const data = seal.seal(text, contextOf(event.stream, event.position));
       unwritten += data.length;

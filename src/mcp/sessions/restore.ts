@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { parseExact } from '../../collections/exact-json.ts';
 import type { StoredSession } from '../../storage/mcp-sessions.ts';
 import type {
   Conversation,
   Conversations,
+  InitializeParams,
   JsonRpcError,
   Listener,
   Sender,
@@ -34,7 +36,8 @@ export async function restoreConversation(
   listener: Listener,
   sender: Sender,
 ): Promise<Conversation> {
-  const opening = await conversations.open(JSON.parse(stored.initialize), sender, listener);
+  const { value: initialize } = parseExact(stored.initialize);
+  const opening = await conversations.open(initialize as InitializeParams, sender, listener);
   if ('error' in opening) throw new NotRestored(stored.key, opening.error);
   const { conversation } = opening;
   if (stored.isInitialized) conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, sender);

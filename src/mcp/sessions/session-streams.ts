@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parseExact } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { AccessWatch } from '../access-watch.ts';
 import type { Message } from '../checks/messages.ts';
@@ -184,7 +185,8 @@ export class SessionStreams {
     this.#log.close(waitingStream);
     for (const { data, position } of kept?.events ?? []) {
       // Nobody waits any more for the answer to a question from before a restart.
-      if (position > this.#firstWaitingPosition || !isRequest(data)) own.write(JSON.parse(data));
+      if (position > this.#firstWaitingPosition || !isRequest(data))
+        own.write(parseExact(data).value as Message);
     }
   }
 
@@ -193,7 +195,7 @@ export class SessionStreams {
     const unanswered = this.#answered.has(stream) ? [] : owed;
     if (unanswered.length > 0) this.#answered.add(stream);
     unanswered.forEach((answers, index) => {
-      const data = JSON.stringify({ jsonrpc: '2.0', id: JSON.parse(answers), error: interrupted });
+      const data = JSON.stringify({ jsonrpc: '2.0', id: parseExact(answers).value, error: interrupted });
       const position = last + index + 1;
       this.#log.append({ stream, position, data, answers });
       listener.send(data, formatEventId(stream, position));
@@ -203,6 +205,6 @@ export class SessionStreams {
 }
 
 function isRequest(data: string): boolean {
-  const { id, method } = JSON.parse(data) as Message;
+  const { id, method } = parseExact(data).value as Message;
   return id !== undefined && method !== undefined;
 }

@@ -1,4 +1,5 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { isId } from '../../collections/exact-json.ts';
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { SessionChange } from '../../storage/mcp-sessions.ts';
 import type { CallLimit } from '../call-limit.ts';
@@ -207,7 +208,7 @@ export class Session implements Listener {
   }
 
   #forget(id: unknown): void {
-    if (typeof id !== 'string' && typeof id !== 'number') return;
+    if (!isId(id)) return;
     const post = this.#running.get(id);
     if (!this.#running.delete(id)) return;
     this.#calls.end(this.principal);

@@ -5,7 +5,7 @@ import type { Message } from '../checks/messages.ts';
 import type { Conversations } from '../conversations/conversation.ts';
 import { createServedMethods, type ServedMethods } from '../reading/methods.ts';
 import { isRefusal, type Refusal, sendRefusal } from '../refusal.ts';
-import type { ServerSource } from '../server-source.ts';
+import { isElsewhere, type ServerSource } from '../server-source.ts';
 import { EraSwitch } from './era-switch.ts';
 import { LineReader } from './line-reader.ts';
 import { LineWriter } from './line-writer.ts';
@@ -86,7 +86,7 @@ export function createStdioEndpoint(options: StdioEndpointOptions): StdioEndpoin
   });
 
   const take = async (line: Uint8Array | Refusal): Promise<void> => {
-    const messages = isRefusal(line) ? line : readLine(line);
+    const messages = isRefusal(line) ? line : readLine(line, isElsewhere(source));
     if (messages === undefined) return;
     if (isRefusal(messages)) {
       sendRefusal(messages, { json: (_status, body) => writer.write(body) });

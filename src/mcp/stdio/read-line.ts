@@ -1,21 +1,25 @@
 import type { RequestId } from '@modelcontextprotocol/server';
+import { type ExactJson, isId } from '../../collections/exact-json.ts';
 import { parseJson } from '../checks/json.ts';
 import { type Frames, readFrames } from '../checks/messages.ts';
 import { outerId } from '../checks/outer-id.ts';
-import { type Messages, readMessages } from '../reading/messages.ts';
+import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
 
 /**
  * Reads one line of a client as a JSON-RPC message, or a batch of them.
+ * @param isRelayed whether the messages go on to servers elsewhere, which get numbers as they were written (FA-40)
  * @returns undefined for a blank line; a refusal names the id of the message where it can be made out
  * @see MCP transports "stdio"; JSON-RPC 2.0 sections 4 and 5 (B1-01, B1-03, T-150)
  */
-export function readLine(line: Uint8Array): Messages | Refusal | undefined {
-  return readLineWith(readMessages, line);
+export function readLine(line: Uint8Array, isRelayed: boolean): Messages | Refusal | undefined {
+  const read = ({ value, hasExactNumbers }: ExactJson) =>
+    readMessages(hasExactNumbers && !isRelayed ? withPlainContent(value) : value);
+  return readLineWith(read, line);
 }
 
 function readLineWith<Read>(
-  read: (value: unknown) => Read | Refusal,
+  read: (json: ExactJson) => Read | Refusal,
   line: Uint8Array,
 ): Read | Refusal | undefined {
   if (line.every(isBlank)) return undefined;
@@ -24,7 +28,7 @@ function readLineWith<Read>(
     const id = outerId(line);
     return id === undefined ? json : { ...json, id };
   }
-  const messages = read(json.value);
+  const messages = read(json);
   if (!isRefusal(messages)) return messages;
   const id = idOf(json.value);
   return id === undefined ? messages : { ...messages, id };
@@ -35,7 +39,7 @@ function readLineWith<Read>(
  * to anybody, whatever `id` it has: a line of a log, say.
  */
 export function readLineOfServer(line: Uint8Array): Frames | Refusal | undefined {
-  const read = readLineWith(readFrames, line);
+  const read = readLineWith(({ value }) => readFrames(value), line);
   if (!isRefusal(read) || Buffer.from(line.buffer, line.byteOffset, line.byteLength).includes('"jsonrpc"'))
     return read;
   const { id: _ofNoAnswer, ...refusal } = read;
@@ -50,5 +54,5 @@ function isBlank(byte: number): boolean {
 function idOf(value: unknown): RequestId | undefined {
   if (typeof value !== 'object' || value === null || !('id' in value)) return undefined;
   const { id } = value;
-  return typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id)) ? id : undefined;
+  return isId(id) ? id : undefined;
 }

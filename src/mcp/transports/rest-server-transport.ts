@@ -7,7 +7,7 @@ import { headerOf } from '../checks/header.ts';
 import { parseJson } from '../checks/json.ts';
 import type { Message } from '../checks/messages.ts';
 import { readBody } from '../read-body.ts';
-import { type Messages, readMessages } from '../reading/messages.ts';
+import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isRefusal } from '../refusal.ts';
 import { findUnwritable, notWritable } from '../unwritable.ts';
 import { errorAnswer, hasRepeatedId } from './collected-answers.ts';
@@ -205,7 +205,7 @@ export class RestServerTransport implements Transport {
       }
       const json = parseJson(bytes);
       if (isRefusal(json)) return this.#refuseUnread(response, json.reason);
-      value = json.value;
+      value = json.hasExactNumbers ? withPlainContent(json.value) : json.value;
     }
     const messages = readMessages(value);
     if (isRefusal(messages)) return this.#refuseUnread(response, messages.reason);

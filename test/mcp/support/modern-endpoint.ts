@@ -119,7 +119,11 @@ export async function startModern(
   const pulse = createPulse(10_000);
   const sendTogether = createCoalescer();
   const serve = withPreflight(
-    { checkMethod: () => undefined, checkAccept: () => undefined, maxBodyBytes: 1_000_000 },
+    {
+      checkMethod: () => undefined,
+      checkAccept: () => undefined,
+      body: { maxBytes: 1_000_000, isRelayed: false },
+    },
     async (exchange, posted) => (posted ? transport.serve(exchange, posted) : undefined),
   );
   server.on('request', async (req, res) => {

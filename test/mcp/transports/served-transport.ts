@@ -120,7 +120,12 @@ export async function serveTransport(
     logger,
   });
   const serve = withPreflight(
-    { checkMethod: () => undefined, checkAccept: () => undefined, maxBodyBytes: 1_000_000, ...preflight },
+    {
+      checkMethod: () => undefined,
+      checkAccept: () => undefined,
+      body: { maxBytes: 1_000_000, isRelayed: false },
+      ...preflight,
+    },
     transport,
   );
   const pulse = createPulse(10_000);

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { isExactNumber, isId, parseExact, plainJson } from '../../src/collections/exact-json.ts';
+
+const written = (text: string) => JSON.stringify(parseExact(text).value);
+
+describe('exact JSON', () => {
+  it.each([
+    '1234567890123456789',
+    '-9223372036854775808',
+    '9007199254740993',
+    '1e400',
+    '1E5',
+    '1.0',
+    '0.10',
+    '-0',
+    '-0.0',
+    '0.1234567890123456789',
+    '100000000000000000000000',
+    '1e-7',
+    '12345678901234567890123456789012345678901234567890123456789012345678901234567890',
+  ])('%s is written as it was read, wherever it stands (FA-40)', (number) => {
+    for (const text of [
+      `{"a":${number}}`,
+      `[${number},${number}]`,
+      `{"a":{"b":[0,${number}]},"id":${number}}`,
+    ])
+      expect(written(text)).toBe(text);
+    expect(written(`{ "a" :\n ${number} }`)).toBe(`{"a":${number}}`);
+  });
+
+  it.each(['{"a":1.5,"b":"1e400, :1.0","c":-1,"d":0.25,"e":123456789012345}', '[true,null,"-0"]', '[0.1]'])(
+    '%s holds no number that has to be remembered',
+    (text) => {
+      const read = parseExact(text);
+      expect(read).toEqual({ value: JSON.parse(text) });
+      expect(written(text)).toBe(text);
+    },
+  );
+
+  it('Equal numbers in members that tell messages apart are one, and no others', () => {
+    const [one, other] = ['{"id":12345678901234567890}', '{"requestId":12345678901234567890}'].map(
+      (text) => Object.values(parseExact(text).value as object)[0],
+    );
+    expect(isExactNumber(one)).toBe(true);
+    expect(one).toBe(other);
+    const [third] = Object.values(parseExact('{"id":12345678901234567891}').value as object);
+    expect(third).not.toBe(one);
+    const many = parseExact(`[${Array(3000).fill('{"id":12345678901234567890}').join(',')}]`).value;
+    expect(new Set((many as { id: unknown }[]).map(({ id }) => id)).size).toBe(2001);
+  });
+
+  it('An id is a text or an integer, however large; that of a message is a JavaScript number if it can be one', () => {
+    const idOf = (text: string) => (parseExact(text).value as { id: unknown }).id;
+    expect(
+      ['{"id":12345678901234567890}', '{"id":1e20}', '{"id":"a"}', '{"id":-3}'].map(idOf).map(isId),
+    ).toEqual(Array(4).fill(true));
+    expect(
+      ['{"id":1.5}', '{"id":1e400}', '{"id":null}', '{"id":1.50}', '{"id":{}}'].map(idOf).map(isId),
+    ).toEqual(Array(5).fill(false));
+    expect([idOf('{"jsonrpc":"2.0","id":7.0}'), isExactNumber(idOf('{"id":7.0}'))]).toEqual([7, true]);
+  });
+
+  it('A plain copy has the nearest numbers, and every member that was there', () => {
+    const { value } = parseExact('{"a":[9007199254740993,1.0,1e400],"__proto__":{"b":-0.0},"c":"x"}');
+    const plain = plainJson(value) as Record<string, unknown>;
+    expect(plain.a).toEqual([9007199254740992, 1, Number.POSITIVE_INFINITY]);
+    expect(Object.keys(plain)).toEqual(['a', '__proto__', 'c']);
+    expect(Object.getOwnPropertyDescriptor(plain, '__proto__')?.value).toEqual({ b: -0 });
+  });
+
+  it('An object that looks like a number of this kind is an object', () => {
+    const { value } = parseExact('{"a":{"rawJSON":"7"}}');
+    expect(isExactNumber((value as { a: unknown }).a)).toBe(false);
+  });
+});
