@@ -47,13 +47,10 @@ const maxIdLength = 64;
  */
 export function parseExact(text: string): ExactJson {
   if (!mayChange.test(text)) return { value: JSON.parse(text) };
-  let hasExactNumbers: true | undefined;
+  let hasExactNumbers = false;
   let ids = 0;
-  const value = JSON.parse(text, function (name, member, { source }) {
+  const value = JSON.parse(text, (name, member, { source }) => {
     if (typeof member !== 'number' || source === undefined || source === String(member)) return member;
-    // A server that writes ids as floats answers 7 with 7.0.
-    if (name === 'id' && Number.isSafeInteger(member) && Object.hasOwn(this as object, 'jsonrpc'))
-      return member;
     hasExactNumbers = true;
     const isId = identifying.has(name) && source.length <= maxIdLength && ++ids <= maxIdentifying;
     return isId ? sameNumber(source) : JSON.rawJSON(source);

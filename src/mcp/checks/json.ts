@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { type ExactJson, parseExact } from '../../collections/exact-json.ts';
+import { type ExactJson, isExactNumber, parseExact, plainJson } from '../../collections/exact-json.ts';
 import type { Refusal } from '../refusal.ts';
+import { isRecord } from './record.ts';
 
 /** Deepest nesting of arrays and objects; no MCP message comes near it, and no recursion overflows on it. */
 export const maxNesting = 100;
@@ -27,10 +28,19 @@ export function parseJson(bytes: Uint8Array): ExactJson | Refusal {
   if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
-    return parseExact(body.toString('utf8'));
+    const json = parseExact(body.toString('utf8'));
+    if (json.hasExactNumbers) for (const message of [json.value].flat()) plainId(message);
+    return json;
   } catch {
     return { reason: 'not_json' };
   }
+}
+
+/** A server that writes ids as floats answers 7 with 7.0. */
+function plainId(message: unknown): void {
+  if (!isRecord(message) || !isExactNumber(message.id)) return;
+  const id = plainJson<unknown>(message.id);
+  if (Number.isSafeInteger(id)) message.id = id;
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];

@@ -4,12 +4,14 @@ import {
   classifyInboundRequest,
   PROTOCOL_VERSION_META_KEY,
 } from '@modelcontextprotocol/server';
+import { isExactNumber } from '../../collections/exact-json.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { headerOf } from '../checks/header.ts';
 import type { Message } from '../checks/messages.ts';
 import { isRecord } from '../checks/record.ts';
 import type { Posted } from '../transports/transport.ts';
 import type { Answer } from './backend.ts';
+import { progressTokenOf, withIds } from './inner-ids.ts';
 
 /** The revision all of this serves. */
 export const modernRevision = '2026-07-28';
@@ -20,12 +22,12 @@ export const modernRevision = '2026-07-28';
  * @returns the answer where it is not
  * @see MCP 2026-07-28 "Request Metadata", transports "Protocol Version Header" (C3-01, B5-02, B5-05)
  */
-export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): Answer | undefined {
+export function checkEnvelope(headers: IncomingHttpHeaders, { value, messages }: Posted): Answer | undefined {
   const version = headerOf(headers, 'mcp-protocol-version');
   const method = headerOf(headers, 'mcp-method');
   const outcome = classifyInboundRequest({
     httpMethod: 'POST',
-    body: value,
+    body: messages.isBatch ? value : withReadableIds(value, messages.list),
     ...(version === undefined ? {} : { protocolVersionHeader: String(version) }),
     ...(method === undefined ? {} : { mcpMethodHeader: String(method) }),
   });
@@ -38,6 +40,13 @@ export function checkEnvelope(headers: IncomingHttpHeaders, { value }: Posted): 
   const message = `Unsupported protocol version: ${requested ?? 'none'}`;
   const data = { supported: [modernRevision], ...(requested === undefined ? {} : { requested }) };
   return { status: 400, error: { code: errorCodes.unsupportedProtocolVersion, message, data } };
+}
+
+/** Gives a message to the SDK, which reads no id and no progress token beyond 2^53. */
+function withReadableIds(value: unknown, [message]: readonly Message[]): unknown {
+  if (message?.id === undefined) return value;
+  const isReadable = !isExactNumber(message.id) && !isExactNumber(progressTokenOf(message));
+  return isReadable ? value : withIds(message, 0);
 }
 
 /**

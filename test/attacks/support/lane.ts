@@ -24,8 +24,8 @@ export interface Answer {
   body: string;
 }
 
-/** What is waited for an answer: hostile messages may ask for streams that never end. */
-const patienceMs = 2000;
+/** How long an answer is waited for, in milliseconds: hostile messages may ask for streams that never end. */
+const usualPatienceMs = 2000;
 
 /**
  * Opens a lane: begins a session or a stream if the door needs one.
@@ -34,7 +34,7 @@ const patienceMs = 2000;
 export async function openLane(
   target: Target,
   door: DoorName,
-  { hear }: { hear?: (text: string) => void } = {},
+  { hear, patienceMs = usualPatienceMs }: { hear?: (text: string) => void; patienceMs?: number } = {},
 ): Promise<Lane> {
   const agent = new Agent({ keepAlive: true });
   const token = door === 'rest' ? target.tokens.rest : door === 'sse' ? target.tokens.sse : target.tokens.mcp;

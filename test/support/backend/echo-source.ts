@@ -1,0 +1,33 @@
+/**
+ * Answers a message of JSON-RPC as an MCP server that gives back the source text of the argument `doc`, untouched: as a
+ * value, and as a text. It reads no number.
+ * @returns the source text of the answer; undefined for what wants none
+ */
+export function echoSource(text: string, era: 'legacy' | 'modern'): string | undefined {
+  const { method, params } = JSON.parse(text) as { method?: string; params?: { protocolVersion?: string } };
+  const id = /"id":("(?:[^"\\]|\\.)*"|[-+.\deE]+)/.exec(text)?.[1];
+  if (id === undefined || method === undefined) return undefined;
+  const answer = (member: string): string => `{"jsonrpc":"2.0","id":${id},${member}}`;
+  const serverInfo = { name: 'echo', version: '1' };
+  const about = era === 'modern' ? { resultType: 'complete', ttlMs: 60_000, cacheScope: 'public' } : {};
+  const plainly = (result: object): string => answer(`"result":${JSON.stringify({ ...result, ...about })}`);
+  if (method === (era === 'modern' ? 'initialize' : 'server/discover'))
+    return answer('"error":{"code":-32601,"message":"Method not found"}');
+  if (method === 'initialize')
+    return plainly({ protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo });
+  if (method === 'server/discover')
+    return plainly({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo });
+  if (method === 'tools/list') return plainly({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+  if (method !== 'tools/call') return plainly({});
+  const doc = docIn(text);
+  const resultType = era === 'modern' ? '"resultType":"complete",' : '';
+  const content = JSON.stringify([{ type: 'text', text: doc }]);
+  return answer(
+    `"result":{${resultType}"content":${content},"structuredContent":{"doc":${doc},"end":"of doc"}}`,
+  );
+}
+
+/** Gives the source text of the member `doc`, which `"end":"of doc"` follows. */
+export function docIn(text: string): string {
+  return text.slice(text.indexOf('"doc":') + '"doc":'.length, text.indexOf(',"end":"of doc"'));
+}
