@@ -1,6 +1,7 @@
 /** Names of headers that a request says itself: how long it is, how it is read, where it goes, what of MCP it is. */
 const own = new Set([
   'accept',
+  'accept-encoding',
   'connection',
   'content-encoding',
   'content-length',

@@ -15,7 +15,7 @@ import { readBody } from '../backends/remote/answer-body.ts';
 import { isEventStream, readEventStream } from '../backends/remote/event-stream.ts';
 import type { LinkFailure } from '../backends/remote/link.ts';
 import { freeHeaders } from '../backends/remote/own-headers.ts';
-import { isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
+import { answerOf, isAnswer, readAnswer } from '../backends/remote/read-answer.ts';
 import { failureOfStatus } from '../backends/remote/status-failure.ts';
 import type { Wire } from '../backends/remote/wire.ts';
 import type { WireAnswer } from '../backends/remote/wire-answer.ts';
@@ -217,11 +217,12 @@ class Exchange {
   #hear(bytes: Uint8Array, status: number): LinkFailure['reason'] | undefined {
     const messages = readAnswer(bytes);
     if (typeof messages === 'string') return messages;
+    const own = answerOf(messages, this.#request.id);
     for (const message of messages) {
       if (this.#isOver) return undefined;
-      if (isAnswer(message)) {
-        if (message.id === this.#request.id) this.#answered(message, status);
-      } else if (message.id === undefined) this.#hearing.notified(message);
+      if (message === own) this.#answered(message, status);
+      else if (isAnswer(message)) continue;
+      else if (message.id === undefined) this.#hearing.notified(message);
     }
     return undefined;
   }
@@ -231,7 +232,10 @@ class Exchange {
     const isAbout = isAboutTheRequest(status);
     const messages = isAbout || status === 500 ? readAnswer(body) : [];
     const list = typeof messages === 'string' ? [] : messages;
-    const own = list.find((message) => isAnswer(message) && message.id === this.#request.id);
+    const named = list.find((message) => isAnswer(message) && message.id === this.#request.id);
+    // What answers the first question without its id may be a server of an older revision.
+    const isForIt = isAbout && this.#request.method !== 'server/discover';
+    const own = named ?? (isForIt ? answerOf(list, this.#request.id) : undefined);
     if (own) this.#answered(own, status);
     else this.fail({ reason: failureOfStatus(status), status, mayBeOther: isAbout });
   }

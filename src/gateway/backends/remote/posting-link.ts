@@ -8,7 +8,7 @@ import type { BackendFailure } from '../backend-errors.ts';
 import { readBody } from './answer-body.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener, LinkParts } from './link.ts';
 import { freeHeaders } from './own-headers.ts';
-import { isAnswer, isModernError, readAnswer } from './read-answer.ts';
+import { answerOf, isAnswer, isModernError, readAnswer } from './read-answer.ts';
 import { failureOfStatus } from './status-failure.ts';
 import type { WireAnswer, WireFailure } from './wire-answer.ts';
 
@@ -150,6 +150,11 @@ export abstract class PostingLink implements Link {
     return [];
   }
 
+  /** Finds the answer to a request in what came for it. */
+  protected answerOf(post: Post, messages: readonly Message[]): Message | undefined {
+    return answerOf(messages, post.sentAs, (id) => this.requestWith(id) !== undefined);
+  }
+
   /** Gives the request that waits for an answer with an id. */
   protected requestWith(id: RequestId | undefined): Post | undefined {
     return id === undefined ? undefined : this.#requests.get(id);
@@ -277,9 +282,13 @@ export abstract class PostingLink implements Link {
     const messages = readAnswer(body);
     const answers = typeof messages === 'string' ? [] : messages;
     const own = answers.find((message) => isAnswer(message) && message.id === post.sentAs);
-    if (own && post.id !== undefined) {
+    // What answers initialize without its id may be a server of another transport.
+    const isForIt = isAboutTheRequest(status) && post.message.method !== 'initialize';
+    const told =
+      own ?? (isForIt && !this.isSessionLost(status, body) ? this.answerOf(post, answers) : undefined);
+    if (told && post.id !== undefined) {
       this.over(post);
-      this.listener.hear({ ...own, id: post.id }, post.id);
+      this.listener.hear({ ...told, id: post.id }, post.id);
     } else if (this.isSessionLost(status, body)) {
       this.over(post);
       this.lost([post.message]);

@@ -23,6 +23,23 @@ export function isAnswer(message: Message): boolean {
   return message.method === undefined;
 }
 
+/**
+ * Finds the answer to the request that was alone in a POST. An error that names no request, or none that there is, is about
+ * this one (FA-47); a result is taken by its id alone.
+ * @param isAnothers whether an id is that of another request under way
+ */
+export function answerOf(
+  messages: readonly Message[],
+  id: unknown,
+  isAnothers: (id: Message['id']) => boolean = () => false,
+): Message | undefined {
+  const answers = messages.filter(isAnswer);
+  const own = answers.find((message) => message.id === id);
+  if (own) return own;
+  const [only] = answers;
+  return answers.length === 1 && only && 'error' in only && !isAnothers(only.id) ? only : undefined;
+}
+
 /** Whether a message is an error of 2026-07-28: whoever sent it is no server of an older transport (B5-15). */
 export function isModernError(message: Message): boolean {
   const { error } = message as { error?: unknown };

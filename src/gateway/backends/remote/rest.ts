@@ -3,7 +3,7 @@ import type { Message } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
-import { isAnswer } from './read-answer.ts';
+import { answerOf } from './read-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** Methods whose effect is a message later on, for which Rest has no way. */
@@ -50,7 +50,7 @@ export class RestLink extends PostingLink {
   protected answered(post: Post, answer: WireAnswer): void {
     readJsonAnswer(answer, this.parts, {
       messages: (list) => {
-        const own = list.find((message) => isAnswer(message) && message.id === post.sentAs);
+        const own = answerOf(list, post.sentAs);
         // Some answer with nothing when their time is up (B7-09).
         if (!own)
           this.fail(post, { reason: list.length === 0 ? 'backend_timed_out' : 'backend_answer_unreadable' });

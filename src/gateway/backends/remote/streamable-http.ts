@@ -5,7 +5,6 @@ import { eventLimits, isEventStream, readEventStream, type StreamPosition } from
 import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
-import { isAnswer } from './read-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** The stream with which a request is answered. */
@@ -194,12 +193,16 @@ export class StreamableHttpLink extends PostingLink {
 
   /** Hands on what came for a request. */
   #hear(post: Post, messages: readonly Message[]): void {
+    const own = this.answerOf(post, messages);
     for (const message of messages) {
-      if (isAnswer(message) && message.id === post.id) {
-        if (post.message.method === 'initialize') this.#begun(message);
-        this.over(post);
+      if (message !== own) {
+        this.listener.hear(message, post.id);
+        continue;
       }
-      this.listener.hear(message, post.id);
+      if (post.message.method === 'initialize') this.#begun(message);
+      this.over(post);
+      const { id = message.id } = post;
+      this.listener.hear(id === undefined || id === message.id ? message : { ...message, id }, id);
     }
   }
 

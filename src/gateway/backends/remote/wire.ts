@@ -3,6 +3,7 @@ import { headerNameForm, headerValueForm } from '../../../oauth/header-form.ts';
 import type { AnswerHead } from './answer-parser.ts';
 import type { Connection, ConnectionUser, RequestBytes } from './connection.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
+import { createDecodingTaker, type DecodingTaker, isCoded, isReadableCoding } from './content-coding.ts';
 import { redirectTarget } from './redirect-target.ts';
 import type { BodyTaker, WireAnswer, WireFailure } from './wire-answer.ts';
 
@@ -19,7 +20,7 @@ export interface WireRequest {
   method: 'GET' | 'POST' | 'DELETE';
   /** Path and query. */
   path: string;
-  /** Names and values in turn, a byte a character; `host`, `connection` and `content-length` are added. */
+  /** Names and values in turn, a byte a character; `host`, `connection`, `accept-encoding` and `content-length` are added. */
   headers: readonly string[];
   /** Whether the very list of headers comes with other requests, too, and never changes: then it is checked once. */
   keepsHeaders?: boolean;
@@ -85,7 +86,7 @@ export class Wire {
     if (!pathForm.test(path)) return undefined;
     const fields = keepsHeaders ? this.#fieldsOf(headers) : writeFields(headers);
     if (fields === undefined) return undefined;
-    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\n${fields}`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#url.host}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n${fields}`;
     if (body === undefined) return `${head}\r\n`;
     const length = Buffer.byteLength(body);
     const whole = `${head}content-length: ${length}\r\n\r\n`;
@@ -127,6 +128,7 @@ class Exchange implements ConnectionUser, WireAnswer {
   /** Until the head has come. */
   #listener: WireListener | undefined;
   #taker: BodyTaker | undefined;
+  #decoding: DecodingTaker | undefined;
   /** Until the answer is whole. */
   #connection: Connection | undefined;
 
@@ -146,6 +148,11 @@ class Exchange implements ConnectionUser, WireAnswer {
     if (status >= 300 && status < 400) {
       const location = redirectTarget(headers.get('location'), this.#base());
       this.#giveUp({ reason: 'backend_redirected', location });
+      return;
+    }
+    const coding = headers.get('content-encoding');
+    if (isCoded(coding) && !isReadableCoding(coding)) {
+      this.#giveUp({ reason: 'backend_answer_unreadable', code: `content-encoding ${coding.slice(0, 40)}` });
       return;
     }
     const listener = this.#listener;
@@ -177,7 +184,10 @@ class Exchange implements ConnectionUser, WireAnswer {
   }
 
   read(taker: BodyTaker): void {
-    this.#taker = taker;
+    const coding = this.headers.get('content-encoding');
+    // It was asked for a body as it is, and some servers code it all the same.
+    if (isCoded(coding)) this.#decoding = createDecodingTaker(coding, taker, () => this.stopReading());
+    this.#taker = this.#decoding ?? taker;
   }
 
   pause(forMs: number): void {
@@ -195,6 +205,7 @@ class Exchange implements ConnectionUser, WireAnswer {
     this.#forgetDeadline();
     this.#connection?.destroy();
     this.#connection = undefined;
+    this.#decoding?.drop();
     taker?.dropped?.();
   }
 

@@ -39,8 +39,8 @@ it('a request leaves in one piece, its body as UTF-8 and its fields a byte a cha
   await send({ method: 'GET', path: '/mcp', headers: [] });
   const body = Buffer.from('{"text":"\u{1f511} \u00fc"}').toString('latin1');
   expect(came).toEqual([
-    `POST /mcp?a=b HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\nx-key: k\r\nlast-event-id: \u00fc1\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\n\r\n`,
+    `POST /mcp?a=b HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\nx-key: k\r\nlast-event-id: \u00fc1\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\n\r\n`,
   ]);
 });
 
@@ -90,7 +90,7 @@ it('a list of headers that is kept is sent as it is each time, and refused each 
   for (const headers of [ada, bob, ada])
     await send({ method: 'GET', path: '/mcp', headers, keepsHeaders: true });
   const request = (key: string) =>
-    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\nx-key: ${key}\r\n\r\n`;
+    `GET /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nconnection: keep-alive\r\naccept-encoding: identity\r\nx-key: ${key}\r\n\r\n`;
   expect(came).toEqual([request('a'), request('b'), request('a')]);
   const wrong = { method: 'GET', path: '/mcp', headers: ['x-key', 'a\n'], keepsHeaders: true } as const;
   for (const time of [1, 2]) expect(await send(wrong), `${time}`).toBe('backend_refused ERR_INVALID_CHAR');
