@@ -22,13 +22,21 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 }
 
 /** A number of 16 digits or more, with an exponent, with a last zero behind its point, or minus zero. No shorter one changes. */
-const mayChange = /[:,[]\s*(?:-0(?![.\d])|-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)))/;
+const mayChange = /(?:^|[:,[])\s*(?:-0(?![.\d])|-?(?:\d[\d.]{15}|\d+(?:\.\d+)?[eE]|\d+\.\d*0(?!\d)))/;
 
 /** A value in a box, because every value of JSON is a value. */
 export interface ExactJson {
   value: unknown;
   /** Whether it holds any {@link ExactNumber}. */
   hasExactNumbers?: true;
+}
+
+/**
+ * Makes a number of its source text.
+ * @throws SyntaxError if it is no JSON number or other scalar
+ */
+export function exactNumber(source: string): ExactNumber {
+  return JSON.rawJSON(source);
 }
 
 /** Members that tell messages apart. Equal numbers in them are the same object as long as anybody holds it. */
@@ -53,7 +61,7 @@ export function parseExact(text: string): ExactJson {
     if (typeof member !== 'number' || source === undefined || source === String(member)) return member;
     hasExactNumbers = true;
     const isId = identifying.has(name) && source.length <= maxIdLength && ++ids <= maxIdentifying;
-    return isId ? sameNumber(source) : JSON.rawJSON(source);
+    return isId ? sameNumber(source) : exactNumber(source);
   });
   return hasExactNumbers ? { value, hasExactNumbers } : { value };
 }

@@ -25,6 +25,7 @@ describe('exact JSON', () => {
       `{"a":{"b":[0,${number}]},"id":${number}}`,
     ])
       expect(written(text)).toBe(text);
+    expect(written(number)).toBe(number);
     expect(written(`{ "a" :\n ${number} }`)).toBe(`{"a":${number}}`);
   });
 

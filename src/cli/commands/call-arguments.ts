@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseExact } from '../../collections/exact-json.ts';
 import { CliError } from '../cli-error.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { type CommandIo, printableLine } from '../output.ts';
@@ -15,7 +16,7 @@ function refuse(why: string): never {
 function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    ({ value } = parseExact(text));
   } catch {
     return refuse('The arguments are not JSON.');
   }
@@ -80,11 +81,13 @@ function define<T>(target: Record<string, T>, name: string, value: T): void {
 
 function parseValue(name: string, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text).value;
   } catch {
     return refuse(`The value of ${printableLine(name)} is not JSON.`);
   }
 }
+
+const isJsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** @returns the value a text stands for in a schema; the text itself where it is none */
 function typed(name: string, text: string, schema: unknown): unknown {
@@ -92,6 +95,7 @@ function typed(name: string, text: string, schema: unknown): unknown {
   const types = new Set(Array.isArray(type) ? type : [type]);
   if (types.has('string')) return text;
   const isNumber = types.has('number') || types.has('integer');
+  if (isNumber && isJsonNumber.test(text.trim())) return parseValue(name, text);
   if (isNumber && text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   if (types.has('null') && text === 'null') return null;

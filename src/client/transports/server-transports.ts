@@ -3,6 +3,7 @@ import type { Fetch } from '../context.ts';
 import { type AnswerLimits, defaultHeadTimeoutMs } from './answer-limits.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { EventStreamTransport } from './event-stream-transport.ts';
+import { markNumbers, restoreNumbers, withMarkedNumbers } from './exact-numbers.ts';
 import { RenewingTransport } from './renewing-transport.ts';
 import { RestClientTransport } from './rest-transport.ts';
 import { withUnbatchedEvents } from './unbatched-events.ts';
@@ -18,6 +19,8 @@ export interface ServerTransportOptions {
   /** The same for the old HTTP+SSE, whose messages go to another URL of the origin; `fetch` unless told. */
   eventStreamFetch?: Fetch | undefined;
   limits?: AnswerLimits | undefined;
+  /** Whether messages are handed on with numbers as they were written, see `parseExact`, for who computes with none. */
+  exactNumbers?: boolean | undefined;
   /** How often an event stream that broke is opened again before it is given up; twice unless told. */
   maxStreamRetries?: number | undefined;
 }
@@ -46,9 +49,12 @@ export function createServerTransport(
   kind: HttpTransportKind,
   options: ServerTransportOptions,
 ): RenewingTransport {
-  const { url, limits, maxStreamRetries = 2 } = options;
+  const { url, limits, maxStreamRetries = 2, exactNumbers = false } = options;
   const { eventStreamFetch = options.fetch } = options;
-  const fetch = withUnbatchedEvents(boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits));
+  const bounded = boundedFetch(kind === 'sse' ? eventStreamFetch : options.fetch, limits);
+  const fetch = exactNumbers
+    ? withMarkedNumbers(withUnbatchedEvents(bounded, markNumbers))
+    : withUnbatchedEvents(bounded);
   const open = {
     http: () =>
       new StreamableHTTPClientTransport(new URL(url), {
@@ -66,5 +72,5 @@ export function createServerTransport(
     rest: () =>
       new RestClientTransport({ url, fetch, timeoutMs: limits?.headTimeoutMs ?? defaultHeadTimeoutMs }),
   };
-  return new RenewingTransport(open[kind]);
+  return new RenewingTransport(open[kind], exactNumbers ? restoreNumbers : undefined);
 }

@@ -18,10 +18,15 @@ function readBatch(data: string): unknown[] | undefined {
 const write = (lines: readonly string[]): string => `${lines.join('\n')}\n\n`;
 
 /** @returns the text of an event; of one for each message where it brings a batch */
-function unbatch(lines: readonly string[]): string {
-  const data = lines.filter(isData).map((line) => line.replace(/^data:? ?/, ''));
-  const batch = readBatch(data.join('\n'));
-  if (!batch) return write(lines);
+function unbatch(lines: readonly string[], rewrite: (data: string) => string): string {
+  const given = lines
+    .filter(isData)
+    .map((line) => line.replace(/^data:? ?/, ''))
+    .join('\n');
+  const data = rewrite(given);
+  const batch = readBatch(data);
+  if (!batch && data === given) return write(lines);
+  if (!batch) return write([...lines.filter((line) => !isData(line)), `data: ${data}`]);
   const others = lines.filter((line) => !isData(line) && !isId(line));
   // Who resumes behind the id has to have had all of the batch.
   const idOf = (at: number): string[] => (at === batch.length - 1 ? lines.filter(isId) : []);
@@ -46,7 +51,7 @@ function createLineCutter(): (text: string) => string[] {
 }
 
 /** Takes the bytes of an event stream and gives those of the other; an event that is not complete is left out. */
-function unbatchedEvents(): TransformStream<Uint8Array, Uint8Array> {
+function unbatchedEvents(rewrite: (data: string) => string): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   const cut = createLineCutter();
@@ -56,7 +61,7 @@ function unbatchedEvents(): TransformStream<Uint8Array, Uint8Array> {
       for (const line of cut(decoder.decode(chunk, { stream: true }))) {
         if (line !== '') event.push(line);
         else if (event.length > 0) {
-          controller.enqueue(encoder.encode(unbatch(event)));
+          controller.enqueue(encoder.encode(unbatch(event, rewrite)));
           event = [];
         }
       }
@@ -68,14 +73,15 @@ function unbatchedEvents(): TransformStream<Uint8Array, Uint8Array> {
  * Gives each message of an event stream an event of its own. Servers of 2025-03-26 may send several as one array, which
  * the SDK's transports do not take.
  * @param fetch what requests go through
+ * @param rewrite gives the data of an event another text of one line, or the same
  * @returns a fetch whose other answers are as they were
  * @see MCP 2025-03-26 transports "Sending Messages to the Server" (B3-15); WHATWG HTML section 9.2.5
  */
-export function withUnbatchedEvents(fetch: Fetch): Fetch {
+export function withUnbatchedEvents(fetch: Fetch, rewrite: (data: string) => string = (data) => data): Fetch {
   return async (target, init) => {
     const response = await fetch(target, init);
     const { body, status, statusText, headers } = response;
     if (body === null || !isEventStream(headers)) return response;
-    return new Response(body.pipeThrough(unbatchedEvents()), { status, statusText, headers });
+    return new Response(body.pipeThrough(unbatchedEvents(rewrite)), { status, statusText, headers });
   };
 }

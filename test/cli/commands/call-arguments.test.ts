@@ -70,4 +70,14 @@ describe('arguments of a call', () => {
       });
     },
   );
+
+  it.each([
+    ['id=1234567890123456789', '{"id":1234567890123456789}'],
+    ['share=1.0', '{"share":1.0}'],
+    ['id:=[1e400]', '{"id":[1e400]}'],
+    ['{"id":9007199254740993}', '{"id":9007199254740993}'],
+  ])('%s is sent with its number as it was written (FA-40)', async (word, sent) => {
+    const typed = { properties: { id: { type: 'integer' }, share: { type: 'number' } } };
+    expect(JSON.stringify(await read([word], { schema: typed }))).toBe(sent);
+  });
 });

@@ -20,7 +20,18 @@ let gatehouse: RunningGatehouse;
 const lanes: Lane[] = [];
 /** What came on the stream of HTTP+SSE -> who waits for it, by the id of the request. */
 const onStream = new Map<string, (text: string) => void>();
-const routeNames = ['http', 'stream', 'modern', 'sse', 'rest', 'program', 'newer', 'joined'] as const;
+const routeNames = [
+  'http',
+  'stream',
+  'modern',
+  'sse',
+  'rest',
+  'program',
+  'newer',
+  'checked',
+  'checked',
+  'joined',
+] as const;
 
 beforeAll(async () => {
   servers = await startEchoServers();
@@ -36,6 +47,7 @@ beforeAll(async () => {
       rest: remote('rest', 'rest'),
       program: { backend: program('legacy') },
       newer: { backend: program('modern') },
+      checked: { ...remote('http'), policy: { checkArguments: true } },
       joined: { backends: { one: { url: servers.url('http') }, two: program('modern') } },
     },
     mcp: { maxCallsPerPrincipal: 1000 },
@@ -129,6 +141,27 @@ describe('what the gateway carries', () => {
     await Promise.all(lanes.map(work));
     expect(wrong.slice(0, 3)).toEqual([]);
   }, 3_600_000);
+
+  it.each(routeNames)(
+    'A list has the numbers of its schemas as they were written: %s (FA-40)',
+    async (route) => {
+      for (const lane of lanes.filter(({ target, door }) => target.name === route && door !== 'sse')) {
+        const params = lane.door === 'modern' ? `{"_meta":${JSON.stringify(meta)}}` : '{}';
+        const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${params}}`);
+        const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+        const answer = await lane.send({ body, headers: lane.door === 'modern' ? headers : {} });
+        expect(answer.body).toContain('"maximum":9223372036854775807,"multipleOf":1.0}');
+      }
+    },
+  );
+
+  it('Arguments are checked by their numbers, and sent on as they were written (FA-40)', async () => {
+    for (const lane of lanes.filter(({ target, door }) => target.name === 'checked' && door !== 'sse')) {
+      const fits = await call(lane, '"c-1"', '[1],"much":1234567890123456789.0');
+      expect(textsOf(fits)[0]).toBe('[1],"much":1234567890123456789.0');
+      expect(await call(lane, '"c-2"', '[1],"much":1e30')).toContain('do not fit the input schema');
+    }
+  });
 
   it.each(routeNames)(
     'A request whose id is beyond 2^53 is answered with that id: %s (FA-40)',

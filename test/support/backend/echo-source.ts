@@ -1,3 +1,7 @@
+/** Input schema of the tool: a document need not say how much it is. */
+const schema =
+  '{"type":"object","properties":{"much":{"type":"integer","maximum":9223372036854775807,"multipleOf":1.0}}}';
+
 /**
  * Answers a message of JSON-RPC as an MCP server that gives back the source text of the argument `doc`, untouched: as a
  * value, and as a text. It reads no number.
@@ -17,7 +21,12 @@ export function echoSource(text: string, era: 'legacy' | 'modern'): string | und
     return plainly({ protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo });
   if (method === 'server/discover')
     return plainly({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, serverInfo });
-  if (method === 'tools/list') return plainly({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+  if (method === 'tools/list') {
+    const rest = JSON.stringify(about).slice(1);
+    return answer(
+      `"result":{"tools":[{"name":"echo","inputSchema":${schema}}]${rest === '}' ? '' : ','}${rest}`,
+    );
+  }
   if (method !== 'tools/call') return plainly({});
   const doc = docIn(text);
   const resultType = era === 'modern' ? '"resultType":"complete",' : '';

@@ -54,18 +54,19 @@ async function openRelay(
 ): Promise<Relay | JSONRPCMessage> {
   const { url, fetch, limits, eventStreamFetch } = options;
   const server: ServerTransportOptions = { url, fetch, eventStreamFetch, limits, maxStreamRetries };
+  const asWritten = { ...server, exactNumbers: true };
   const meta = Object(request.params?._meta) as Record<string, unknown>;
   if (request.method !== 'initialize' && PROTOCOL_VERSION_META_KEY in meta)
-    return openModernRelay(server, host);
+    return openModernRelay(asWritten, host);
 
-  const streamable = await openStreamableRelay(server, request, host);
+  const streamable = await openStreamableRelay(asWritten, request, host);
   if ('relay' in streamable) return streamable.relay;
   const { refused } = streamable;
   if (!streamable.mayBeOther)
     return streamable.answer ?? failedAnswer(request.id, explainHttpRefusal(refused, url));
   const translating = await openTranslatingRelay(server, request, host).catch(() => undefined);
   if (translating) return translating;
-  const eventStream = await openEventStreamRelay(server, request, host);
+  const eventStream = await openEventStreamRelay(asWritten, request, host);
   if ('relay' in eventStream) return eventStream.relay;
   const why = mayBeEventStreamServer(refused) ? noEndpoint(refused, url) : explainHttpRefusal(refused, url);
   return streamable.answer ?? eventStream.answer ?? failedAnswer(request.id, why);

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/client';
+import { parseExact } from '../../../collections/exact-json.ts';
 import { jsonLine } from '../../../collections/json-line.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 
@@ -100,7 +101,7 @@ export class HostChannel {
 
   #take(line: string): void {
     try {
-      const value: unknown = JSON.parse(line);
+      const { value } = parseExact(line);
       const messages = (Array.isArray(value) ? value : [value]).map(parseJSONRPCMessage);
       for (const message of messages) this.#listener.heard(message);
     } catch {
