@@ -257,6 +257,7 @@ export const rooms: readonly Room[] = [
       'storage',
       'storage/sqlite',
       'storage/postgres',
+      'collections',
       'client',
       'client/node',
       'doctor',

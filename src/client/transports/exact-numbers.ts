@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { exactNumber, isExactNumber, parseExact } from '../../collections/exact-json.ts';
 import type { Fetch } from '../context.ts';
 
 /** Begins the texts that stand for numbers while the SDK reads a message. Nobody outside can write one. */
-const mark = `number-${randomBytes(18).toString('base64url')}-`;
+const mark = `number-${crypto.randomUUID()}-`;
 
 /**
  * Writes JSON with a marked text in the place of each number that JavaScript would write otherwise: the SDK's transports
