@@ -16,31 +16,30 @@ export interface ProcessValues {
  * is matched in upper or lower case: callers write `perplexity_api_key` for `PERPLEXITY_API_KEY`.
  * @param request the request, or the context of its handler
  * @param values the process's own by default
- * @throws Error "KEY not set" where there is none
+ * @returns `""` where there is none, so that `getAuthValue(request, 'KEY') || getParamValue('key')` works (FA-35)
  */
 export function getAuthValue(request: MetaCarrier, key: string, values: ProcessValues = process): string {
   const { auth } = request.params?._meta ?? request._meta ?? request.mcpReq?._meta ?? {};
-  const value = findIgnoringCase(auth, key) ?? getParamValue(key, values);
-  if (value === undefined) throw new Error(`${key} not set`);
-  return value;
+  return findIgnoringCase(Object.entries(Object(auth)), key) ?? getParamValue(key, values) ?? '';
 }
 
 /**
- * Gives a value of the process: `--name=value` of its arguments, else of its environment (B7-15).
+ * Gives a value of the process: `--name=value` of its arguments, else of its environment (B7-15). The name is matched in
+ * upper or lower case, the exact one first.
  * @param values the process's own by default
  * @returns undefined where neither has it, or it is empty
  */
 export function getParamValue(name: string, { argv, env }: ProcessValues = process): string | undefined {
-  const beginning = `--${name}=`;
-  const argument = argv.find((one) => one.startsWith(beginning));
-  const ofEnvironment = Object.hasOwn(env, name) ? env[name] : undefined;
-  return argument?.slice(beginning.length) || ofEnvironment || undefined;
+  const given = argv.flatMap((one) => {
+    const [, key, value] = /^--([^=]+)=(.*)$/s.exec(one) ?? [];
+    return key === undefined ? [] : [[key, value] as const];
+  });
+  return findIgnoringCase(given, name) ?? findIgnoringCase(Object.entries(env), name);
 }
 
-/** Own members alone, the exact name first. */
-function findIgnoringCase(auth: unknown, key: string): string | undefined {
-  if (typeof auth !== 'object' || auth === null) return undefined;
-  const filled = Object.entries(auth).filter(([, value]) => typeof value === 'string' && value !== '');
+/** The exact name first; an empty value is none. */
+function findIgnoringCase(entries: readonly (readonly [string, unknown])[], key: string): string | undefined {
+  const filled = entries.filter(([, value]) => typeof value === 'string' && value !== '');
   const alike = (name: string): boolean => name.toLowerCase() === key.toLowerCase();
   const [, value] = filled.find(([name]) => name === key) ?? filled.find(([name]) => alike(name)) ?? [];
   return typeof value === 'string' ? value : undefined;

@@ -33,9 +33,17 @@ describe('a credential of a request', () => {
     expect(getAuthValue({}, 'API_KEY', values)).toBe('of the process');
   });
 
-  it('fails by name where there is none (B7-15)', () => {
-    expect(() => getAuthValue(sent({ other: 'x' }), 'NO_KEY', values)).toThrow('NO_KEY not set');
-    expect(() => getAuthValue(sent({}), 'constructor', { argv: [], env: {} })).toThrow('not set');
+  it('is empty if there is none, so that the recipe of the first implementation runs as written (B7-15, FA-35)', () => {
+    const ask = (auth: unknown) =>
+      getAuthValue(sent(auth), 'MODE_KEY', values) || getParamValue('mode_key', values);
+    expect(getAuthValue(sent({}), 'constructor', { argv: [], env: {} })).toBe('');
+    expect([ask({ mode_key: 'sent' }), ask({ other: 'x' }), ask({ MODE_KEY: '' })]).toEqual([
+      'sent',
+      undefined,
+      undefined,
+    ]);
+    const started = { argv: ['--MODE_KEY=started'], env: {} };
+    expect(getAuthValue(sent({}), 'absent', started) || getParamValue('mode_key', started)).toBe('started');
   });
 });
 
@@ -45,5 +53,10 @@ describe('a value of the process', () => {
     expect(getParamValue('API_KEY', values)).toBe('of the process');
     expect(getParamValue('empty', values)).toBeUndefined();
     expect(getParamValue('mod', values)).toBeUndefined();
+  });
+
+  it('is found in upper or lower case, the exact name first (FA-35)', () => {
+    expect(getParamValue('api_key', values)).toBe('of the process');
+    expect(getParamValue('KEY', { argv: ['--key=a', '--KEY=b'], env: {} })).toBe('b');
   });
 });

@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import { type McpServer, ResourceNotFoundError, ResourceTemplate } from '@modelcontextprotocol/server';
 import { missingScopes } from '../../oauth/scope.ts';
 import type { Note, NoteStore } from '../../storage/notes.ts';
 import { callerOf } from '../caller.ts';
+import { createPaging } from '../paging.ts';
 import { showNote } from './note-view.ts';
 import { notesScopeRules } from './scopes.ts';
 import { maxNotes } from './tools.ts';
 
 /** Longest name of a note in a listing, in characters. */
 const maxNameLength = 60;
+
+/** Most resources of one page. */
+const pageSize = 50;
 
 const listUri = 'notes://';
 
@@ -19,30 +24,23 @@ function nameOf({ text }: Note): string {
 
 /**
  * Registers the account's notes as resources: `notes://` lists them, `notes://{id}` is one. Reading is guarded by the
- * scope rules; a caller who may not read gets an empty listing.
+ * scope rules; a caller who may not read gets a listing without notes.
  */
 export function registerResources(server: McpServer, notes: NoteStore): void {
   const scopesToRead = notesScopeRules.resources?.[listUri] ?? [];
 
-  server.registerResource(
-    'notes',
-    listUri,
-    { title: 'Notes', description: 'All notes of the account, newest first.', mimeType: 'application/json' },
-    async (uri, context) => {
-      const all = await notes.list(callerOf(context).subject, maxNotes);
-      const text = JSON.stringify({ notes: all.map(showNote) });
-      return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
-    },
-  );
-
-  const template = new ResourceTemplate('notes://{id}', {
-    list: async (context) => {
-      const { subject, scopes } = callerOf(context);
-      if (missingScopes(scopes, scopesToRead).length > 0) return { resources: [] };
-      const all = await notes.list(subject, maxNotes);
-      return { resources: all.map((note) => ({ uri: `notes://${note.id}`, name: nameOf(note) })) };
-    },
+  const about = {
+    title: 'Notes',
+    description: 'All notes of the account, newest first.',
+    mimeType: 'application/json',
+  };
+  server.registerResource('notes', listUri, about, async (uri, context) => {
+    const all = await notes.list(callerOf(context).subject, maxNotes);
+    const text = JSON.stringify({ notes: all.map(showNote) });
+    return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
   });
+
+  const template = new ResourceTemplate('notes://{id}', { list: undefined });
   server.registerResource(
     'note',
     template,
@@ -53,4 +51,20 @@ export function registerResources(server: McpServer, notes: NoteStore): void {
       return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: note.text }] };
     },
   );
+
+  const paging = createPaging({ key: randomBytes(32) });
+  server.server.setRequestHandler('resources/list', async ({ params }, context) => {
+    const { subject, scopes } = callerOf(context);
+    const mayRead = missingScopes(scopes, scopesToRead).length === 0;
+    const own = mayRead ? await notes.list(subject, maxNotes) : [];
+    const resources = [
+      { uri: listUri, name: 'notes', ...about },
+      ...own.map((note) => ({ uri: `${listUri}${note.id}`, name: nameOf(note), mimeType: 'text/plain' })),
+    ];
+    const { items, ...rest } = paging.page(
+      { name: 'resources/list', items: resources, keyOf: ({ uri }) => uri },
+      { cursor: params?.cursor, pageSize, scope: subject },
+    );
+    return { resources: items, ...rest };
+  });
 }

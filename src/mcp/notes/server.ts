@@ -38,6 +38,13 @@ export function createNotesServer({
     registerTools(server, notes, now);
     registerResources(server, notes);
     registerPrompts(server, notes);
+    // One server answers all accounts, so a change of one would be told to all: what is not sent is not announced (FA-34).
+    const listChanged = false;
+    server.server.registerCapabilities({
+      tools: { listChanged },
+      prompts: { listChanged },
+      resources: { listChanged },
+    });
     return server;
   }, 'shared');
 }

@@ -21,6 +21,34 @@ describe('notes as resources', () => {
     expect(resourceTemplates).toMatchObject([{ uriTemplate: 'notes://{id}' }]);
   });
 
+  it('come in pages; a cursor is good for the account it was given to, and another is refused (FA-34)', async () => {
+    const gate = await startGate();
+    const ann = await gate.connect(gate.issue('ann'));
+    for (let note = 0; note < 60; note++)
+      await ann.callTool({ name: 'add_note', arguments: { text: `note ${note}` } });
+    const first = await ann.request({ method: 'resources/list' });
+    expect([first.resources.length, first.resources[0]?.uri]).toEqual([50, 'notes://']);
+    const cursor = first.nextCursor as string;
+    const next = await ann.request({ method: 'resources/list', params: { cursor } });
+    expect([next.resources.length, next.nextCursor]).toEqual([11, undefined]);
+    const uris = [...first.resources, ...next.resources].map(({ uri }) => uri);
+    expect(new Set(uris).size).toBe(61);
+    const bob = await gate.connect(gate.issue('bob'));
+    for (const [client, wrong] of [
+      [bob, cursor],
+      [ann, 'made up'],
+    ] as const)
+      await expect(
+        client.request({ method: 'resources/list', params: { cursor: wrong } }),
+      ).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('announce no changes, which are not told (FA-34)', async () => {
+    const { ann } = await startWithNote();
+    const { tools, prompts, resources } = ann.getServerCapabilities() ?? {};
+    expect([tools?.listChanged, prompts?.listChanged, resources?.listChanged]).toEqual([false, false, false]);
+  });
+
   it('are read one by one, or all under notes://', async () => {
     const { ann, id } = await startWithNote();
     const one = await ann.readResource({ uri: `notes://${id}` });
