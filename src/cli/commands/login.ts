@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
-import { withTrace } from '../trace.ts';
+import { tellSlips, withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
@@ -60,7 +60,11 @@ async function wayToPerson(
 async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credential: Credential }> {
   const { server, options, io, store, say } = run;
   refuseMachineOptions(options);
-  const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
+  const context: ClientContext = {
+    fetch: withTrace(io, options.trace).fetch,
+    now: io.now,
+    tolerated: tellSlips(io, options.trace),
+  };
   const way = options.grant === undefined ? await wayToPerson(run, context) : undefined;
   const client = await readGivenClient(options, io);
   const initialAccessToken = await readInvitation(options, io);
