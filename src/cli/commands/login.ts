@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { type ClientContext, type Credential, type DiscoveredServer, discover } from '../../client/index.ts';
 import { login, openTokenFile, readSurroundings, type TokenFile } from '../../client/node/index.ts';
@@ -37,6 +38,12 @@ function withHint(failure: CliError, hint: string): CliError {
 
 const wantedScopes = ({ scope }: LoginCommandOptions): string[] | undefined =>
   scope?.split(' ').filter((one) => one !== '');
+
+/** The name on the consent page: a person with several machines sees which one asks. @param host name of this machine */
+export function clientName(host: string): string {
+  const shown = host.replace(/[^\w.-]/g, '').slice(0, 60);
+  return shown === '' ? 'Gatehouse CLI' : `Gatehouse CLI on ${shown}`;
+}
 
 const asking = (server: string): string => `Asking ${server} how to log in`;
 
@@ -83,6 +90,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     issuer: options.issuer,
     clientIdMetadataUrl: options.clientMetadataUrl,
     initialAccessToken,
+    clientName: clientName(hostname()),
     allowedEndpointOrigins: options.allowOrigin,
     withoutResource: options.resource === false,
     dpop: options.dpop,
