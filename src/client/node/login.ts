@@ -80,9 +80,12 @@ export async function login(
     timeoutMs,
   });
   try {
-    return { found, credential: await loginToDiscovered(context, found, { ...wanted, agent, progress }) };
-  } finally {
-    await agent.close();
+    const credential = await loginToDiscovered(context, found, { ...wanted, agent, progress });
+    await agent.close({ loggedInTo: found.server });
+    return { found, credential };
+  } catch (error) {
+    await agent.close('failed');
+    throw error;
   }
 }
 
