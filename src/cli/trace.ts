@@ -1,5 +1,5 @@
-import { type Exchange, recordExchanges, toCurl } from '../client/index.ts';
-import type { NoteSlip } from '../oauth/foreign-json.ts';
+import { type ClientContext, type Exchange, recordExchanges, toCurl } from '../client/index.ts';
+
 import { createPaint, type Paint } from './colour.ts';
 import { type CommandIo, printable, printableLine } from './output.ts';
 
@@ -63,7 +63,7 @@ export function withTrace(io: CommandIo, isOn = false): CommandIo {
  * @param isTraced whether the output is a trace
  * @see docs/tolerances.md (FA-24)
  */
-export function tellSlips(io: CommandIo, isTraced = false): NoteSlip {
+export function tellSlips(io: CommandIo, isTraced = false): NonNullable<ClientContext['tolerated']> {
   const paint = createPaint(io.stderr, io.env);
   const told = new Set<string>();
   return ({ tolerance, because }) => {
