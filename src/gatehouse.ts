@@ -196,6 +196,7 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     publicUrl: issuer,
     resources,
     environment: process.env,
+    logger,
     now,
   });
   const vault = createVault(box, now);

@@ -1,6 +1,7 @@
-import { type Exchange, recordExchanges, toCurl } from '../client/index.ts';
+import { type ClientContext, type Exchange, recordExchanges, toCurl } from '../client/index.ts';
+
 import { createPaint, type Paint } from './colour.ts';
-import { type CommandIo, printable } from './output.ts';
+import { type CommandIo, printable, printableLine } from './output.ts';
 
 /** Most of a body that is shown, in characters. */
 const maxShown = 4000;
@@ -54,4 +55,21 @@ export function withTrace(io: CommandIo, isOn = false): CommandIo {
     onExchange: (exchange) => void io.stderr.write(formatExchange(exchange, paint)),
   });
   return { ...io, fetch };
+}
+
+/**
+ * Tells of each slip of a server that was read all the same, once: with `--trace` as a comment of the script.
+ * @param io the surroundings
+ * @param isTraced whether the output is a trace
+ * @see docs/tolerances.md (FA-24)
+ */
+export function tellSlips(io: CommandIo, isTraced = false): NonNullable<ClientContext['tolerated']> {
+  const paint = createPaint(io.stderr, io.env);
+  const told = new Set<string>();
+  return ({ tolerance, because }) => {
+    const line = printableLine(`Overlooked (${tolerance}): ${because}`);
+    if (told.has(line)) return;
+    told.add(line);
+    io.stderr.write(isTraced ? `${paint('yellow', `# ${line}`)}\n\n` : `${line}\n`);
+  };
 }

@@ -1,5 +1,13 @@
 import type { CryptoKey } from 'jose';
 import * as oauth from 'oauth4webapi';
+import {
+  type AnswerKind,
+  asText,
+  decodeBody,
+  isSuccess,
+  mediaTypeOf,
+  readForeignAnswer,
+} from '../oauth/foreign-json.ts';
 import { ClientError } from './client-error.ts';
 import { signingKey } from './client-key.ts';
 import type { ClientContext } from './context.ts';
@@ -13,16 +21,73 @@ export type ClientIdentity = Pick<Registration, 'clientId' | 'clientSecret' | 't
   privateKey?: PrivateJwk | CryptoKey;
 };
 
+/** An answer that holds neither what was asked for nor an error. Its body is not kept: it may hold anything. */
+class UnreadableAnswer extends Error {
+  readonly status: number;
+  /** What there was in its place, in words. */
+  readonly seen: string;
+
+  constructor(status: number, contentType: string | null, text: string) {
+    super('neither an answer nor an error');
+    this.status = status;
+    const type = mediaTypeOf(contentType);
+    if (text.trim() === '') this.seen = 'without a body';
+    else this.seen = type === '' ? 'without a media type' : `with ${quote(type)}`;
+  }
+}
+
+/** What an exchange is about, and who is told of it. */
+export interface ExchangeKind {
+  /** The kind of answer; one that has no members unless told. */
+  kind?: AnswerKind;
+  /** Told the refresh token of an answer with tokens, before anything else of it is judged. */
+  issued?: (refreshToken: string) => void;
+}
+
+/** Makes an answer one that follows the standard, as far as it says what the standard asks for. */
+async function readAnswer(
+  context: ClientContext,
+  { kind, issued }: ExchangeKind,
+  response: Response,
+): Promise<Response> {
+  const { status, headers } = response;
+  if (kind === undefined) return isSuccess(status) ? new Response(null, { status: 200 }) : response;
+  const text = decodeBody(await response.arrayBuffer());
+  const contentType = headers.get('content-type');
+  const answer = readForeignAnswer({ status, contentType, text }, kind, context.tolerated);
+  if (answer === undefined && headers.has('www-authenticate') && !isSuccess(status))
+    return new Response(text, { status, headers });
+  if (answer === undefined) throw new UnreadableAnswer(status, contentType, text);
+  // Nothing here is done with an ID token: what is wrong with it is nobody's loss.
+  const { id_token: _, ...members } = answer.members;
+  const successor = asText(members.refresh_token);
+  if (isSuccess(answer.status) && successor !== undefined) issued?.(successor);
+  const kept = new Headers(headers);
+  kept.delete('content-length');
+  kept.delete('content-encoding');
+  if (isSuccess(answer.status)) kept.delete('www-authenticate');
+  kept.set('content-type', 'application/json');
+  return new Response(JSON.stringify(members), { status: answer.status, headers: kept });
+}
+
 /**
  * Options for every oauth4webapi request. Its own https rule is off because {@link limitedFetch} has a stricter one
- * that knows loopback hosts.
+ * that knows loopback hosts. Answers are read with the tolerances of docs/tolerances.md before it judges them.
  * @param context where requests go through
+ * @param exchange what is asked for
  */
-export function exchangeOptions(context: ClientContext): {
+export function exchangeOptions(
+  context: ClientContext,
+  exchange: ExchangeKind = {},
+): {
   [oauth.customFetch]: (url: string, init: RequestInit) => Promise<Response>;
   [oauth.allowInsecureRequests]: true;
 } {
-  return { [oauth.customFetch]: limitedFetch(context), [oauth.allowInsecureRequests]: true };
+  const send = limitedFetch(context, { followsWithinOrigin: true });
+  return {
+    [oauth.customFetch]: async (url, init) => readAnswer(context, exchange, await send(url, init)),
+    [oauth.allowInsecureRequests]: true,
+  };
 }
 
 /**
@@ -125,11 +190,30 @@ export async function readRefusal(thrown: unknown, endpoint: string): Promise<OA
     }
     return refusal(error, typeof description === 'string' ? description : undefined, endpoint);
   }
+  if (thrown instanceof UnreadableAnswer) {
+    const { status, seen } = thrown;
+    return {
+      message: `The ${endpoint} answered with status ${status}, ${seen}, and neither ${isSuccess(status) ? 'what was asked for' : 'a reason'} nor an error of OAuth. ${adviceAbout(status)}`,
+    };
+  }
+  const { body } = Object(Object(thrown).cause) as { body?: { token_type?: unknown } };
+  if (thrown instanceof oauth.UnsupportedOperationError && body?.token_type !== undefined)
+    return {
+      message: `The ${endpoint} issued a token of the type ${quote(body.token_type)}, which this client cannot use.`,
+    };
   if (thrown instanceof oauth.OperationProcessingError || thrown instanceof oauth.UnsupportedOperationError)
     return {
       message: `The ${endpoint} sent an answer that does not follow the standard: ${thrown.message}.`,
     };
   throw thrown;
+}
+
+/** What to do about a status that comes without a reason. */
+function adviceAbout(status: number): string {
+  if (status === 404 || status === 405 || status === 410)
+    return 'Nothing takes such a request there: the metadata names the wrong address, or something in front of it answers.';
+  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'Try again later.';
+  return 'Its operator has to look into its log.';
 }
 
 function refusal(error: string, description: string | undefined, endpoint: string): OAuthRefusal {

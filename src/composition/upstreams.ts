@@ -1,3 +1,5 @@
+import type { Slip } from '../oauth/foreign-json.ts';
+import { type Logger, loggable } from '../observability/logger.ts';
 import type { Settings } from '../options.ts';
 import { SettingsRefused } from '../settings/settings-refused.ts';
 import { checkUpstreams, type KnownResource } from '../upstream/check-upstreams.ts';
@@ -14,8 +16,19 @@ export interface UpstreamParts {
   resources: readonly KnownResource[];
   /** Variables of the environment that they may name for secrets. */
   environment: Readonly<Record<string, string | undefined>>;
+  logger: Logger;
   /** Epoch seconds. */
   now: () => number;
+}
+
+/** Logs each slip of an upstream that was read all the same: at `info` the first time, at `debug` from then on. */
+function logSlips(logger: Logger): (upstream: string, slip: Slip) => void {
+  const logged = new Set<string>();
+  return (upstream, { tolerance, because }) => {
+    const level = logged.has(`${upstream} ${tolerance}`) ? 'debug' : 'info';
+    logged.add(`${upstream} ${tolerance}`);
+    logger[level]({ tolerance, upstream, because: loggable(because) }, `slip ${tolerance} tolerated`);
+  };
 }
 
 /**
@@ -27,6 +40,7 @@ export async function composeUpstreams({
   publicUrl,
   resources,
   environment,
+  logger,
   now,
 }: UpstreamParts): Promise<Upstreams> {
   const misfits = checkUpstreams(settings.upstreams, resources);
@@ -35,6 +49,7 @@ export async function composeUpstreams({
     dangerouslyFromLoopback: settings.dangerously.upstreamsOverHttp,
     environment,
     now,
+    tolerated: logSlips(logger),
   });
   const wrong = [...misfits, ...problems, ...findSharedIssuers(upstreams.all)];
   if (wrong.length > 0) throw new SettingsRefused(wrong);

@@ -50,7 +50,8 @@ async function readText(
   enough: (text: string) => boolean,
 ): Promise<{ text: string; truncated: boolean }> {
   const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
+  // A byte order mark stays: whoever reads the text has to see that it is there.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let text = '';
   let bytes = 0;
   try {

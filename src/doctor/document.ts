@@ -4,8 +4,8 @@ import { describeAnswer, mediaType } from './describe-answer.ts';
 
 /** What a well-known place holds. */
 export type Published =
-  /** A JSON object, as clients want it. */
-  | { kind: 'document'; members: Record<string, unknown> }
+  /** A JSON object, as clients want it; `slip` is what not all of them forgive, a sentence without its end. */
+  | { kind: 'document'; members: Record<string, unknown>; slip?: string }
   /** Nothing: clients ask the next place. */
   | { kind: 'absent' }
   /** Something that is no document; `why` is a sentence without its end. */
@@ -35,13 +35,16 @@ export function readDocument(answer: Answer): Published {
   if (truncated) return { kind: 'unusable', why: 'it does not end within 256 KiB, or breaks off' };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     return { kind: 'unusable', why: `it is not valid JSON (${error instanceof Error ? error.message : ''})` };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { kind: 'unusable', why: 'it is JSON, but no object' };
-  return { kind: 'document', members: value as Record<string, unknown> };
+  const members = value as Record<string, unknown>;
+  return text.startsWith('\uFEFF')
+    ? { kind: 'document', members, slip: 'it begins with a byte order mark' }
+    : { kind: 'document', members };
 }
 
 /** A member of a document, or a field of a head, inside a sentence: in quotes, or the word that it is missing. */

@@ -66,7 +66,7 @@ const token68 = /[ \t]+[A-Za-z0-9\-._~+/]+=*[ \t]*(?=,|$)/y;
 
 /**
  * Reads `WWW-Authenticate` field values: several challenges, parameters in any order, quoted strings with escapes.
- * A token68 and what does not parse are skipped; nothing throws.
+ * A token68 and what does not parse are skipped; a value without quotes ends at a space or comma. Nothing throws.
  * @param value the header, several fields joined by a comma
  * @returns the challenges in their order
  * @see RFC 9110 section 11.6.1 (A3-06)
@@ -93,6 +93,19 @@ export function parseChallenges(value: string): Challenge[] {
     return text;
   };
 
+  /** A value that is not in double quotes: in single ones, or up to the next space or comma, as the SDKs read it. */
+  const bare = (): string => {
+    const end = value.charAt(at) === "'" ? value.indexOf("'", at + 1) : -1;
+    if (end > 0) {
+      const inside = value.slice(at + 1, end);
+      at = end + 1;
+      return inside;
+    }
+    const start = at;
+    while (at < value.length && !/[\s,]/.test(value.charAt(at))) at++;
+    return value.slice(start, at).replace(/;$/, '');
+  };
+
   while (at < value.length) {
     skip(' \t,');
     const word = token();
@@ -107,7 +120,7 @@ export function parseChallenges(value: string): Challenge[] {
       at++;
       skip(' \t');
       const name = word.toLowerCase();
-      const content = value.charAt(at) === '"' ? quoted() : token();
+      const content = value.charAt(at) === '"' ? quoted() : bare();
       if (!Object.hasOwn(current.parameters, name)) current.parameters[name] = content;
       continue;
     }

@@ -26,7 +26,11 @@ const namedErrors = [
 function findFault(
   callback: URLSearchParams,
   expectedState: string,
-  { issuer, authorization_response_iss_parameter_supported: namesItself }: ServerMetadata,
+  {
+    issuer: set,
+    spelledIssuer: issuer = set,
+    authorization_response_iss_parameter_supported: namesItself,
+  }: ServerMetadata,
 ): { reason: UpstreamReason; detail?: string | undefined } | undefined {
   if (parameters.some((name) => callback.getAll(name).length > 1)) return { reason: 'callback_malformed' };
   if (!equalSecrets(callback.get('state') ?? '', expectedState)) return { reason: 'callback_state' };

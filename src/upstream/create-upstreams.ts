@@ -1,4 +1,5 @@
 import { createOperatorFetch } from '../net/operator-fetch.ts';
+import type { Slip } from '../oauth/foreign-json.ts';
 import { createAsk } from './ask.ts';
 import { type Environment, readCredentials } from './credentials.ts';
 import { withPreset } from './presets/presets.ts';
@@ -16,6 +17,8 @@ export interface UpstreamsOptions {
   environment: Environment;
   /** Epoch seconds. */
   now: () => number;
+  /** Told of each slip of an upstream that was read all the same. */
+  tolerated?: ((upstream: string, slip: Slip) => void) | undefined;
   /** How long one request to an upstream may take; ten seconds by default (T-084). */
   timeoutMs?: number;
   /** How soon a key set is fetched again for a key that is not in it; half a minute by default (T-086). */
@@ -36,7 +39,15 @@ export async function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
   options: UpstreamsOptions,
 ): Promise<{ upstreams: Upstreams; problems: string[] }> {
-  const { publicUrl, dangerouslyFromLoopback, environment, now, timeoutMs, keyCooldownMs = 30_000 } = options;
+  const {
+    publicUrl,
+    dangerouslyFromLoopback,
+    environment,
+    now,
+    timeoutMs,
+    keyCooldownMs = 30_000,
+    tolerated,
+  } = options;
   const all: Upstream[] = [];
   const problems: string[] = [];
   for (const [name, given] of Object.entries(settings)) {
@@ -58,6 +69,7 @@ export async function createUpstreams(
         dangerouslyFromLoopback,
         keyCooldownMs,
         now,
+        tolerated: tolerated && ((slip) => tolerated(name, slip)),
       }),
     );
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { asObject, asText, type JsonObject } from '../oauth/foreign-json.ts';
 import { privateKeyAlgorithms } from '../oauth/signature-algorithms.ts';
-import { asObject, asText, type JsonObject } from './json-object.ts';
 import type { UpstreamReason } from './upstream-fault.ts';
 
 /** A JWT that was taken apart; nothing in it is to be believed yet. */

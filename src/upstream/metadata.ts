@@ -1,15 +1,28 @@
+import {
+  asObject,
+  asText,
+  decodeBody,
+  isSuccess,
+  type JsonObject,
+  type NoteSlip,
+  noteMediaType,
+  parseObject,
+  readMembers,
+} from '../oauth/foreign-json.ts';
+import { isHostOf, isSameIssuer } from '../oauth/issuer.ts';
 import { isLoopbackHost } from '../oauth/redirect-uri.ts';
 import { pathOf, wellKnown } from '../oauth/well-known.ts';
 import { type Ask, kindOf } from './ask.ts';
-import { asObject, asText, type JsonObject, parseObject } from './json-object.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
 import { UpstreamFault, type UpstreamReason } from './upstream-fault.ts';
 import type { UpstreamSettings } from './upstream-settings.ts';
 
 /** What is known of an upstream's server: metadata that was checked, or what the operator set. */
 export interface ServerMetadata {
-  /** As the metadata has it; the origin of the authorization endpoint for one without issuer. */
+  /** As it was set; the origin of the authorization endpoint for one without issuer. */
   issuer: string;
+  /** As the metadata spells it, which is what tokens and callbacks have: it may differ in the slash at its end. */
+  spelledIssuer?: string;
   authorization_endpoint: string;
   token_endpoint: string;
   userinfo_endpoint?: string | undefined;
@@ -41,6 +54,8 @@ export interface MetadataOptions {
   dangerouslyFromLoopback: boolean;
   /** Epoch seconds. */
   now: () => number;
+  /** Told of each slip that was read all the same. */
+  tolerated?: NoteSlip | undefined;
 }
 
 /** How long metadata counts, in seconds, whatever its `max-age` says. */
@@ -76,17 +91,13 @@ function placesOf(issuer: string): string[] {
   ];
 }
 
-function isHostOf(host: string, allowed: string): boolean {
-  return allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed;
-}
-
 /**
  * Creates what reads the metadata of one upstream. Metadata is only taken for the issuer that was set, and only with
  * endpoints on its own host, or on one that the preset knows or the operator named (OpenID Connect Discovery 1.0 section
  * 4.3; T-088).
  */
 export function createMetadataSource(options: MetadataOptions): MetadataSource {
-  const { name, settings, preset, ask, dangerouslyFromLoopback, now } = options;
+  const { name, settings, preset, ask, dangerouslyFromLoopback, now, tolerated } = options;
   const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
     new UpstreamFault(name, kindOf(reason), reason, detail);
 
@@ -103,10 +114,8 @@ export function createMetadataSource(options: MetadataOptions): MetadataSource {
 
   function check(published: JsonObject, issuer: string): ServerMetadata {
     const expected = preset.metadataIssuerOf?.(issuer) ?? issuer;
-    if (published.issuer !== expected) {
-      const isSlash = String(published.issuer).replace(/\/$/, '') === expected.replace(/\/$/, '');
-      throw fault('metadata_issuer', isSlash ? 'it differs in a slash at the end' : undefined);
-    }
+    const named = published.issuer;
+    if (!isSameIssuer(expected, named, tolerated)) throw fault('metadata_issuer');
     const found = endpoints.flatMap(({ member, setting, isNeeded }) => {
       const chosen = settings[setting];
       if (chosen !== undefined) return [[member, chosen]];
@@ -118,6 +127,7 @@ export function createMetadataSource(options: MetadataOptions): MetadataSource {
     return {
       ...(Object.fromEntries(found) as Pick<ServerMetadata, 'authorization_endpoint' | 'token_endpoint'>),
       issuer: expected,
+      spelledIssuer: named,
       jwks_uri: keys === undefined ? undefined : checkUrl(keys, 'jwks_uri', issuer),
       token_endpoint_auth_methods_supported: textList(published.token_endpoint_auth_methods_supported),
       id_token_signing_alg_values_supported: textList(published.id_token_signing_alg_values_supported),
@@ -127,14 +137,18 @@ export function createMetadataSource(options: MetadataOptions): MetadataSource {
   }
 
   async function fetchFirst(issuer: string): Promise<{ published: JsonObject; freshSeconds: number }> {
+    let malformed = false;
     for (const place of placesOf(issuer)) {
       const answer = await ask('metadata', place);
-      if (answer.status !== 200) continue;
-      const published = parseObject(await answer.text());
-      if (!published) throw fault('metadata_malformed');
-      return { published, freshSeconds: freshSecondsOf(answer.headers) };
+      if (!isSuccess(answer.status)) continue;
+      const published = parseObject(decodeBody(await answer.arrayBuffer()), tolerated);
+      if (published) {
+        noteMediaType(answer.headers.get('content-type'), tolerated ?? (() => undefined));
+        return { published: readMembers(published, tolerated), freshSeconds: freshSecondsOf(answer.headers) };
+      }
+      malformed = true;
     }
-    throw fault('metadata_missing');
+    throw fault(malformed ? 'metadata_malformed' : 'metadata_missing');
   }
 
   /** What the operator set, for an upstream without an issuer. */

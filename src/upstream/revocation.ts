@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { ClientIdentity } from '../client/exchange.ts';
+import { parseObject } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
-import { parseObject } from './json-object.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
 import { requestOptions, type UpstreamServer } from './server.ts';
 import type { UpstreamTokens } from './upstream.ts';

@@ -1,6 +1,13 @@
 import * as oauth from 'oauth4webapi';
+import {
+  asText,
+  decodeBody,
+  isSuccess,
+  type JsonObject,
+  type NoteSlip,
+  readForeignAnswer,
+} from '../oauth/foreign-json.ts';
 import { kindOf } from './ask.ts';
-import { asText, type JsonObject, parseObject } from './json-object.ts';
 import type { TokenErrorMeaning, UpstreamPreset } from './presets/preset.ts';
 import type { UpstreamServer } from './server.ts';
 import type { UpstreamTokens } from './upstream.ts';
@@ -38,8 +45,8 @@ function lookUp<T>(table: Readonly<Record<string, T>>, key: string): T | undefin
 const maxLifeSeconds = 10 * 365 * 86_400;
 
 /**
- * Reads the answer of a token endpoint (RFC 6749 sections 5.1 and 5.2), also that of an upstream which sends errors with
- * status 200, and none of its text into a fault.
+ * Reads the answer of a token endpoint (RFC 6749 sections 5.1 and 5.2) with the tolerances of docs/tolerances.md, and none
+ * of its text into a fault.
  * @param asked scopes of the request: those given, where the answer names none
  * @param nowSeconds when the answer came
  * @throws UpstreamFault
@@ -51,17 +58,21 @@ export async function readTokenAnswer(
   response: Response,
   asked: readonly string[],
   nowSeconds: number,
+  note?: NoteSlip,
 ): Promise<TokenAnswer> {
   const fault = (reason: UpstreamReason, detail?: string): UpstreamFault =>
     new UpstreamFault(name, kindOf(reason), reason, detail);
-  const body = parseObject(await response.text());
+  const { status, headers } = response;
+  const text = decodeBody(await response.arrayBuffer());
+  const answer = readForeignAnswer({ status, contentType: headers.get('content-type'), text }, 'token', note);
+  const body = answer?.members;
   const error = asText(body?.error);
-  if (body && error !== undefined) {
+  if (error !== undefined && answer?.status !== 200) {
     const meaning = lookUp(preset.tokenErrors ?? {}, error) ?? lookUp(standardErrors, error);
     if (meaning) throw fault(reasonOfMeaning[meaning]);
     throw fault('token_error', namedErrors.includes(error) ? error : undefined);
   }
-  if (response.status !== 200) throw fault(response.status === 401 ? 'client_refused' : 'token_error');
+  if (!isSuccess(status)) throw fault(status === 401 ? 'client_refused' : 'token_error');
   if (!body) throw fault('token_malformed');
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {

@@ -1,10 +1,10 @@
 import * as oauth from 'oauth4webapi';
 import type { ClientIdentity } from '../client/exchange.ts';
+import { asText, type JsonObject, type NoteSlip } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
 import { buildAuthorizationUrl } from './authorization-url.ts';
 import { requireAnswer } from './callback.ts';
 import { identityOfClaims } from './identity.ts';
-import { asText, type JsonObject } from './json-object.ts';
 import {
   findJwtFault,
   idTokenChecks,
@@ -40,6 +40,8 @@ export interface UpstreamClientOptions {
   keyCooldownMs: number;
   /** Epoch seconds. */
   now: () => number;
+  /** Told of each slip of the upstream that was read all the same (docs/tolerances.md). */
+  tolerated?: NoteSlip | undefined;
 }
 
 /** Where the standard puts what we want to know of a person (OpenID Connect Core 1.0 section 5.1). */
@@ -71,7 +73,7 @@ function issuerOfAll(settings: UpstreamSettings, preset: UpstreamPreset): string
 
 /** Creates the client of one upstream. Nothing is asked before somebody needs it. */
 export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
-  const { name, settings, preset, identity, callbackUrl, ask, keyCooldownMs, now } = options;
+  const { name, settings, preset, identity, callbackUrl, ask, keyCooldownMs, now, tolerated } = options;
   const metadataSource = createMetadataSource(options);
   const keys = createKeySource(name, ask, keyCooldownMs);
   const userInfo = createUserInfo(name, preset, ask);
@@ -92,7 +94,8 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
     const read = readJwt(jwt);
     if (!read) throw fault('jwt_malformed');
     const issuer = issuerOf(metadata, read.claims);
-    const issuers = issuer === undefined ? [] : [issuer, ...(preset.issuerAliases ?? [])];
+    const spelled = issuer === metadata.issuer ? (metadata.spelledIssuer ?? issuer) : issuer;
+    const issuers = spelled === undefined ? [] : [spelled, ...(preset.issuerAliases ?? [])];
     const { clientId } = settings;
     const { id_token_signing_alg_values_supported: algorithms, jwks_uri: jwksUri } = metadata;
     const context = { issuers, clientId, algorithms, nowSeconds: now(), ...belonging };
@@ -120,7 +123,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
       codeVerifier,
       requestOptions(ask, 'token endpoint'),
     );
-    return readTokenAnswer(name, preset, server, answer, scopes, now());
+    return readTokenAnswer(name, preset, server, answer, scopes, now(), tolerated);
   }
 
   async function identify(
@@ -176,7 +179,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): Upstream {
           refreshToken,
           requestOptions(ask, 'token endpoint'),
         );
-        const { tokens } = await readTokenAnswer(name, preset, server, answer, held.scopes, now());
+        const { tokens } = await readTokenAnswer(name, preset, server, answer, held.scopes, now(), tolerated);
         return { ...tokens, refreshToken: tokens.refreshToken ?? refreshToken };
       } catch (error) {
         return aboutTokens(error);

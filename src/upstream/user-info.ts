@@ -1,6 +1,6 @@
+import { decodeBody, isSuccess, type JsonObject, parseObject } from '../oauth/foreign-json.ts';
 import { type Ask, kindOf } from './ask.ts';
 import { identityOfUserInfo, primaryAddress } from './identity.ts';
-import { type JsonObject, parseObject } from './json-object.ts';
 import type { UpstreamPreset } from './presets/preset.ts';
 import type { UpstreamIdentity } from './upstream.ts';
 import { UpstreamFault } from './upstream-fault.ts';
@@ -28,9 +28,9 @@ export function createUserInfo(name: string, preset: UpstreamPreset, ask: Ask): 
   const read: UserInfo['read'] = async (endpoint, accessToken) => {
     const answer = await get(endpoint, accessToken);
     if (answer.status === 401) throw fault('user_info_refused');
-    const body = parseObject(await answer.text());
+    const body = parseObject(decodeBody(await answer.arrayBuffer()));
     if (preset.deadTokenErrors?.some((error) => error === body?.error)) throw fault('user_info_refused');
-    if (answer.status !== 200 || !body || body.ok === false) throw fault('user_info_malformed');
+    if (!isSuccess(answer.status) || !body || body.ok === false) throw fault('user_info_malformed');
     return body;
   };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { composeUpstreams } from '../../src/composition/upstreams.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { parseSettings } from '../../src/options.ts';
 
 const resources = [{ resource: 'https://a.example/mcp', scopes: { 'notes:read': 'Read notes.' } }];
@@ -11,6 +12,7 @@ const compose = (work: object) =>
     publicUrl: 'https://a.example',
     resources,
     environment: {},
+    logger: createLogger('silent'),
     now: () => 0,
   });
 
@@ -37,6 +39,7 @@ describe('the upstreams of the settings', () => {
         publicUrl: 'https://a.example',
         resources,
         environment: {},
+        logger: createLogger('silent'),
         now: () => 0,
       });
     for (const other of [at('b', 'id'), at('a', 'login'), { ...client, issuer: 'https://git.example' }])

@@ -518,12 +518,33 @@ const faults: readonly FaultCase[] = [
     what: 'the issuer has a slash more in its metadata',
     fault: (server) => publishIssuer(server, { issuer: `${server.origin}/` }),
     id: 'AS-ISSUER',
-    verdict: 'fail',
+    verdict: 'warn',
     names: ({ origin }) => [
       `expected "${origin}", found "${origin}/"`,
       `they differ at character ${origin.length + 1}`,
     ],
     fix: () => 'with the slash at its end, or without',
+  },
+  {
+    what: 'members of the metadata are null or texts (FA-26)',
+    fault: (server) =>
+      publishIssuer(server, { service_documentation: null, response_modes_supported: 'query' }),
+    id: 'AS-MEMBERS',
+    verdict: 'warn',
+    names: () => ['null or empty: service_documentation', '"response_modes_supported" is a text'],
+    fix: () => 'Leave members without a value out',
+  },
+  {
+    what: 'every request ends in an error (FA-62)',
+    fault: ({ routes }) => {
+      for (const name of Object.keys(routes)) routes[name] = () => ({ status: 500 });
+      for (const name of [protectedResource, protectedResourceAtRoot]) routes[name] = () => ({ status: 500 });
+    },
+    id: 'CHALLENGE-STATUS',
+    verdict: 'fail',
+    names: () => ['POST without a token is answered with 500'],
+    fix: () => 'See the log of the server',
+    skips: ['PRM-DOCUMENT', 'PRM-FOUND', 'AS-FOUND'],
   },
   {
     what: 'the two documents differ',

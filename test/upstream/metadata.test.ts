@@ -53,7 +53,15 @@ describe('metadata', () => {
       'metadata_malformed',
       'refused',
     ],
-    ['in broken JSON', () => at.work.fault(metadataPath, faults.notJson()), 'metadata_malformed', 'refused'],
+    [
+      'in broken JSON at each place',
+      () => {
+        for (const path of [metadataPath, '/.well-known/oauth-authorization-server'])
+          at.work.fault(path, faults.notJson());
+      },
+      'metadata_malformed',
+      'refused',
+    ],
     [
       'that is not there',
       () => {
@@ -98,9 +106,15 @@ describe('metadata', () => {
     await at.expectRefused(upstream.begin(), 'not_https');
   });
 
-  it('that differs in a slash says so', async () => {
+  it('that differs in the slash at its end is taken, and its own spelling counts in a callback (FA-49)', async () => {
     const upstream = await upstreamFor({ ...at.work.settings(), issuer: `${at.work.issuer}/` });
-    expect((await faultOf(upstream.begin())).message).toMatch(/another issuer \(it differs in a slash/);
+    const { pending } = await upstream.begin();
+    expect(upstream.issuer).toBe(`${at.work.issuer}/`);
+    const callback = (iss: string) => new URLSearchParams({ code: 'c', state: pending.state, iss });
+    const other = upstream.complete(callback(`${at.work.issuer}/`), pending);
+    expect((await faultOf(other)).reason).toBe('callback_issuer');
+    const own = upstream.complete(callback(at.work.issuer), pending);
+    expect((await faultOf(own)).reason).not.toBe('callback_issuer');
   });
 
   it('is asked for once for many logins, and counts while the upstream is down', async () => {

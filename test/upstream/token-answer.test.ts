@@ -33,12 +33,6 @@ describe('a token endpoint', () => {
       'refused',
     ],
     [
-      'with a life in words',
-      () => at.work.alter('/token', (body) => ({ ...body, expires_in: 'long' })),
-      'token_malformed',
-      'refused',
-    ],
-    [
       'that does not know our secret',
       () =>
         at.work.fault('/token', faults.json(401, { error: 'invalid_client', error_description: 'canary' })),

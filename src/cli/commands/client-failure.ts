@@ -154,10 +154,15 @@ function hintAtScope({ union, before }: InsufficientScopeError, url: string): st
 /** What discovery stopped at lies in the server or on the way to it, and the doctor looks at both. */
 function hintAt(error: ClientError, url: string): string | undefined {
   const isDiscovery = error instanceof DiscoveryError;
+  // What an endpoint answers to a registration and a code shows only if the doctor may ask for them.
+  const isOfEndpoint = error.reason === 'token_refused' || error.reason === 'redirected';
+  const flag = isDiscovery ? '' : '--active ';
   if (isDiscovery && error.reason === 'authorization_server_changed') return hintAtMove;
   return (
     hints[error.reason] ??
-    (isDiscovery ? `To see what is wrong there: ${programName} doctor ${shellWord(url)}` : undefined)
+    (isDiscovery || isOfEndpoint
+      ? `To see what is wrong there: ${programName} doctor ${flag}${shellWord(url)}`
+      : undefined)
   );
 }
 

@@ -38,6 +38,13 @@ export const timeoutOption = [
   parseSeconds,
 ] as const;
 
+/** `--max-time`, see `callTool`. */
+export const maxTimeOption = [
+  '--max-time <seconds>',
+  'longest time for the whole call, however much progress the server tells of (default: none)',
+  parseSeconds,
+] as const;
+
 /** `--trace`, see `withTrace`. */
 export const traceOption = [
   '--trace',

@@ -17,7 +17,28 @@ function candidates(url: URL, named: string | undefined): string[] {
   if (url.pathname === '/') return [at(usual)];
   if (/\/sse\/?$/.test(url.pathname)) return [at(url.pathname.replace(/\/sse\/?$/, usual))];
   if (url.pathname.endsWith('/')) return [at(url.pathname.slice(0, -1))];
-  return [at(`${url.pathname}${usual}`), ...(url.pathname === usual ? [] : [at(usual)])];
+  if (url.pathname.endsWith(usual)) return url.pathname === usual ? [] : [at(usual)];
+  return [at(`${url.pathname}${usual}`), at(usual)];
+}
+
+/** A path that no server has. One that answers there as at a guess answers so everywhere, and the guess says nothing. */
+const nowhere = '/gatehouse-looks-for-no-server-here';
+
+/** @returns the status of a POST to which something answers that asks for a token or speaks MCP */
+async function askEndpoint(fetch: Fetch, url: string): Promise<number | undefined> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(guessTimeoutMs),
+  }).catch(() => undefined);
+  await response?.body?.cancel();
+  if (response === undefined) return undefined;
+  const { status, headers } = response;
+  const type = headers.get('content-type') ?? '';
+  const speaks = [200, 400].includes(status) && /^(?:application\/json|text\/event-stream)/.test(type);
+  return speaks || (status === 401 && headers.has('www-authenticate')) ? status : undefined;
 }
 
 /**
@@ -29,21 +50,11 @@ function candidates(url: URL, named: string | undefined): string[] {
  * @see MCP transports "Sending Messages to the Server"
  */
 export async function guessEndpoint(fetch: Fetch, url: string, named?: string): Promise<string | undefined> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
   for (const candidate of candidates(new URL(url), named)) {
-    const response = await fetch(candidate, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(guessTimeoutMs),
-    }).catch(() => undefined);
-    await response?.body?.cancel();
-    if (response === undefined) continue;
-    const type = response.headers.get('content-type') ?? '';
-    const speaks =
-      [200, 400].includes(response.status) && /^(?:application\/json|text\/event-stream)/.test(type);
-    if (speaks || (response.status === 401 && response.headers.has('www-authenticate'))) return candidate;
+    const status = await askEndpoint(fetch, candidate);
+    if (status === undefined) continue;
+    const elsewhere = await askEndpoint(fetch, new URL(nowhere, url).href);
+    return elsewhere === status ? undefined : candidate;
   }
   return undefined;
 }

@@ -6,14 +6,19 @@ import { guessEndpoint } from './endpoint-guess.ts';
 const wrongPlace = new Set<ClientError['reason']>([
   'not_protected',
   'no_metadata',
-  'bad_metadata',
   'resource_mismatch',
-  'server_error',
   'redirected',
 ]);
 
 /** How authorization servers refuse the resource parameter: RFC 8707 section 2, and Microsoft Entra (CL-5). */
 const refusesResource = /"invalid_target"|AADSTS(?:9010010|901002)\b/;
+
+/** How others say it in words: "Unknown parameter: resource", "resource is not supported" (FA-27). */
+const resourceInWords =
+  /\b(?:un\w+|in\w+|not|no|extra|illegal)\b[^".]{0,40}\bresource\b|\bresource\b[^".]{0,40}\b(?:un\w+|in\w+|not|illegal)\b/i;
+
+/** Failures in which an authorization server says why. */
+const refusals = new Set<ClientError['reason']>(['authorization_denied', 'token_refused', 'server_error']);
 
 function namedScopes(found: DiscoveredServer | undefined): readonly string[] {
   const { protectedResource, authorizationServer } = found ?? {};
@@ -58,7 +63,10 @@ export async function hintAtLogin(
     const known = namedScopes(found);
     if (known.length > 0) return `Scopes this server names: ${known.join(' ')}`;
   }
-  if (refusesResource.test(error.message))
+  if (
+    refusesResource.test(error.message) ||
+    (found !== undefined && refusals.has(error.reason) && resourceInWords.test(error.message))
+  )
     return 'Where it takes no resource parameter at all: --no-resource. Its tokens are then for this server by their scopes only.';
   if (found !== undefined || !wrongPlace.has(error.reason)) return undefined;
   const named = error instanceof DiscoveryError ? error.trace.at(-1)?.resource : undefined;

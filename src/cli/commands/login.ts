@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { type ClientContext, type Credential, type DiscoveredServer, discover } from '../../client/index.ts';
 import { login, openTokenFile, readSurroundings, type TokenFile } from '../../client/node/index.ts';
@@ -5,7 +6,7 @@ import { CliError } from '../cli-error.ts';
 import { type CommandIo, formatJson, printableLine, processIo } from '../output.ts';
 import { programName } from '../program-name.ts';
 import { isTerminal } from '../terminal.ts';
-import { withTrace } from '../trace.ts';
+import { tellSlips, withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { readGivenClient } from './login-client.ts';
 import { hintAtLogin, warnOfScopes } from './login-hint.ts';
@@ -38,6 +39,12 @@ function withHint(failure: CliError, hint: string): CliError {
 const wantedScopes = ({ scope }: LoginCommandOptions): string[] | undefined =>
   scope?.split(' ').filter((one) => one !== '');
 
+/** The name on the consent page: a person with several machines sees which one asks. @param host name of this machine */
+export function clientName(host: string): string {
+  const shown = host.replace(/[^\w.-]/g, '').slice(0, 60);
+  return shown === '' ? 'Gatehouse CLI' : `Gatehouse CLI on ${shown}`;
+}
+
 const asking = (server: string): string => `Asking ${server} how to log in`;
 
 /**
@@ -60,7 +67,11 @@ async function wayToPerson(
 async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credential: Credential }> {
   const { server, options, io, store, say } = run;
   refuseMachineOptions(options);
-  const context: ClientContext = { fetch: withTrace(io, options.trace).fetch, now: io.now };
+  const context: ClientContext = {
+    fetch: withTrace(io, options.trace).fetch,
+    now: io.now,
+    tolerated: tellSlips(io, options.trace),
+  };
   const way = options.grant === undefined ? await wayToPerson(run, context) : undefined;
   const client = await readGivenClient(options, io);
   const initialAccessToken = await readInvitation(options, io);
@@ -79,6 +90,7 @@ async function logIn(run: LoginRun): Promise<{ found: DiscoveredServer; credenti
     issuer: options.issuer,
     clientIdMetadataUrl: options.clientMetadataUrl,
     initialAccessToken,
+    clientName: clientName(hostname()),
     allowedEndpointOrigins: options.allowOrigin,
     withoutResource: options.resource === false,
     dpop: options.dpop,

@@ -9,7 +9,7 @@ import { openTokenFile, withCommandConnection } from '../../client/node/index.ts
 import { packageVersion } from '../../package-version.ts';
 import { readGivenHeaders, withHeaders } from '../given-headers.ts';
 import type { CommandIo } from '../output.ts';
-import { withTrace } from '../trace.ts';
+import { tellSlips, withTrace } from '../trace.ts';
 import { explainFailure, requireServerUrl } from './client-failure.ts';
 import { type ConnectionOptions, splitCommandLine } from './connection-options.ts';
 
@@ -43,7 +43,7 @@ export async function serverFetches(
   const headers = readGivenHeaders(header, io.env);
   const fetch = withHeaders(withTrace(io, trace).fetch, server, headers);
   if (headers.has('authorization')) return { fetch };
-  const context = { fetch, now: io.now };
+  const context = { fetch, now: io.now, ...(trace ? { tolerated: tellSlips(io, true) } : {}) };
   const store = openTokenFile(io.env);
   const grant = (await store.findCredential(server))?.grant?.type;
   return {

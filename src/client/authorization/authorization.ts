@@ -11,7 +11,6 @@ import { describeDifference, quote } from '../quote.ts';
 import { isRedirectRefusal } from '../registration/redirect-uris.ts';
 import { resourceParameter } from '../resource-parameter.ts';
 import type { Credential, PrivateJwk, Registration } from '../stores/credential-store.ts';
-import { withIdTokenAlgorithms } from '../tokens/id-token-algorithms.ts';
 import { withNonceRetry } from '../tokens/token-request.ts';
 import { credentialIssuer, toCredential } from '../tokens/token-response.ts';
 import { requireUrl } from '../url-policy.ts';
@@ -182,7 +181,7 @@ export async function finishAuthorization(
   const client = oauthClient(context, registration.clientId);
   try {
     const options = {
-      ...exchangeOptions(context),
+      ...exchangeOptions(context, { kind: 'token' }),
       additionalParameters: new URLSearchParams(resourceParameter(pending)),
       ...(dpopKey === undefined ? {} : { DPoP: await dpopHandle(context, dpopKey) }),
     };
@@ -197,7 +196,7 @@ export async function finishAuthorization(
         codeVerifier,
         options,
       );
-      return oauth.processAuthorizationCodeResponse(withIdTokenAlgorithms(as), client, response);
+      return oauth.processAuthorizationCodeResponse(as, client, response);
     });
     return toCredential(tokens, {
       authorizationServer: credentialIssuer(as),

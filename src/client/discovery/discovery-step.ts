@@ -1,3 +1,5 @@
+import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
+
 /** One request of discovery and what came of it. */
 export interface DiscoveryStep {
   /** What was looked for. */
@@ -10,6 +12,8 @@ export interface DiscoveryStep {
   verdict: 'taken' | 'absent' | 'refused';
   /** Why, in words. */
   reason: string;
+  /** Slips that were read all the same, by their names (docs/tolerances.md). */
+  tolerated?: readonly ReadingToleranceName[];
   /** Of metadata that is for another server: what it names as `resource`. */
   resource?: string;
 }

@@ -1,3 +1,4 @@
+import { isSameIssuer } from '../../oauth/issuer.ts';
 import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { ClientError, DiscoveryError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
@@ -11,7 +12,7 @@ import {
   type UsableAuthorizationServer,
 } from './authorization-server.ts';
 import type { DiscoveryStep } from './discovery-step.ts';
-import type { DiscoveryWalk } from './discovery-walk.ts';
+import { type DiscoveryWalk, noteSlip } from './discovery-walk.ts';
 import { askForChallenge, type FirstChallenge, readFirstChallenge } from './first-challenge.ts';
 import { findProtectedResource, type UsableProtectedResource } from './protected-resource.ts';
 
@@ -68,15 +69,25 @@ async function obtainChallenge(
     verdict: 'taken',
     reason: 'the server has asked for a token already',
   });
-  return { protected: true, ...readFirstChallenge(known) };
+  return { protected: true, ...readFirstChallenge(known, (slip) => noteSlip(walk, slip)) };
 }
 
 /** @throws ClientError `authorization_server_changed` */
 function requireIssuer(expected: string | undefined, server: string, { issuer }: { issuer: string }): void {
-  if (expected === undefined || expected === issuer) return;
+  if (expected === undefined || isSameIssuer(expected, issuer)) return;
   throw new ClientError(
     'authorization_server_changed',
     `${server} names the authorization server ${issuer}, and the login is for ${expected} alone. Nothing was sent there.`,
+  );
+}
+
+/** A server that answers without a token, or one that refuses in a way that says nothing about tokens. */
+function notProtected(url: string, instead: string | undefined): ClientError {
+  return new ClientError(
+    'not_protected',
+    instead === undefined
+      ? `${url} asks for no token: it needs no login.`
+      : `${url} does not ask for a token: it answers ${instead}, and 401 alone begins a login. Look at the URL, and at what stands in front of the server.`,
   );
 }
 
@@ -110,7 +121,7 @@ export async function discover(
       withoutCode: options.withoutCode,
       chooseAuthorizationServer:
         options.chooseAuthorizationServer ??
-        ((issuers) => issuers.find((one) => one === options.issuer) ?? issuers[0]),
+        ((issuers) => issuers.find((one) => isSameIssuer(options.issuer ?? '', one)) ?? issuers[0]),
     };
     const challenge = await obtainChallenge(walk, options.challenge);
     const found = {
@@ -119,7 +130,10 @@ export async function discover(
       ...(challenge.scopes === undefined ? {} : { challengedScopes: challenge.scopes }),
       ...(challenge.dpop ? { dpopRequired: true as const } : {}),
     };
-    const protectedResource = await findProtectedResource(walk, challenge.resourceMetadata);
+    const { metadata: protectedResource, unusable } = await findProtectedResource(
+      walk,
+      challenge.resourceMetadata,
+    );
     if (protectedResource !== undefined) {
       const issuer = walk.chooseAuthorizationServer(protectedResource.authorization_servers);
       if (issuer === undefined || !protectedResource.authorization_servers.includes(issuer))
@@ -140,9 +154,8 @@ export async function discover(
         authorizationServer,
       };
     }
-    if (!challenge.protected)
-      throw new ClientError('not_protected', `${url} asks for no token: it needs no login.`);
-    const { model, metadata } = await findAuthorizationServerAtOrigin(walk);
+    if (!challenge.protected) throw notProtected(url, challenge.instead);
+    const { model, metadata } = await findAuthorizationServerAtOrigin(walk, unusable);
     requireIssuer(options.issuer, server, metadata);
     const choices = keptChoices(options, metadata);
     return { ...found, ...choices, model, resource: server, authorizationServer: metadata };

@@ -1,13 +1,17 @@
 import { type Challenge, parseChallenges } from '../../oauth/challenge.ts';
+import { findGrammarFault } from '../../oauth/challenge-grammar.ts';
+import { isSuccess, type NoteSlip, type Slip } from '../../oauth/foreign-json.ts';
 import { isScopeToken, parseScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import { limitedFetch } from '../limited-fetch.ts';
-import { type DiscoveryWalk, discoveryProtocolVersion } from './discovery-walk.ts';
+import { type DiscoveryWalk, discoveryProtocolVersion, isPassing, noteSlip } from './discovery-walk.ts';
 
 /** What a server says to a request without a token. */
 export interface FirstChallenge {
   /** Whether the server answered 401. */
   protected: boolean;
+  /** What it answered in place of that, in words; undefined if it did. */
+  instead?: string;
   /** `resource_metadata` of the challenge (RFC 9728 section 5.1). */
   resourceMetadata?: string;
   /** `scope` of the challenge. */
@@ -20,9 +24,15 @@ export interface FirstChallenge {
  * Reads what a challenge offers for discovery.
  * A bearer challenge wins over others; one with `resource_metadata` wins over one without.
  * @param header the `WWW-Authenticate` fields, joined by a comma; null where there are none
+ * @param note told of a slip of its spelling
  * @see RFC 9728 section 5.1; RFC 6750 section 3 (A3-06)
  */
-export function readFirstChallenge(header: string | null): Omit<FirstChallenge, 'protected'> {
+export function readFirstChallenge(
+  header: string | null,
+  note?: NoteSlip,
+): Omit<FirstChallenge, 'protected' | 'instead'> {
+  const fault = findGrammarFault(header ?? '');
+  if (fault) note?.({ tolerance: 'challengeSpelling', because: `in the challenge ${fault.what}` });
   const challenges = parseChallenges(header ?? '');
   const bearer = challenges.filter(({ scheme }) => scheme === 'bearer');
   const withMetadata = ({ parameters }: Challenge): boolean => parameters.resource_metadata !== undefined;
@@ -42,11 +52,13 @@ export function readFirstChallenge(header: string | null): Omit<FirstChallenge, 
 
 /**
  * Asks the MCP server without a token: a POST that has no effect, then a GET, until one is answered with 401.
- * @throws ClientError `server_error` at a 5xx, and those of {@link limitedFetch}
+ * @throws ClientError `server_error` at a 5xx or a 4xx that says "later", and those of {@link limitedFetch}
  * @see MCP authorization "Authorization Flow Steps" (A2-08)
  */
 export async function askForChallenge(walk: DiscoveryWalk): Promise<FirstChallenge> {
-  const ask = limitedFetch(walk.context, false);
+  const slips: Slip[] = [];
+  const tolerated = (slip: Slip): void => void slips.push(slip);
+  const ask = limitedFetch({ ...walk.context, tolerated }, { keepBody: false });
   const requests: { method: 'POST' | 'GET'; init: RequestInit }[] = [
     {
       method: 'POST',
@@ -64,9 +76,11 @@ export async function askForChallenge(walk: DiscoveryWalk): Promise<FirstChallen
     const step = { purpose: 'challenge' as const, method, url: walk.server, status };
     if (status === 401) {
       walk.trace.push({ ...step, verdict: 'taken', reason: 'the server asks for a token' });
-      return { protected: true, ...readFirstChallenge(response.headers.get('www-authenticate')) };
+      for (const slip of slips) noteSlip(walk, slip);
+      const header = response.headers.get('www-authenticate');
+      return { protected: true, ...readFirstChallenge(header, (slip) => noteSlip(walk, slip)) };
     }
-    if (status >= 500) {
+    if (isPassing(status)) {
       walk.trace.push({ ...step, verdict: 'refused', reason: 'server error' });
       throw new ClientError(
         'server_error',
@@ -75,5 +89,8 @@ export async function askForChallenge(walk: DiscoveryWalk): Promise<FirstChallen
     }
     walk.trace.push({ ...step, verdict: 'absent', reason: 'no challenge: the status is not 401' });
   }
-  return { protected: false };
+  const answers = walk.trace.filter(({ purpose }) => purpose === 'challenge');
+  const isServed = answers.some(({ status = 0 }) => isSuccess(status));
+  const seen = answers.map(({ method, status }) => `${status} to ${method}`).join(' and ');
+  return { protected: false, ...(isServed ? {} : { instead: seen }) };
 }

@@ -4,7 +4,16 @@ import { protectedResourceMetadataUrls } from '../../oauth/well-known.ts';
 import { ClientError } from '../client-error.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { requireUrl } from '../url-policy.ts';
-import { type DiscoveryWalk, fetchDocument, readStrings, refuseDocument } from './discovery-walk.ts';
+import {
+  askPlace,
+  type DiscoveryWalk,
+  markRefused,
+  noteLaterPlace,
+  noteSlip,
+  readStrings,
+  refuseDocument,
+  type UnusablePlace,
+} from './discovery-walk.ts';
 
 /** Protected resource metadata that may be used for the server asked about. */
 export interface UsableProtectedResource extends ProtectedResourceMetadata {
@@ -62,34 +71,85 @@ export function checkProtectedResource(
 }
 
 /**
- * Finds protected resource metadata: where the challenge says, else path-inserted, else at the root. The next place is
- * asked only where the one before held no document.
+ * The place that a challenge names, if it can be asked: a URL of the server's own origin, also one that is relative.
  * @param challenged `resource_metadata` of the challenge
- * @returns the metadata, or undefined where no place holds any
- * @throws ClientError `bad_url` for a challenge that leads to another origin; `resource_mismatch`; `bad_metadata`
+ * @returns the place, or why it is not asked; neither if it is empty
+ * @see RFC 9728 sections 5.1 and 7.7 (T-185, FA-24)
+ */
+function challengedPlace(walk: DiscoveryWalk, challenged: string): { place?: string; why?: string } {
+  const unused = (why: string): { why: string } => {
+    noteSlip(walk, {
+      tolerance: 'challengeMetadata',
+      because: `resource_metadata ${why}; the well-known places are asked`,
+    });
+    return { why: `a challenge whose resource_metadata ${why}, and is not fetched` };
+  };
+  const { origin } = new URL(walk.server);
+  const relative = /^[\w.~/-]+$/.test(challenged) ? URL.parse(challenged, walk.server) : null;
+  if (relative?.origin === origin) {
+    noteSlip(walk, { tolerance: 'challengeMetadata', because: 'resource_metadata is a relative URL' });
+    return { place: relative.href };
+  }
+  if (challenged === '') {
+    unused('is empty');
+    return {};
+  }
+  if (!URL.canParse(challenged)) return unused(`is no URL, ${quote(challenged)}`);
+  try {
+    const place = requireUrl(challenged, 'The resource_metadata of the challenge', walk.rules);
+    if (place.origin === origin) return { place: place.href };
+    return unused(`is on another origin, ${quote(challenged)}`);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return unused(`cannot be used, ${quote(challenged)}`);
+  }
+}
+
+/** What a search for protected resource metadata came to. */
+export interface FoundProtectedResource {
+  /** Undefined if no place holds metadata that can be used. */
+  metadata?: UsableProtectedResource;
+  /** Every place that was asked, in order. */
+  asked: readonly string[];
+  /** Places that may hold metadata and could not be used. */
+  unusable: readonly UnusablePlace[];
+}
+
+/**
+ * Finds protected resource metadata: where the challenge says, else path-inserted, else at the root. The next place is
+ * asked if the one before held no document that can be read.
+ * @param challenged `resource_metadata` of the challenge
+ * @throws ClientError `resource_mismatch` for metadata of another server
  * @see RFC 9728 sections 3.1, 5.1 and 7.7 (A3-04, A3-05, T-185)
  */
 export async function findProtectedResource(
   walk: DiscoveryWalk,
   challenged: string | undefined,
-): Promise<UsableProtectedResource | undefined> {
-  const places = protectedResourceMetadataUrls(walk.server);
-  if (challenged !== undefined) {
-    const place = requireUrl(challenged, 'The resource_metadata of the challenge', walk.rules);
-    if (place.origin !== new URL(walk.server).origin)
-      throw new ClientError(
-        'bad_url',
-        `The challenge of ${walk.server} names metadata on another origin, ${quote(challenged)}; it is not fetched.`,
-      );
-    places.unshift(place.href);
-  }
-  for (const place of new Set(places)) {
-    const document = await fetchDocument(walk, 'protected_resource', place);
-    if (document === undefined) continue;
-    const verdict = checkProtectedResource(document, walk.server);
-    if (verdict.kind === 'refused')
+): Promise<FoundProtectedResource> {
+  const { place: named, why } = challenged === undefined ? {} : challengedPlace(walk, challenged);
+  const wellKnown = protectedResourceMetadataUrls(walk.server);
+  const asked = [...new Set(named === undefined ? wellKnown : [named, ...wellKnown])];
+  const unusable: UnusablePlace[] =
+    why === undefined ? [] : [{ url: walk.server, kind: 'unusable', reason: 'bad_url', why }];
+  for (const url of asked) {
+    const place = await askPlace(walk, 'protected_resource', url);
+    if (place.kind === 'unusable') unusable.push({ url, ...place });
+    if (place.kind !== 'document') continue;
+    const verdict = checkProtectedResource(place.members, walk.server);
+    if (verdict.kind === 'refused' && verdict.reason === 'resource_mismatch')
       return refuseDocument(walk, verdict.reason, verdict.why, verdict.resource);
-    return verdict.metadata;
+    if (verdict.kind === 'refused') {
+      markRefused(walk, verdict.why);
+      unusable.push({
+        url,
+        kind: 'unusable',
+        reason: verdict.reason,
+        why: `a document: ${verdict.why.slice(0, -1)}`,
+      });
+      continue;
+    }
+    noteLaterPlace(walk, unusable);
+    return { metadata: verdict.metadata, asked, unusable };
   }
-  return undefined;
+  return { asked, unusable };
 }

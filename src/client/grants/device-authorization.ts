@@ -123,7 +123,13 @@ async function requestDeviceCode(
     const answer = await oauth.processDeviceAuthorizationResponse(
       as,
       client,
-      await oauth.deviceAuthorizationRequest(as, client, authenticate, parameters, exchangeOptions(context)),
+      await oauth.deviceAuthorizationRequest(
+        as,
+        client,
+        authenticate,
+        parameters,
+        exchangeOptions(context, { kind: 'device' }),
+      ),
     );
     const { user_code: userCode, verification_uri_complete: complete } = answer;
     if (!/^[\x20-\x7E]{1,64}$/.test(userCode))

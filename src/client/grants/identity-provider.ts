@@ -1,9 +1,12 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
+import { decodeBody, isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
+import { isSameIssuer } from '../../oauth/issuer.ts';
 import { formatScope } from '../../oauth/scope.ts';
 import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
-import { type ClientIdentity, exchangeOptions } from '../exchange.ts';
+import type { ClientIdentity } from '../exchange.ts';
+import { limitedFetch } from '../limited-fetch.ts';
 import { describeDifference, quote } from '../quote.ts';
 import { grantTypes, requestTokens } from '../tokens/token-request.ts';
 import { requireUrl } from '../url-policy.ts';
@@ -52,15 +55,22 @@ export async function findIdentityProvider(
   if (tokenEndpoint !== undefined) return { issuer, token_endpoint: check(tokenEndpoint) };
   const place = requireUrl(issuer, 'The identity provider', { dangerouslyAllowHttp });
   for (const algorithm of ['oidc', 'oauth2'] as const) {
-    const response = await oauth.discoveryRequest(place, { ...exchangeOptions(context), algorithm });
-    const document: unknown = response.ok ? await response.json().catch(() => undefined) : undefined;
+    const send = limitedFetch(context, { followsWithinOrigin: true });
+    const response = await oauth.discoveryRequest(place, {
+      [oauth.customFetch]: send,
+      [oauth.allowInsecureRequests]: true,
+      algorithm,
+    });
+    const document = isSuccess(response.status)
+      ? parseObject(decodeBody(await response.arrayBuffer()), context.tolerated)
+      : undefined;
     const {
       issuer: named,
       token_endpoint: endpoint,
       token_endpoint_auth_methods_supported: methods,
-    } = Object(document) as Record<string, unknown>;
+    } = readMembers(document ?? {}, context.tolerated);
     if (named === undefined) continue;
-    if (named !== issuer)
+    if (!isSameIssuer(issuer, named, context.tolerated))
       throw new ClientError(
         'issuer_mismatch',
         `The metadata of the identity provider names another issuer: ${describeDifference(issuer, String(named))}.`,
@@ -68,7 +78,7 @@ export async function findIdentityProvider(
     const known = Array.isArray(methods)
       ? { token_endpoint_auth_methods_supported: methods.map(String) }
       : {};
-    return { issuer, token_endpoint: check(endpoint), ...known };
+    return { issuer: named, token_endpoint: check(endpoint), ...known };
   }
   throw new ClientError(
     'no_metadata',
@@ -164,9 +174,10 @@ export async function requestIdentityAssertion(
   subject: SubjectToken,
   { audience, resource, clientId, scopes }: AssertionPurpose,
 ): Promise<string> {
-  const { issuer } = provider;
+  const authorizationServer = await findIdentityProvider(context, provider);
+  const { issuer } = authorizationServer;
   const answer = await requestTokens(context, {
-    authorizationServer: await findIdentityProvider(context, provider),
+    authorizationServer,
     client: provider.client,
     grantType: grantTypes.tokenExchange,
     parameters: {

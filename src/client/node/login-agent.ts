@@ -4,6 +4,7 @@ import { loopbackRedirectUris } from '../registration/redirect-uris.ts';
 import { type LoopbackListener, loginTimeoutMs, openLoopback } from './loopback.ts';
 import { type PasteTerminal, receivePaste } from './paste.ts';
 import { askAuthorizationEndpoint } from './preflight.ts';
+import type { CallbackOutcome } from './redirect-handler.ts';
 
 /** How the user is taken through a login. */
 export interface LoginAgentOptions {
@@ -23,7 +24,8 @@ export interface LoginAgentOptions {
 
 /** An agent that holds a port until it is closed. */
 export interface LoginAgent extends AuthorizationAgent {
-  close(): Promise<void>;
+  /** @param outcome what the browser is told, if it came back; its page can then be loaded again for a moment */
+  close(outcome?: CallbackOutcome): Promise<void>;
 }
 
 async function listen({ callbackPort, preferredPort }: LoginAgentOptions): Promise<LoopbackListener> {
@@ -47,13 +49,17 @@ export async function openLoginAgent(
   let listener = await listen(options);
   const { redirectUri } = listener;
   let isOpen = true;
+  /** Whether a browser has come back and waits for what comes of the login. */
+  let isBack = false;
   const reopen = async (): Promise<void> => {
     if (!isOpen) listener = await openLoopback(Number(new URL(redirectUri).port));
     isOpen = true;
   };
-  const close = async (): Promise<void> => {
+  const close = async (outcome?: CallbackOutcome): Promise<void> => {
+    const hasCome = isOpen && isBack;
     isOpen = false;
-    await listener.close();
+    if (hasCome && outcome !== undefined) listener.finish(outcome);
+    else await listener.close();
   };
   return {
     redirectUri,
@@ -68,7 +74,11 @@ export async function openLoginAgent(
         const stopped = new Promise<never>((_resolve, reject) =>
           signal?.addEventListener('abort', () => reject(signal.reason), { signal: stop.signal }),
         );
-        const redirected = listener.receive(request.state, timeoutMs);
+        isBack = false;
+        const redirected = listener.receive(request.state, timeoutMs).then((query) => {
+          isBack = true;
+          return query;
+        });
         const expected = { state: request.state, redirectUri };
         const pasted = paste && receivePaste(paste, expected, stop.signal);
         const answer = Promise.race([
@@ -76,11 +86,11 @@ export async function openLoginAgent(
           pasted?.then((query) => query ?? redirected) ?? redirected,
           stopped,
         ]);
-        const [query] = await Promise.all([answer, open(request.url)]);
-        return query;
+        // What opens the URL may wait for its page, and the page waits for what comes of the login.
+        return await Promise.race([answer, Promise.resolve(open(request.url)).then(() => answer)]);
       } finally {
         stop.abort();
-        await close();
+        if (!isBack) await close();
       }
     },
     close,

@@ -19,6 +19,8 @@ export interface LoginOptions extends DiscoveryOptions {
   clientIdMetadataUrl?: string | undefined;
   /** Lets this client register where not everybody may; it goes to the registration endpoint and nowhere else (RFC 7591 section 3). */
   initialAccessToken?: string | undefined;
+  /** Shown on the consent page of a client that is registered now. */
+  clientName?: string | undefined;
   /** Scopes to ask for instead of those the server names. */
   scopes?: readonly string[] | undefined;
   /** Whether the token is bound to a key of this client; where absent, only if the server takes no other (A13-11). */
@@ -78,9 +80,12 @@ export async function login(
     timeoutMs,
   });
   try {
-    return { found, credential: await loginToDiscovered(context, found, { ...wanted, agent, progress }) };
-  } finally {
-    await agent.close();
+    const credential = await loginToDiscovered(context, found, { ...wanted, agent, progress });
+    await agent.close({ loggedInTo: found.server });
+    return { found, credential };
+  } catch (error) {
+    await agent.close('failed');
+    throw error;
   }
 }
 

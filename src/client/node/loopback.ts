@@ -1,14 +1,23 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { ClientError } from '../client-error.ts';
 import { errorCode } from '../error-code.ts';
 import { findPortHolder } from './port-holder.ts';
-import { callbackPath, redirectHandler } from './redirect-handler.ts';
+import { answerRedirect, type CallbackOutcome, callbackPath, redirectHandler } from './redirect-handler.ts';
 
 /** How long a login may take, in milliseconds. */
 export const loginTimeoutMs = 5 * 60_000;
 
 /** How often another free port is tried where the first is taken on ::1. */
 const maxPortAttempts = 5;
+
+/** How long a browser waits for what comes of its login before it is sent back to the terminal, in milliseconds. */
+const holdMs = 8_000;
+
+/** How long the page of a login can be loaded again once it has said what happened, in milliseconds. */
+const lingerMs = 2_000;
+
+/** Listeners of this process whose page can still be loaded again, by their port: a new login may need it. */
+const lingering = new Map<number, () => Promise<void>>();
 
 /** A listener for the redirect of one login. */
 export interface LoopbackListener {
@@ -18,11 +27,13 @@ export interface LoopbackListener {
    * Waits for the redirect that carries this state; others are refused and change nothing.
    * @param state of the authorization request
    * @param timeoutMs longest wait, in milliseconds
-   * @returns its query; the listener is closed then
+   * @returns its query; the browser waits for {@link finish}
    * @throws ClientError `login_timed_out`
    */
   receive(state: string, timeoutMs?: number): Promise<URLSearchParams>;
-  /** Stops listening. */
+  /** Tells the browser what came of the login. Its page can be loaded again for a moment, then nothing listens. */
+  finish(outcome: CallbackOutcome): void;
+  /** Tells a browser that waits to go back to the terminal, and stops listening. */
   close(): Promise<void>;
 }
 
@@ -76,7 +87,7 @@ async function explainBinding(error: unknown, port: number): Promise<unknown> {
 }
 
 /**
- * Opens the listener on loopback. It takes one redirect, then closes.
+ * Opens the listener on loopback. It takes the redirect of one login, and says what came of it.
  * @param port the port; 0, or none, for a free one
  * @returns the listener, which listens already: its redirect URI can be used
  * @throws ClientError `callback_port_unusable`, naming who holds the port where that can be known (CL-4)
@@ -84,29 +95,51 @@ async function explainBinding(error: unknown, port: number): Promise<unknown> {
  */
 export async function openLoopback(port = 0): Promise<LoopbackListener> {
   let waiting: { state: string; resolve: (query: URLSearchParams) => void } | undefined;
+  let taken: { state: string; query: URLSearchParams; outcome?: CallbackOutcome } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let bound = port;
+  const held = new Set<ServerResponse>();
+  const answerHeld = (outcome: CallbackOutcome): void => {
+    for (const response of held) if (taken) answerRedirect(response, taken.query, outcome);
+    held.clear();
+  };
+  const hold = (response: ServerResponse): void => {
+    held.add(response);
+    const tired = setTimeout(() => {
+      if (held.delete(response) && taken) answerRedirect(response, taken.query, 'unknown');
+    }, holdMs);
+    response.once('close', () => {
+      clearTimeout(tired);
+      held.delete(response);
+    });
+  };
   const handler = redirectHandler(
     () => bound,
-    () => waiting?.state,
+    () => [waiting?.state, taken?.state].filter((state) => state !== undefined),
     (query, response) => {
-      const resolve = waiting?.resolve;
-      waiting = undefined;
-      clearTimeout(timer);
-      for (const server of servers) server.close();
-      response.once('close', () => {
-        for (const server of servers) server.closeAllConnections();
-      });
-      resolve?.(query);
+      const { state = '', resolve } = waiting ?? {};
+      if (resolve && query.get('state') === state) {
+        waiting = undefined;
+        clearTimeout(timer);
+        taken = { state, query };
+        hold(response);
+        resolve(query);
+      } else if (taken?.outcome !== undefined) answerRedirect(response, taken.query, taken.outcome);
+      else hold(response);
     },
   );
   const limits = { maxHeaderSize: 16 * 1024, requestTimeout: 5_000, headersTimeout: 5_000 };
   const servers = [createServer(limits, handler), createServer(limits, handler)] as const;
   const close = async (): Promise<void> => {
+    lingering.delete(bound);
     clearTimeout(timer);
     waiting = undefined;
+    const answered = [...held].map((response) => new Promise((done) => response.once('finish', done)));
+    answerHeld('unknown');
+    await Promise.all(answered);
     await Promise.all(servers.map(stop));
   };
+  await lingering.get(port)?.();
   try {
     bound = await bind(...servers, port);
   } catch (error) {
@@ -117,6 +150,8 @@ export async function openLoopback(port = 0): Promise<LoopbackListener> {
     redirectUri: `http://127.0.0.1:${bound}${callbackPath}`,
     receive: (state, timeoutMs = loginTimeoutMs) =>
       new Promise((resolve, reject) => {
+        answerHeld('unknown');
+        taken = undefined;
         waiting = { state, resolve };
         timer = setTimeout(() => {
           const seconds = Math.round(timeoutMs / 1000);
@@ -126,6 +161,12 @@ export async function openLoopback(port = 0): Promise<LoopbackListener> {
           void close();
         }, timeoutMs);
       }),
+    finish(outcome) {
+      if (taken) taken.outcome = outcome;
+      answerHeld(outcome);
+      lingering.set(bound, close);
+      timer = setTimeout(() => void close(), lingerMs);
+    },
     close,
   };
 }

@@ -25,25 +25,6 @@ function isNative(redirectUris: readonly string[]): boolean {
   return redirectUris.every((uri) => isLoopbackRedirect(uri) || isPrivateUseRedirect(uri));
 }
 
-/**
- * Overlooks what many servers get wrong and nobody misunderstands: status 200 in place of 201, and a secret without a
- * word about its end, which then has none.
- * @see RFC 7591 section 3.2.1
- */
-async function overlookSlips(response: Response): Promise<Response> {
-  if (response.status !== 200 && response.status !== 201) return response;
-  const { headers } = response;
-  const text = await response.text();
-  try {
-    const client: unknown = JSON.parse(text);
-    if (typeof client === 'object' && client !== null && 'client_secret' in client)
-      return Response.json({ client_secret_expires_at: 0, ...client }, { status: 201, headers });
-  } catch {
-    // What is no JSON is judged where the standard is.
-  }
-  return new Response(text, { status: 201, headers });
-}
-
 /** @returns the registration, or why the server refused (RFC 7591 section 3.2) */
 async function register(
   context: ClientContext,
@@ -59,10 +40,10 @@ async function register(
       redirect_uris: [...redirectUris],
     };
     const response = await oauth.dynamicClientRegistrationRequest(as, wanted, {
-      ...exchangeOptions(context),
+      ...exchangeOptions(context, { kind: 'registration' }),
       ...(initialAccessToken === undefined ? {} : { initialAccessToken }),
     });
-    const client = await oauth.processDynamicClientRegistrationResponse(await overlookSlips(response));
+    const client = await oauth.processDynamicClientRegistrationResponse(response);
     const { client_id: clientId, client_secret: secret, client_secret_expires_at: expiresAt } = client;
     const method = client.token_endpoint_auth_method;
     return {

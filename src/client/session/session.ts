@@ -2,6 +2,7 @@ import { canonicalResource } from '../../oauth/resource-indicator.ts';
 import { LoginRequiredError } from '../client-error.ts';
 import type { ClientContext, Fetch } from '../context.ts';
 import { isRepeatable, sendAuthorized } from '../dpop/send-authorized.ts';
+import { redirectToSpelling } from '../http-answer.ts';
 import { canonicalServerUrl } from '../server-url.ts';
 import type { Credential, CredentialStore } from '../stores/credential-store.ts';
 import type { Authorizer } from './authorizer.ts';
@@ -79,7 +80,12 @@ export function withAuthorization(
     let used = await session.current();
     session.admit(used, operation);
     for (;;) {
-      const response = await send(to, init, used);
+      let response = await send(to, init, used);
+      const spelling = isRepeatable(init.body) ? redirectToSpelling(to, response) : undefined;
+      if (spelling !== undefined) {
+        await response.body?.cancel();
+        response = await send(spelling, init, used);
+      }
       const challenge = response.headers.get('www-authenticate');
       const required = readRequiredScopes(response, used);
       if (response.status !== 401 && required === undefined) {

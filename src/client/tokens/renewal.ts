@@ -1,4 +1,5 @@
 import { formatScope } from '../../oauth/scope.ts';
+import { ClientError } from '../client-error.ts';
 import type { ClientContext } from '../context.ts';
 import type { ClientIdentity, OAuthRefusal } from '../exchange.ts';
 import { resourceParameter } from '../resource-parameter.ts';
@@ -9,7 +10,12 @@ import { toCredential } from './token-response.ts';
 /** A renewed credential, or why the authorization server refused. */
 export type Renewal =
   | { kind: 'refreshed'; credential: Credential }
-  | { kind: 'refused'; refusal: OAuthRefusal };
+  | {
+      kind: 'refused';
+      refusal: OAuthRefusal;
+      /** The credential with the refresh token that came all the same: the one before is used up. */
+      successor?: Credential | undefined;
+    };
 
 /**
  * Who a credential was issued to, and nobody else (A5-10). A client that got it for itself is kept in the credential; it
@@ -79,8 +85,16 @@ async function renewBy(
   const { authorizationServer, resource, withoutResource, clientId, scopes } = credential;
   const { refreshToken, dpopKey, grant } = credential;
   const answer = await requestTokens(context, { authorizationServer, client, dpopKey, ...request });
-  if (answer.kind === 'refused') return answer;
+  const withToken = (token: string | undefined): Credential | undefined =>
+    token === undefined || token === refreshToken ? undefined : { ...credential, refreshToken: token };
+  if (answer.kind === 'refused') return { ...answer, successor: withToken(answer.successor) };
   const login = { authorizationServer, resource, withoutResource, clientId, scopes };
   const issued = { ...login, refreshToken, dpopKey, grant, now: context.now() };
-  return { kind: 'refreshed', credential: toCredential(answer.tokens, issued) };
+  try {
+    return { kind: 'refreshed', credential: toCredential(answer.tokens, issued) };
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const { message } = error;
+    return { kind: 'refused', refusal: { message }, successor: withToken(answer.tokens.refresh_token) };
+  }
 }

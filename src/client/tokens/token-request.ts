@@ -11,7 +11,6 @@ import {
 } from '../exchange.ts';
 import type { CredentialIssuer, PrivateJwk } from '../stores/credential-store.ts';
 import { requireUrl } from '../url-policy.ts';
-import { withIdTokenAlgorithms } from './id-token-algorithms.ts';
 
 /** Names of extension grants at the token endpoint (RFC 6749 section 4.5). */
 export const grantTypes = {
@@ -43,7 +42,12 @@ export interface TokenRequest {
 /** A checked answer, or why there is none. */
 export type TokenAnswer =
   | { kind: 'issued'; tokens: oauth.TokenEndpointResponse }
-  | { kind: 'refused'; refusal: OAuthRefusal };
+  | {
+      kind: 'refused';
+      refusal: OAuthRefusal;
+      /** A refresh token that came with an answer that cannot be used otherwise: the one that was sent is used up. */
+      successor?: string | undefined;
+    };
 
 /**
  * Repeats a request once where the server refused it only for want of a nonce, which it gave with the refusal.
@@ -73,8 +77,12 @@ export async function requestTokens(context: ClientContext, request: TokenReques
   requireUrl(as.token_endpoint, 'The token endpoint', { dangerouslyAllowHttp });
   const client = oauthClient(context, identity.clientId);
   const authenticate = clientAuthentication(identity, as.token_endpoint_auth_methods_supported);
+  let successor: string | undefined;
+  const issued = (refreshToken: string): void => {
+    successor = refreshToken;
+  };
   const options = {
-    ...exchangeOptions(context),
+    ...exchangeOptions(context, { kind: 'token', issued }),
     ...(dpopKey === undefined ? {} : { DPoP: await dpopHandle(context, dpopKey) }),
   };
   const recognizedTokenTypes = Object.fromEntries(otherTokenTypes.map((type) => [type, () => undefined]));
@@ -90,12 +98,12 @@ export async function requestTokens(context: ClientContext, request: TokenReques
         asked,
         options,
       );
-      return oauth.processGenericTokenEndpointResponse(withIdTokenAlgorithms(as), client, answer, {
+      return oauth.processGenericTokenEndpointResponse(as, client, answer, {
         recognizedTokenTypes,
       });
     });
     return { kind: 'issued', tokens };
   } catch (thrown) {
-    return { kind: 'refused', refusal: await readRefusal(thrown, name) };
+    return { kind: 'refused', refusal: await readRefusal(thrown, name), successor };
   }
 }

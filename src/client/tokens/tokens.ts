@@ -5,6 +5,35 @@ import { type Credential, type CredentialStore, credentialKey } from '../stores/
 import { holderOf, renewCredential } from './renewal.ts';
 import { refreshAheadSeconds } from './token-response.ts';
 
+/**
+ * Credentials that were renewed and could not be kept, by the refresh token they were renewed with: that one is used up,
+ * and sending it again would look like theft (RFC 9700 section 4.14.2).
+ */
+const unsaved = new WeakMap<CredentialStore, Map<string, Credential>>();
+
+/** Keeps a renewed credential; one that the store does not take now is kept here until it does. */
+async function keep(
+  store: CredentialStore,
+  server: string,
+  renewed: Credential,
+  from: Credential,
+): Promise<void> {
+  const waiting = unsaved.get(store) ?? new Map<string, Credential>();
+  unsaved.set(store, waiting);
+  if (from.refreshToken !== undefined) waiting.set(from.refreshToken, renewed);
+  await store.saveCredential(server, renewed, from);
+  if (from.refreshToken !== undefined) waiting.delete(from.refreshToken);
+}
+
+/** @returns what a credential of the store was renewed to already, now kept; the credential itself if it was not */
+async function withSuccessor(store: CredentialStore, server: string, held: Credential): Promise<Credential> {
+  const successor = unsaved.get(store)?.get(held.refreshToken ?? '');
+  if (successor === undefined) return held;
+  // The store may not take it now either; it is good all the same.
+  await keep(store, server, successor, held).catch(() => undefined);
+  return successor;
+}
+
 const inFlight = new WeakMap<CredentialStore, Map<string, Promise<Credential>>>();
 
 /**
@@ -49,9 +78,10 @@ async function renew(
   server: string,
   rejected: string | undefined,
 ): Promise<Credential> {
-  const current = await store.findCredential(server);
-  if (current === undefined)
+  const found = await store.findCredential(server);
+  if (found === undefined)
     throw new LoginRequiredError(server, 'The login has ended.', await store.findFormerLogin(server));
+  const current = await withSuccessor(store, server, found);
   const now = context.now();
   if (isGood(current, now, rejected)) return current;
   const stillAlive = current.accessToken !== rejected && (current.expiresAt ?? Infinity) > now;
@@ -67,9 +97,10 @@ async function renew(
     const result = await renewCredential(context, current, holderOf(current, registration));
     if (result === undefined) return needLogin(nothing);
     if (result.kind === 'refreshed') {
-      await store.saveCredential(server, result.credential, current);
+      await keep(store, server, result.credential, current);
       return (await store.findCredential(server)) ?? result.credential;
     }
+    if (result.successor !== undefined) await keep(store, server, result.successor, current);
     const { error, isGuess, message } = result.refusal;
     if (isGuess) return needLogin(message);
     if (error !== 'invalid_grant' && error !== 'invalid_client')

@@ -125,6 +125,12 @@ function explained(error: unknown, url: string): unknown {
  * @see MCP transports "Backwards Compatibility" (B1-09, B5-15, B6-01, C3-08, C3-09)
  */
 export async function connectServer(options: ConnectServerOptions): Promise<ServerConnection> {
+  return connect(options).catch((error: unknown) => {
+    throw revisionsOffered(error) ? explained(error, options.url) : error;
+  });
+}
+
+async function connect(options: ConnectServerOptions): Promise<ServerConnection> {
   const { transport, url } = options;
   const asBefore = await openKnown(options);
   if (asBefore) return asBefore;

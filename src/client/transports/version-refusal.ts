@@ -1,6 +1,9 @@
 import { ProtocolError, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/client';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 
+/** What the SDK throws at an answer to `initialize` with a revision that it does not speak; it has no code for it. */
+const unsupportedAnswer = /^Server's protocol version is not supported: (.{0,60})/s;
+
 /**
  * What a server speaks that refused the revision it was asked in.
  * @param error what connecting rejected with
@@ -8,6 +11,8 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
  * @see MCP 2026-07-28 "Protocol Version Negotiation" (C3-08)
  */
 export function revisionsOffered(error: unknown): string[] | undefined {
+  const answered = error instanceof Error ? unsupportedAnswer.exec(error.message)?.[1] : undefined;
+  if (answered !== undefined) return [answered];
   if (!(error instanceof ProtocolError) || error.code !== errorCodes.unsupportedProtocolVersion)
     return undefined;
   const { supported } = Object(error.data) as { supported?: unknown };

@@ -1,4 +1,6 @@
 import { describeDifference, quote } from '../../client/quote.ts';
+import { readMembers } from '../../oauth/foreign-json.ts';
+import { isSameIssuer } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import type { Check } from '../check.ts';
@@ -6,7 +8,7 @@ import { quoteOrMissing } from '../document.ts';
 import { internalFault } from '../internal-host.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { firstRefusal } from '../reach/anonymous.ts';
-import { describePlace } from '../resource/places.ts';
+import { describePlace, resourceDocument } from '../resource/places.ts';
 import { judgingMetadata } from './judging.ts';
 import { askPlace, issuerDocument, issuerPlaces, namedIssuer, wrongPlaces } from './places.ts';
 
@@ -78,8 +80,40 @@ const found: Check = {
         `Answer 404 where there is nothing, or serve the document there too.`,
         { evidence },
       );
+    if (taken.slip !== undefined)
+      return warn(
+        `It is at ${taken.url}, and ${taken.slip}. Clients that do not expect it stop there.`,
+        'Save the document as UTF-8 without a byte order mark.',
+        { evidence },
+      );
     return pass(`It is at ${taken.url}. Asked: ${all}.`, { evidence });
   },
+};
+
+/** Each member can be read. */
+const memberTypes: Check = {
+  id: 'AS-MEMBERS',
+  section: 'issuer',
+  title: 'Members of the metadata have values of their types, and are left out without one',
+  clause: 'RFC 8414 sections 2 and 3.2; RFC 9728 sections 2 and 3.2',
+  needs: ['AS-FOUND'],
+  judge: judgingMetadata(async ({ url, members }, subject) => {
+    const resource = await subject.fact(resourceDocument);
+    const documents = [
+      { place: url, members },
+      ...(resource ? [{ place: resource.place.url, members: resource.members }] : []),
+    ];
+    const faults = documents.flatMap((document) => {
+      const slips: string[] = [];
+      readMembers(document.members, ({ because }) => slips.push(because));
+      return slips.map((because) => `${document.place}: ${because}`);
+    });
+    if (faults.length === 0) return pass('Each member is of its type, and none is null or empty.');
+    return warn(
+      `${faults.join('; ')}. Clients that read strictly, such as the SDKs, stop there.`,
+      'Leave members without a value out; write lists as lists, numbers as numbers and true as true.',
+    );
+  }),
 };
 
 /** It is this issuer's. */
@@ -95,14 +129,16 @@ const issuer: Check = {
     if (by === 'origin' && typeof named === 'string')
       return pass(`The document at the origin names ${quote(named)}, and is a copy of that one's.`);
     const leak = typeof named === 'string' ? internalFault(named, url) : undefined;
-    const slash = typeof named === 'string' && named.replace(/\/$/, '') === asked.replace(/\/$/, '');
     const difference =
       typeof named === 'string' ? describeDifference(asked, named) : `it is ${quoteOrMissing(named)}`;
+    if (isSameIssuer(asked, named))
+      return warn(
+        `"issuer" is not the one in authorization_servers: ${difference}. gatehouse login and SDK v2 overlook the slash, strict clients stop.`,
+        'Write the issuer in the same way in both: with the slash at its end, or without.',
+      );
     return fail(
       `"issuer" is not the one in authorization_servers: ${difference}.${leak === undefined ? '' : ` It ${leak}.`} Clients must not use the document.`,
-      slash
-        ? `Write the issuer in the same way in both: with the slash at its end, or without.`
-        : `Publish the issuer as it is, ${quote(named ?? asked)}, in "authorization_servers" of the resource, or correct the metadata.`,
+      `Publish the issuer as it is, ${quote(named ?? asked)}, in "authorization_servers" of the resource, or correct the metadata.`,
     );
   }),
 };
@@ -174,4 +210,4 @@ async function askIssuer(subject: Parameters<Check['judge']>[0], issuer: string)
 }
 
 /** Checks of where the metadata is, and whose. */
-export const discoveryChecks: readonly Check[] = [issuerForm, found, issuer, agree, others];
+export const discoveryChecks: readonly Check[] = [issuerForm, found, memberTypes, issuer, agree, others];

@@ -1,5 +1,6 @@
 import { quote } from '../../client/quote.ts';
 import { fallbackEndpoints } from '../../oauth/default-endpoints.ts';
+import { isKnownEndpoint } from '../../oauth/issuer.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { authorizationServerMetadataUrls } from '../../oauth/well-known.ts';
 import { type Answer, ask } from '../ask.ts';
@@ -75,7 +76,9 @@ const origins: Check = {
       if (url && url.origin !== origin)
         return warn(
           `"${name}" is on ${url.origin}, the issuer on ${origin}. That may be meant; careful clients ask first.`,
-          `Serve it on ${origin}. gatehouse login takes it with --allow-origin ${url.origin}.`,
+          isKnownEndpoint(String(members.issuer), url.href)
+            ? `gatehouse login knows this provider, and takes it; other clients have to be told.`
+            : `Serve it on ${origin}. gatehouse login takes it with --allow-origin ${url.origin}.`,
         );
     }
     return pass(`They are on ${origin}.`);

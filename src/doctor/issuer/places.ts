@@ -69,6 +69,8 @@ export interface IssuerDocument extends NamedIssuer {
   url: string;
   answer: Answer;
   members: Record<string, unknown>;
+  /** See `Published`. */
+  slip?: string | undefined;
 }
 
 /** The first document at the issuer's places, the one clients take. Undefined where there is none. */
@@ -76,6 +78,7 @@ export async function issuerDocument(subject: Subject): Promise<IssuerDocument |
   const named = await subject.fact(namedIssuer);
   if (!named) return undefined;
   for (const { url, answer, published } of await subject.fact(issuerPlaces))
-    if (published.kind === 'document') return { ...named, url, answer, members: published.members };
+    if (published.kind === 'document')
+      return { ...named, url, answer, members: published.members, slip: published.slip };
   return undefined;
 }

@@ -1,9 +1,9 @@
 import { type DiscoveredServer, type Registration, startAuthorization } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import { parseObject } from '../../oauth/foreign-json.ts';
 import { isLoopbackRedirect } from '../../oauth/redirect-uri.ts';
 import { type Answer, type Answered, ask } from '../ask.ts';
 import type { Subject } from '../subject.ts';
-import { readObject } from './read-object.ts';
 
 /** What the authorization endpoint did with a request, before any user saw it. */
 export type AuthorizationOutcome = { evidence: readonly number[]; status?: number } & (
@@ -42,7 +42,7 @@ function pageShape(html: string): string {
 /** Where the answer leads: its Location, or what better-auth gives scripts in place of one. */
 function destinationOf({ status, headers, text }: Answered): string | null {
   if (status >= 300) return headers.get('location');
-  const { redirect, url } = readObject(text) ?? {};
+  const { redirect, url } = parseObject(text) ?? {};
   return redirect === true && typeof url === 'string' ? url : null;
 }
 

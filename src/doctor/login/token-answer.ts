@@ -1,9 +1,10 @@
 import { clientAuthentication } from '../../client/exchange.ts';
 import type { Registration, UsableAuthorizationServer } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
+import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Subject } from '../subject.ts';
-import { readObject, textOf } from './read-object.ts';
 
 /** Tokens of one answer. They are used and never shown. */
 export interface IssuedTokens {
@@ -19,20 +20,25 @@ export interface IssuedTokens {
 export interface TokenAnswer {
   answer: Answer;
   /** The JSON object of the answer, where it is one. */
-  body?: Record<string, unknown>;
+  body?: Readonly<Record<string, unknown>>;
   /** The `error` of a refusal. */
   error?: string;
   tokens?: IssuedTokens;
+  /** What was not as the standard asks and was read all the same, each the end of a sentence. */
+  slips?: readonly string[];
   /** When the answer was there, epoch milliseconds of this machine. */
   atMs: number;
 }
 
-function readTokens(body: Record<string, unknown>): IssuedTokens | undefined {
-  const accessToken = textOf(body.access_token);
+/** Slips that `LOGIN-TOKEN-RESPONSE` has sentences of its own for. */
+const judgedElsewhere = new Set<ReadingToleranceName>(['mediaType', 'missingTokenType']);
+
+function readTokens(body: Readonly<Record<string, unknown>>): IssuedTokens | undefined {
+  const accessToken = asText(body.access_token);
   if (accessToken === undefined) return undefined;
-  const refreshToken = textOf(body.refresh_token);
-  const tokenType = textOf(body.token_type);
-  const scope = textOf(body.scope);
+  const refreshToken = asText(body.refresh_token);
+  const tokenType = asText(body.token_type);
+  const scope = asText(body.scope);
   return {
     accessToken,
     ...(refreshToken === undefined ? {} : { refreshToken }),
@@ -66,15 +72,22 @@ export async function askForTokens(
   const answer = await ask(subject, as.token_endpoint, { method: 'POST', headers, body: body.toString() });
   const atMs = Date.now();
   if (answer.kind === 'unanswered') return { answer, atMs };
-  const json = readObject(answer.text);
-  if (json === undefined) return { answer, atMs };
-  const error = textOf(json.error);
-  const tokens = answer.status === 200 ? readTokens(json) : undefined;
+  const { status, headers: fields, text } = answer;
+  const slips: string[] = [];
+  const contentType = fields.get('content-type');
+  const read = readForeignAnswer({ status, contentType, text }, 'token', ({ tolerance, because }) => {
+    if (!judgedElsewhere.has(tolerance)) slips.push(because);
+  });
+  const json = read?.members ?? parseObject(text);
+  if (json === undefined) return { answer, slips, atMs };
+  const error = asText(json.error);
+  const tokens = read?.status === 200 ? readTokens(read.members) : undefined;
   return {
     answer,
     body: json,
     ...(error === undefined ? {} : { error }),
     ...(tokens ? { tokens } : {}),
+    slips,
     atMs,
   };
 }

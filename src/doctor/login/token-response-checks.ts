@@ -50,7 +50,7 @@ export const tokenResponseCheck: Check = {
   title: 'The token response says type and lifetime, and caches may not store it',
   clause: 'RFC 6749 section 5.1',
   judge: (subject) =>
-    judgeSession(subject, ({ redemption: { answer, tokens } }) => {
+    judgeSession(subject, ({ redemption: { answer, tokens, slips = [] } }) => {
       if (answer.kind === 'unanswered') return unknown(answer.why);
       const { evidence, headers } = answer;
       const caching = headers.get('cache-control');
@@ -69,6 +69,7 @@ export const tokenResponseCheck: Check = {
         ...(tokens?.expiresInSeconds === undefined
           ? ['expires_in is missing, so that clients find out by failing']
           : []),
+        ...slips,
       ];
       if (faults.length === 0)
         return pass(
@@ -77,7 +78,7 @@ export const tokenResponseCheck: Check = {
         );
       return warn(
         `In the token response ${faults.join(', and ')}.`,
-        'Answer with application/json, Cache-Control: no-store, token_type "Bearer" and expires_in as a number of seconds.',
+        'Answer 200 with application/json, without members that have no value, with Cache-Control: no-store, token_type "Bearer" and expires_in as a number of seconds.',
         { evidence },
       );
     }),

@@ -1,11 +1,11 @@
 import { quote } from '../../client/quote.ts';
+import { findGrammarFault } from '../../oauth/challenge-grammar.ts';
 import { protectedResourceMetadataUrl } from '../../oauth/well-known.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, skip, warn } from '../judgements.ts';
 import { resourceDocument } from '../resource/places.ts';
 import type { Subject } from '../subject.ts';
 import { challengedMetadata, firstRefusal, type Refusal } from './anonymous.ts';
-import { findGrammarFault } from './challenge-grammar.ts';
 
 const noRefusal = skip('The server refuses nobody.');
 

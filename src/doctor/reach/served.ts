@@ -1,6 +1,6 @@
+import { parseObject } from '../../oauth/foreign-json.ts';
 import type { Answer } from '../ask.ts';
 import { mediaType } from '../describe-answer.ts';
-import { readObject } from '../login/read-object.ts';
 
 /** JSON-RPC "Invalid params": so answers who has looked for a tool that does not exist. */
 const invalidParams = -32602;
@@ -9,7 +9,7 @@ const invalidParams = -32602;
 export function messageOf(answer: Answer): Record<string, unknown> | undefined {
   if (answer.kind === 'unanswered') return undefined;
   const isStream = mediaType(answer) === 'text/event-stream';
-  return readObject(isStream ? (/^data:[ ]?(\S[^\r\n]*)/m.exec(answer.text)?.[1] ?? '') : answer.text);
+  return parseObject(isStream ? (/^data:[ ]?(\S[^\r\n]*)/m.exec(answer.text)?.[1] ?? '') : answer.text);
 }
 
 /**

@@ -32,7 +32,7 @@ export const registrationAnswerCheck: Check = {
   clause: 'RFC 7591 section 3.2.1',
   active: true,
   judge: (subject) =>
-    judgeAccepted(subject, ({ answer, body, client }) => {
+    judgeAccepted(subject, ({ answer, body, client, slips = [] }) => {
       const { status, headers } = answer;
       if (client === undefined)
         return fail(
@@ -47,6 +47,7 @@ export const registrationAnswerCheck: Check = {
         ...(/\bno-store\b/i.test(caching ?? '')
           ? []
           : [`Cache-Control is ${quoteOrMissing(caching)}, not no-store`]),
+        ...slips,
       ];
       if (faults.length === 0) return pass('Status 201, application/json, Cache-Control: no-store.');
       return warn(

@@ -1,7 +1,7 @@
 import { describeDifference, quote } from '../../client/quote.ts';
+import { parseObject } from '../../oauth/foreign-json.ts';
 import { checkRedirectUri } from '../../oauth/redirect-uri.ts';
 import type { Answered } from '../ask.ts';
-import { readObject } from '../login/read-object.ts';
 
 /** Servers read at most this much of a document, in bytes; 5 KiB is what the draft recommends. */
 const maxDocumentBytes = 5 * 1024;
@@ -38,7 +38,7 @@ export function metadataDocumentFaults(url: string, { status, headers, text }: A
   if (status >= 300 && status < 400)
     return [`it redirects to ${quote(headers.get('location'))}, which no server follows`];
   if (status !== 200) return [`it is answered with status ${status}`];
-  const json = readObject(text);
+  const json = parseObject(text);
   if (json === undefined) return [`it holds no JSON object but ${quote(text)}`];
   const faults: string[] = [];
   const type = headers.get('content-type') ?? 'missing';
@@ -72,6 +72,6 @@ export function metadataDocumentFaults(url: string, { status, headers, text }: A
  * @param text the document
  */
 export function publishedRedirectUris(text: string): string[] {
-  const uris = readObject(text)?.redirect_uris;
+  const uris = parseObject(text)?.redirect_uris;
   return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : [];
 }

@@ -1,7 +1,8 @@
 import type { DiscoveredServer, Registration } from '../../client/index.ts';
 import { quote } from '../../client/quote.ts';
+import { asText, parseObject, readForeignAnswer } from '../../oauth/foreign-json.ts';
+import type { ReadingToleranceName } from '../../oauth/reading-tolerances.ts';
 import { type Answer, ask } from '../ask.ts';
-import { readObject, textOf } from '../login/read-object.ts';
 import type { Subject } from '../subject.ts';
 
 /** One attempt to register a client. */
@@ -10,9 +11,11 @@ export interface RegistrationTry {
   sent: { redirect_uris: string[]; token_endpoint_auth_method: string } & Record<string, unknown>;
   answer: Answer;
   /** The answer's JSON object, where it is one. It may hold a secret. */
-  body?: Record<string, unknown>;
+  body?: Readonly<Record<string, unknown>>;
   /** The client, where the server registered one. */
   client?: Registration;
+  /** What was not as the standard asks and was read all the same, each the end of a sentence. */
+  slips?: readonly string[];
   /** Whether the server offers to delete the client; it is deleted in the end. */
   isDeletable?: boolean;
 }
@@ -26,10 +29,24 @@ function authenticationMethod(supported: readonly string[] | undefined): string 
   return supported.find((method) => method.startsWith('client_secret_')) ?? 'none';
 }
 
+/** Slips that checks of the registration have sentences of their own for. */
+const judgedElsewhere = new Set<ReadingToleranceName>(['answerStatus', 'mediaType', 'secretWithoutEnd']);
+
+/** The JSON object of an answer as it came; what is read all the same in it is noted. */
+function readBody(answer: Answer, slips: string[]): Readonly<Record<string, unknown>> | undefined {
+  if (answer.kind === 'unanswered') return undefined;
+  const { status, headers, text } = answer;
+  const contentType = headers.get('content-type');
+  readForeignAnswer({ status, contentType, text }, 'registration', ({ tolerance, because }) => {
+    if (!judgedElsewhere.has(tolerance)) slips.push(because);
+  });
+  return parseObject(text);
+}
+
 /** Has the client deleted at the end, where the server says how (RFC 7592 section 2.3). */
-function deleteAtEnd(subject: Subject, body: Record<string, unknown>, endpoint: string): boolean {
-  const place = URL.parse(textOf(body.registration_client_uri) ?? '');
-  const token = textOf(body.registration_access_token);
+function deleteAtEnd(subject: Subject, body: Readonly<Record<string, unknown>>, endpoint: string): boolean {
+  const place = URL.parse(asText(body.registration_client_uri) ?? '');
+  const token = asText(body.registration_access_token);
   if (place === null || token === undefined || place.origin !== new URL(endpoint).origin) return false;
   const headers = { authorization: `Bearer ${token}` };
   subject.atEnd(() => ask(subject, place.href, { method: 'DELETE', headers }));
@@ -63,12 +80,13 @@ export async function tryRegistration(
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify(sent),
   });
-  const body = answer.kind === 'answered' ? readObject(answer.text) : undefined;
-  const clientId = textOf(body?.client_id);
-  if (body === undefined) return { sent, answer };
-  if (clientId === undefined || !isAccepted({ answer })) return { sent, answer, body };
-  const secret = textOf(body.client_secret);
-  const method = textOf(body.token_endpoint_auth_method);
+  const slips: string[] = [];
+  const body = readBody(answer, slips);
+  const clientId = asText(body?.client_id);
+  if (body === undefined) return { sent, answer, slips };
+  if (clientId === undefined || !isAccepted({ answer })) return { sent, answer, body, slips };
+  const secret = asText(body.client_secret);
+  const method = asText(body.token_endpoint_auth_method);
   const client: Registration = {
     issuer: as.issuer,
     clientId,
@@ -77,7 +95,7 @@ export async function tryRegistration(
     ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(method === undefined ? {} : { tokenEndpointAuthMethod: method }),
   };
-  return { sent, answer, body, client, isDeletable: deleteAtEnd(subject, body, endpoint) };
+  return { sent, answer, body, client, slips, isDeletable: deleteAtEnd(subject, body, endpoint) };
 }
 
 /**

@@ -6,17 +6,24 @@ import { mayRead } from '../cross-origin.ts';
 import { describeAnswer } from '../describe-answer.ts';
 import { quoteOrMissing, readDocument } from '../document.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
-import { challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
+import { anonymousInitialize, challengedMetadata, firstRefusal } from '../reach/anonymous.ts';
 import { browserOrigin } from '../requests.ts';
 import type { Subject } from '../subject.ts';
 import { wellKnownHints } from './hints.ts';
-import { describePlace, resourceDocument, resourcePlaces } from './places.ts';
+import { describePlace, type ResourcePlace, resourceDocument, resourcePlaces } from './places.ts';
 
 /** Fact: whether the origin publishes authorization server metadata, as servers of 2025-03-26 do. */
 export async function originHasMetadata(subject: Subject): Promise<boolean> {
   for (const url of authorizationServerMetadataUrls(new URL(subject.url).origin))
     if (readDocument(await ask(subject, url)).kind === 'document') return true;
   return false;
+}
+
+/** Whether the endpoint itself fails with the status of these places: then it is not the document that is wrong (FA-62). */
+async function isRefusedEverywhere(subject: Subject, bad: readonly ResourcePlace[]): Promise<boolean> {
+  const endpoint = await subject.fact(anonymousInitialize);
+  if (endpoint.kind !== 'answered' || endpoint.status < 400 || endpoint.status === 401) return false;
+  return bad.every(({ answer }) => answer.kind === 'answered' && answer.status === endpoint.status);
 }
 
 /** What is there is a document. */
@@ -30,7 +37,17 @@ const document: Check = {
     const places = await subject.fact(resourcePlaces);
     const bad = places.filter(({ published }) => published.kind === 'unusable');
     const all = places.map(describePlace).join('; ');
+    const slips = places.filter(({ published }) => published.kind === 'document' && published.slip);
+    if (bad.length === 0 && slips.length > 0)
+      return warn(
+        `${slips.map(describePlace).join('; ')}. Clients that do not expect it stop there.`,
+        'Save the document as UTF-8 without a byte order mark.',
+      );
     if (bad.length === 0) return pass(`${all}.`);
+    if (await isRefusedEverywhere(subject, bad))
+      return skip(`${bad.map(describePlace).join('; ')}. The endpoint answers in the same way.`, {
+        because: 'CHALLENGE-STATUS',
+      });
     const firstDocument = places.findIndex(({ published }) => published.kind === 'document');
     const firstBad = places.findIndex(({ published }) => published.kind === 'unusable');
     if (firstDocument !== -1 && firstDocument < firstBad)

@@ -62,5 +62,7 @@ export function describePlace({
   answer,
   published,
 }: Pick<ResourcePlace, 'url' | 'answer' | 'published'>): string {
-  return `${url}: ${published.kind === 'unusable' ? published.why : describeAnswer(answer)}`;
+  if (published.kind === 'unusable') return `${url}: ${published.why}`;
+  const slip = published.kind === 'document' ? published.slip : undefined;
+  return `${url}: ${describeAnswer(answer)}${slip === undefined ? '' : `, and ${slip}`}`;
 }

@@ -1,10 +1,10 @@
 import { clientAuthentication } from '../../client/exchange.ts';
 import { quote } from '../../client/quote.ts';
+import { parseObject } from '../../oauth/foreign-json.ts';
 import { type Answer, ask } from '../ask.ts';
 import type { Check } from '../check.ts';
 import { fail, pass, skip, unknown, warn } from '../judgements.ts';
 import { consentPatienceMs } from '../login/consent.ts';
-import { readObject } from '../login/read-object.ts';
 import { spareSession } from '../login/second-session.ts';
 import type { Session } from '../login/session.ts';
 import type { Subject } from '../subject.ts';
@@ -44,7 +44,7 @@ export const revocationCheck: Check = {
     const { evidence } = answer;
     if (answer.kind === 'unanswered')
       return unknown(`No answer to the revocation: ${answer.why}.`, { evidence });
-    const error = readObject(answer.text)?.error;
+    const error = parseObject(answer.text)?.error;
     if (error === 'unsupported_token_type')
       return skip(
         'The authorization server revokes no access tokens (unsupported_token_type): they live until they end.',

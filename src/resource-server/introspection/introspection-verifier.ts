@@ -1,4 +1,5 @@
 import type { AuthInfo } from '../../oauth/auth-info.ts';
+import { isSuccess, parseObject, readMembers } from '../../oauth/foreign-json.ts';
 import { isLoopbackHost } from '../../oauth/redirect-uri.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import { readBounded } from '../bounded-body.ts';
@@ -82,10 +83,10 @@ export function createIntrospectionVerifier(options: IntrospectionVerifierOption
       signal: AbortSignal.timeout(timeoutMs),
     });
     const text = await readBounded(response, maxBytes);
-    if (response.status !== 200)
+    if (!isSuccess(response.status))
       throw new Error(`the introspection endpoint answered with ${response.status}`);
-    const answer: unknown = JSON.parse(text);
-    if (typeof Object(answer).active !== 'boolean')
+    const answer = readMembers(parseObject(text) ?? {});
+    if (typeof answer.active !== 'boolean')
       throw new Error('the introspection endpoint did not say whether the token is active');
     return answer as JwtPart;
   };

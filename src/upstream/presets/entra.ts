@@ -1,4 +1,5 @@
-import { asText } from '../json-object.ts';
+import { asText } from '../../oauth/foreign-json.ts';
+import { knownProviders } from '../../oauth/issuer.ts';
 import type { UpstreamPreset } from './preset.ts';
 
 /** Tenants that stand for many: tokens name the one they are from. */
@@ -15,7 +16,7 @@ const sharedTenants = /\/(?:common|organizations|consumers)\/v2\.0$/;
 export const entra: UpstreamPreset = {
   label: 'Microsoft',
   defaults: { scopes: ['openid', 'profile', 'email', 'offline_access'] },
-  endpointHosts: ['graph.microsoft.com', 'graph.microsoft.us', 'microsoftgraph.chinacloudapi.cn'],
+  endpointHosts: knownProviders.entra.endpointHosts,
   metadataIssuerOf: (issuer) => issuer.replace(sharedTenants, '/{tenantid}/v2.0'),
   issuerOf(metadataIssuer, { tid }) {
     if (!metadataIssuer.includes('{tenantid}')) return metadataIssuer;

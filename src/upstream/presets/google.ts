@@ -1,5 +1,6 @@
+import { asText } from '../../oauth/foreign-json.ts';
 import { isEmailVerified } from '../../oauth/identity-claims.ts';
-import { asText } from '../json-object.ts';
+import { knownProviders } from '../../oauth/issuer.ts';
 import type { UpstreamPreset } from './preset.ts';
 
 /** Addresses that are of Google itself. */
@@ -20,7 +21,7 @@ export const google: UpstreamPreset = {
     scopes: ['openid', 'profile', 'email'],
     authorizationParameters: { access_type: 'offline' },
   },
-  endpointHosts: ['.googleapis.com'],
+  endpointHosts: knownProviders.google.endpointHosts,
   issuerAliases: ['accounts.google.com'],
   consentForRefreshToken: true,
   mayLackAuthTime: true,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json-object.ts';
+import type { JsonObject } from '../../oauth/foreign-json.ts';
 import type { Prompt } from '../upstream.ts';
 import type { UpstreamSettings } from '../upstream-settings.ts';
 

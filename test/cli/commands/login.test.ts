@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../../src/cli/cli-error.ts';
-import { registerLogin, runLogin } from '../../../src/cli/commands/login.ts';
+import { clientName, registerLogin, runLogin } from '../../../src/cli/commands/login.ts';
 import type { LoginCommandOptions } from '../../../src/cli/commands/login-options.ts';
 import { runTools } from '../../../src/cli/commands/tools.ts';
 import type { CommandIo } from '../../../src/cli/output.ts';
@@ -64,6 +65,19 @@ describe('gatehouse login', () => {
       '',
     ]);
     expect((await store.findCredential(mcp.url))?.scopes).toEqual(['read']);
+  });
+
+  it('registers under a name that says which machine asks (FA-30)', async () => {
+    const { as, ended } = await logIn();
+    await ended;
+    const { body = '{}' } = as.requests.find(({ path }) => path === '/register') ?? {};
+    const { client_name: name } = JSON.parse(body) as { client_name: string };
+    expect(name).toBe(clientName(hostname()));
+    expect([clientName('desk.local'), clientName('a\u202e<b>'), clientName('\u202e')]).toEqual([
+      'Gatehouse CLI on desk.local',
+      'Gatehouse CLI on ab',
+      'Gatehouse CLI',
+    ]);
   });
 
   it('prints what was logged in to as JSON, without any token or secret (T-191)', async () => {

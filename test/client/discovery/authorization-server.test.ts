@@ -50,10 +50,9 @@ describe('authorization server metadata', () => {
   });
 
   it.each([
-    ['a trailing slash', (origin: string) => `${origin}/`],
+    ['two slashes at its end', (origin: string) => `${origin}//`],
     ['upper case', (origin: string) => origin.replace('http', 'HTTP')],
     ['another port', (origin: string) => `${origin}1`],
-    ['nothing', () => undefined],
   ])('with %s in the issuer is refused, and both strings are shown (A4-04, T-183)', async (_, change) => {
     const { mcp, as } = await startWithIssuer('', (issuer) => ({
       [oauthForm]: serverMetadata(issuer, { issuer: change(issuer) }),
@@ -65,7 +64,51 @@ describe('authorization server metadata', () => {
     expect(as.asked()).toEqual([oauthForm]);
   });
 
-  it.each([[undefined], [[]], [['plain']], ['S256']])(
+  it.each([
+    ['', '/'],
+    ['/', ''],
+    ['/tenant', '/tenant/'],
+    ['/tenant/', '/tenant'],
+  ])(
+    'of the issuer %j that writes it %j is its own, and the spelling of the metadata counts (FA-49)',
+    async (asked, named) => {
+      const { mcp, as } = await startWithIssuer(asked, (issuer) => {
+        const origin = new URL(issuer).origin;
+        return {
+          [`${oauthForm}${asked.replace(/\/$/, '')}`]: serverMetadata(origin, {
+            issuer: `${origin}${named}`,
+          }),
+        };
+      });
+      const found = await discover(testContext(), mcp.url);
+      expect(found.authorizationServer.issuer).toBe(`${as.origin}${named}`);
+      expect(found.trace.at(-1)).toMatchObject({ verdict: 'taken', tolerated: ['issuerSlash'] });
+    },
+  );
+
+  it('without an issuer is not used, and the sentence says so (FA-26, T-183)', async () => {
+    const { mcp } = await startWithIssuer('', (issuer) => ({
+      [oauthForm]: serverMetadata(issuer, { issuer: null }),
+    }));
+    const error = await discover(testContext(), mcp.url).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ reason: 'bad_metadata' });
+    expect(String(error)).toContain('a document without "issuer"');
+  });
+
+  it('of Google has its token endpoint at googleapis.com, and of others not (FA-49, T-183)', () => {
+    const judge = (issuer: string) => {
+      const noted: string[] = [];
+      const document = serverMetadata(issuer, { token_endpoint: 'https://oauth2.googleapis.com/token' });
+      const walk = { ...rules, note: ({ tolerance }: { tolerance: string }) => void noted.push(tolerance) };
+      requireUsableAuthorizationServer(walk, document, issuer);
+      return noted;
+    };
+    expect(judge('https://accounts.google.com')).toEqual(['providerEndpoints']);
+    expect(() => judge('https://accounts.google.com.evil.example')).toThrow(/on another origin/);
+    expect(() => judge('https://as.example')).toThrow(/on another origin/);
+  });
+
+  it.each([[undefined], [[]], [['plain']], ['plain']])(
     'with %j as code_challenge_methods_supported is refused (A4-06, T-183)',
     async (methods) => {
       const { mcp } = await startWithIssuer('', (issuer) => ({

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type DiscoveryWalk,
-  fetchDocument,
-  readStrings,
-} from '../../../src/client/discovery/discovery-walk.ts';
+import { askPlace, type DiscoveryWalk, readStrings } from '../../../src/client/discovery/discovery-walk.ts';
 import { testContext } from '../support/context.ts';
 import { type Answer, startServer } from '../support/scripted-server.ts';
 
@@ -17,39 +13,62 @@ async function ask(answer: Answer) {
     allowedOrigins: [],
     chooseAuthorizationServer: () => undefined,
   };
-  const document = await fetchDocument(walk, 'authorization_server', `${server.origin}/d`).catch(
-    (error: { reason: string }) => error.reason,
-  );
-  return { document, step: walk.trace.at(-1) };
+  const place = await askPlace(walk, 'authorization_server', `${server.origin}/d`);
+  return { place, step: walk.trace.at(-1) };
 }
 
 describe('a well-known place', () => {
   it('with a JSON object is taken', async () => {
-    expect(await ask({ json: { a: 1 } })).toMatchObject({ document: { a: 1 }, step: { verdict: 'taken' } });
+    expect(await ask({ json: { a: 1 } })).toMatchObject({
+      place: { kind: 'document', members: { a: 1 } },
+      step: { verdict: 'taken' },
+    });
   });
 
   it.each([401, 403, 404, 405, 410])('that answers %i counts as empty', async (status) => {
-    const { document, step } = await ask({ status, json: {} });
-    expect([document, step?.verdict, step?.status]).toEqual([undefined, 'absent', status]);
+    const { place, step } = await ask({ status, json: {} });
+    expect([place.kind, step?.verdict, step?.status]).toEqual(['absent', 'absent', status]);
   });
 
   it('with a page counts as empty, and the trace says so', async () => {
-    const { document, step } = await ask({
+    const { place, step } = await ask({
       headers: { 'content-type': 'text/html; charset=utf-8' },
       text: '<p>',
     });
-    expect(document).toBeUndefined();
+    expect(place.kind).toBe('absent');
     expect(step).toMatchObject({ verdict: 'absent', reason: 'not a JSON document but "text/html"' });
   });
 
-  it.each(['[]', 'null', '"x"', '{'])('with %s as JSON stops the walk', async (text) => {
-    const { document, step } = await ask({ headers: { 'content-type': 'application/json' }, text });
-    expect([document, step?.verdict]).toEqual(['bad_metadata', 'refused']);
+  it.each(['[]', 'null', '"x"', '{'])('with %s as JSON may have a document, and has none', async (text) => {
+    const { place, step } = await ask({ headers: { 'content-type': 'application/json' }, text });
+    expect([place, step?.verdict]).toEqual([
+      { kind: 'unusable', reason: 'bad_metadata', why: expect.stringContaining('holds no JSON object') },
+      'refused',
+    ]);
   });
 
-  it.each([500, 503, 429, 408])('that answers %i for now stops the walk (A2-08)', async (status) => {
-    const { document, step } = await ask({ status, text: '' });
-    expect([document, step?.verdict]).toEqual(['server_error', 'refused']);
+  it.each([500, 503, 429, 408])('that answers %i for now may have a document (A2-08)', async (status) => {
+    const { place, step } = await ask({ status, text: '' });
+    expect([place, step?.verdict]).toEqual([
+      { kind: 'unusable', reason: 'server_error', why: `status ${status}` },
+      'refused',
+    ]);
+  });
+
+  it.each([
+    ['text/plain', '{"a":1}', 'mediaType'],
+    ['application/json', '\uFEFF{"a":1}', 'byteOrderMark'],
+    ['application/json', '{"a":1,"b":null}', 'emptyAnswerMembers'],
+  ])('with a slip (%s %j) is read, and the trace names it: %s (FA-26, FA-27)', async (type, text, name) => {
+    const { place, step } = await ask({ headers: { 'content-type': type }, text });
+    expect(place).toEqual({ kind: 'document', members: { a: 1 } });
+    expect(step?.tolerated).toEqual([name]);
+  });
+
+  it('that redirects to another origin may have a document, and nothing goes there (FA-27, T-186)', async () => {
+    const { place } = await ask({ status: 302, headers: { location: 'http://127.0.0.1:9/d' }, text: '' });
+    expect(place).toMatchObject({ kind: 'unusable', reason: 'redirected' });
+    expect(place).toMatchObject({ why: 'a redirect (302) to "http://127.0.0.1:9/d", which is not followed' });
   });
 });
 

@@ -106,13 +106,14 @@ describe('discovery', () => {
     });
   });
 
-  it('stops at a server error instead of asking the next place (A2-08)', async () => {
+  it('assumes no default endpoints after a server error, and names the place and its status (A2-08, FA-27)', async () => {
     const server = await startOldServer();
     server.routes['GET /.well-known/oauth-authorization-server'] = { status: 503, text: '' };
     const error = await failure(discover(testContext(), server.url));
     expect(error.reason).toBe('server_error');
-    expect(server.asked()).not.toContain('GET /.well-known/openid-configuration');
-    expect(error.trace.at(-1)).toMatchObject({ status: 503, verdict: 'refused' });
+    expect(error.message).toContain('/.well-known/oauth-authorization-server answered with status 503');
+    expect(error.trace.map(({ purpose }) => purpose)).not.toContain('default_endpoints');
+    expect(error.trace).toContainEqual(expect.objectContaining({ status: 503, verdict: 'refused' }));
   });
 
   it('says that a server without a challenge and without metadata needs no login', async () => {

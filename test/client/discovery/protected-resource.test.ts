@@ -98,8 +98,11 @@ describe('protected resource metadata', () => {
       });
       await expect(discover(testContext(), `${server.origin}/mcp`)).rejects.toMatchObject({
         reason: 'bad_url',
+        message: expect.stringContaining('resource_metadata'),
       });
-      expect(server.asked()).toEqual(['POST /mcp']);
+      expect(server.asked().every((asked) => /^(?:POST \/mcp|GET \/\.well-known\/.*)$/.test(asked))).toBe(
+        true,
+      );
     },
   );
 

@@ -30,10 +30,17 @@ function pasteTerminal() {
 describe('a person is taken through a login', () => {
   it('by the browser of this machine; pasting ends then (CL-6)', async () => {
     const paste = pasteTerminal();
-    const open = async (): Promise<void> => void (await fetch(answer('browser')));
+    let page: Promise<Response> | undefined;
+    const open = async (): Promise<void> => {
+      page = fetch(answer('browser'));
+      await page;
+    };
     const { agent, request, answer } = await setUp({ open, paste });
     expect((await agent.receive(request)).get('code')).toBe('browser');
     expect(paste.input.listenerCount('data')).toBe(0);
+    await agent.close('failed');
+    expect(await (await page)?.text()).toContain('Not logged in');
+    await agent.close();
     expect(await isClosed(agent.redirectUri)).toBe(true);
   });
 

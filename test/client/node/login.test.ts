@@ -85,6 +85,13 @@ describe('a login', () => {
       'kept',
     ]);
     expect(known).toEqual(expect.arrayContaining([...loopbackRedirectUris]));
+    // The page of the login before can be loaded again for a moment.
+    const gone = () =>
+      fetch(new URL(String(known.at(-1)))).then(
+        () => false,
+        () => true,
+      );
+    await expect.poll(gone, { timeout: 10_000 }).toBe(true);
     const taken = createServer();
     await new Promise<void>((resolve) =>
       taken.listen(Number(new URL(String(known.at(-1))).port), '127.0.0.1', resolve),
@@ -92,7 +99,7 @@ describe('a login', () => {
     onTestFinished(() => void taken.close());
     await run();
     expect(steps.slice(-4)).toEqual(['protected_resource', 'kept', 'new', 'open']);
-  });
+  }, 20_000);
 
   it('forgets the client where the token endpoint does not know it', async () => {
     const { as, mcp, store, run } = await setUp();

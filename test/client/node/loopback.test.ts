@@ -29,11 +29,12 @@ describe('the redirect listener', () => {
   });
 
   it.skipIf(!hasIpv6)('takes the redirect on ::1 of the same port as well (CL-7)', async () => {
-    const { redirectUri, receive } = await open();
+    const { redirectUri, receive, close } = await open();
     const received = receive('s');
-    const sent = await send(`${redirectUri.replace('127.0.0.1', '[::1]')}?code=six&state=s`);
-    expect(sent.status).toBe(200);
+    const sent = send(`${redirectUri.replace('127.0.0.1', '[::1]')}?code=six&state=s`);
     expect((await received).get('code')).toBe('six');
+    await close();
+    expect((await sent).status).toBe(200);
     expect(await refusedConnection(redirectUri)).toBe(true);
   });
 
@@ -57,19 +58,39 @@ describe('the redirect listener', () => {
     onTestFinished(() => void holder.close());
     const { redirectUri, receive } = await open(port);
     const received = receive('s');
-    await send(`${redirectUri}?code=four&state=s`);
+    void send(`${redirectUri}?code=four&state=s`);
     expect((await received).get('code')).toBe('four');
   });
 
-  it('takes one redirect, says that the tab can be closed, and is gone (T-187)', async () => {
-    const { redirectUri, receive } = await open();
+  it('takes one redirect, says that the tab can be closed, and is gone when it is closed (T-187)', async () => {
+    const { redirectUri, receive, close } = await open();
     const received = receive('s');
-    const { status, body } = await send(`${redirectUri}?code=c&state=s&iss=i`);
-    expect(status).toBe(200);
-    expect(body).toContain('You can close this tab');
+    const answered = send(`${redirectUri}?code=c&state=s&iss=i`);
     expect(Object.fromEntries(await received)).toEqual({ code: 'c', state: 's', iss: 'i' });
+    await close();
+    const { status, body } = await answered;
+    expect([status, body.includes('You can close this tab')]).toEqual([200, true]);
     expect(await refusedConnection(`${redirectUri}?code=c&state=s`)).toBe(true);
   });
+
+  it.each([
+    [{ loggedInTo: 'https://x.dev/<mcp>' }, 'You are logged in to https://x.dev/&#60;mcp&#62;'],
+    ['failed', 'Not logged in'],
+  ] as const)(
+    'says what came of the login (%j), also when it is loaded again, and then is gone (FA-30)',
+    async (outcome, text) => {
+      const { redirectUri, receive, finish } = await open();
+      const received = receive('s');
+      const [first, second] = [send(`${redirectUri}?code=c&state=s`), send(`${redirectUri}?code=c&state=s`)];
+      expect((await received).get('code')).toBe('c');
+      finish(outcome);
+      for (const answer of [first, second, send(`${redirectUri}?code=other&state=s`)])
+        expect((await answer).body).toContain(`<h1>${text}</h1>`);
+      expect((await send(`${redirectUri}?code=c&state=other`)).status).toBe(400);
+      await expect.poll(() => refusedConnection(redirectUri), { timeout: 10_000 }).toBe(true);
+    },
+    15_000,
+  );
 
   it('refuses a redirect that nobody waits for yet', async () => {
     const { redirectUri } = await open();

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { redirectHandler } from '../../../src/client/node/redirect-handler.ts';
+import { answerRedirect, redirectHandler } from '../../../src/client/node/redirect-handler.ts';
 import { send } from '../support/browser-request.ts';
 
 /** A server that waits for the redirect with the state `s`. */
@@ -10,8 +10,11 @@ async function start() {
     { maxHeaderSize: 16 * 1024 },
     redirectHandler(
       () => port,
-      () => 's',
-      (query) => void taken.push(query.toString()),
+      () => ['s'],
+      (query, response) => {
+        taken.push(query.toString());
+        answerRedirect(response, query, 'unknown');
+      },
     ),
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -19,13 +19,16 @@ describe('a renewal', () => {
     expect(checkProof(sent, as.origin, startOfTime).jkt).toBeDefined();
   });
 
-  it('that makes a bound token a bearer token is refused: anybody could use that (A13-09)', async () => {
+  it('that makes a bound token a bearer token is refused, and its refresh token is kept (A13-09, FA-25)', async () => {
     const as = await startAuthorizationServer();
     as.refreshTokens.add('rt');
     const dpopKey = await createDpopKey();
     const credential = { ...testCredential({ issuer: as.origin, dpopKey }), refreshToken: 'rt' };
-    const renewal = refreshCredential(testContext(), credential, testRegistration());
-    await expect(renewal).rejects.toMatchObject({ reason: 'token_refused' });
+    const renewal = await refreshCredential(testContext(), credential, testRegistration());
+    expect(renewal).toMatchObject({ kind: 'refused', successor: { accessToken: credential.accessToken } });
+    // The one that was sent is used up, whatever the token that came with its successor is.
+    const [successor] = as.refreshTokens;
+    expect(renewal).toMatchObject({ successor: { refreshToken: successor } });
   });
 
   it('of a token that never said when it ends has the end of the new one only (A9-05)', async () => {

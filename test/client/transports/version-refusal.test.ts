@@ -16,6 +16,11 @@ describe('a refusal of a revision', () => {
     expect(revisionsOffered(new Error('no'))).toBeUndefined();
   });
 
+  it('may be an answer to initialize with a revision of nobody (FA-30)', () => {
+    const error = new Error("Server's protocol version is not supported: 1999-01-01");
+    expect([revisionsOffered(error), speaksOlderRevision(error)]).toEqual([['1999-01-01'], false]);
+  });
+
   it('is no end where one of them is of the time of initialize (C3-08)', () => {
     expect(speaksOlderRevision(refusal({ supported: ['2099-01-01', '2024-11-05'] }))).toBe(true);
     expect(speaksOlderRevision(refusal({ supported: ['2099-01-01', '2026-07-28'] }))).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findGrammarFault } from '../../../src/doctor/reach/challenge-grammar.ts';
-import { patience } from '../../support/patience.ts';
+import { findGrammarFault } from '../../src/oauth/challenge-grammar.ts';
+import { patience } from '../support/patience.ts';
 
 describe('a WWW-Authenticate field', () => {
   it.each([

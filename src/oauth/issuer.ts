@@ -1,0 +1,60 @@
+import type { NoteSlip } from './foreign-json.ts';
+
+/**
+ * Whether metadata is of the issuer that was asked for: the same text, or one slash more or less at its end. Both have
+ * their metadata at the same places, so nobody else can publish the one for the other.
+ * @param asked the issuer whose metadata was asked for
+ * @param named `issuer` of the metadata
+ * @see RFC 8414 section 3.3 (A4-04, FA-49)
+ */
+export function isSameIssuer(
+  asked: string,
+  named: unknown,
+  note: NoteSlip = () => undefined,
+): named is string {
+  if (named === asked) return true;
+  if (typeof named !== 'string' || (named !== `${asked}/` && asked !== `${named}/`)) return false;
+  note({ tolerance: 'issuerSlash', because: 'the issuer differs in the slash at its end' });
+  return true;
+}
+
+/** A provider that has endpoints on other hosts than its issuer. */
+export interface KnownProvider {
+  /** Hosts of its issuers. */
+  issuerHosts: readonly string[];
+  /** Hosts its metadata may name beside that of its issuer; with a dot in front: all below. */
+  endpointHosts: readonly string[];
+}
+
+/** The providers that are known to do so. */
+export const knownProviders = {
+  google: { issuerHosts: ['accounts.google.com'], endpointHosts: ['.googleapis.com'] },
+  entra: {
+    issuerHosts: ['login.microsoftonline.com', 'login.microsoftonline.us', 'login.chinacloudapi.cn'],
+    endpointHosts: ['graph.microsoft.com', 'graph.microsoft.us', 'microsoftgraph.chinacloudapi.cn'],
+  },
+} as const satisfies Record<string, KnownProvider>;
+
+/**
+ * Whether a host is one of those that are allowed.
+ * @param allowed a host, or with a dot in front all below it
+ */
+export function isHostOf(host: string, allowed: string): boolean {
+  return allowed.startsWith('.') ? host.endsWith(allowed) : host === allowed;
+}
+
+/**
+ * Whether an endpoint on another origin is known to belong to the provider that names it.
+ * @param issuer whose metadata names the endpoint, confirmed
+ * @param endpoint URL of the endpoint; https, on the default port
+ * @see FA-49
+ */
+export function isKnownEndpoint(issuer: string, endpoint: string): boolean {
+  const from = URL.parse(issuer);
+  const to = URL.parse(endpoint);
+  if (from?.protocol !== 'https:' || to?.protocol !== 'https:') return false;
+  return Object.values<KnownProvider>(knownProviders).some(
+    ({ issuerHosts, endpointHosts }) =>
+      issuerHosts.includes(from.host) && endpointHosts.some((allowed) => isHostOf(to.host, allowed)),
+  );
+}
