@@ -16,9 +16,9 @@ import { denyAccess, opensNothing } from './deny-access.ts';
 import { offeredDurations, readDuration } from './durations.ts';
 import { endEarlier } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
-import { type AskedFor, finishInteraction, goOn, type Interaction } from './interaction.ts';
+import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { makeGrant } from './make-grant.ts';
-import { showPage } from './page.ts';
+import { goOn, showPage } from './page.ts';
 
 /** What the consent step works with. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
@@ -94,9 +94,6 @@ export async function showConsent(
         ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }
         : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },
     }),
-    asked.answer,
-    undefined,
-    upstream.next && [upstream.next.callbackUrl],
   );
 }
 

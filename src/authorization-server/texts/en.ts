@@ -263,6 +263,15 @@ export const en = {
     },
   },
 
+  onward: {
+    app: {
+      heading: 'Back to the app',
+      message: 'The app gets your decision now. When it is open, you can close this page.',
+    },
+    step: { heading: 'One moment', message: 'The next page opens by itself.' },
+    goOn: 'Continue',
+  },
+
   logout: {
     heading: 'Log out',
     loggedInAs: (account: Markup) => markup`You are logged in here as ${account}.`,

@@ -247,6 +247,15 @@ export const zhCn: Texts = {
     },
   },
 
+  onward: {
+    app: {
+      heading: '返回应用',
+      message: '应用即将收到您的决定。应用打开后，您可以关闭此页面。',
+    },
+    step: { heading: '请稍候', message: '下一页会自动打开。' },
+    goOn: '继续',
+  },
+
   logout: {
     heading: '退出登录',
     loggedInAs: (account) => markup`您在此处登录的账号是 ${account}。`,
