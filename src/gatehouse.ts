@@ -294,7 +294,14 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     serve: (each) => ({
       ...each,
       path: each.wanted.path,
-      protectedResources: composeGuards({ issuer, own: each.own, server: each.server, verifier, dpop }),
+      protectedResources: composeGuards({
+        issuer,
+        own: each.own,
+        server: each.server,
+        verifier,
+        dpop,
+        grants: authorizationServer,
+      }),
       mcpEndpoint: composeMcpEndpoint({ path: each.wanted.path, ...each }, endpointParts),
     }),
     announce(others) {

@@ -14,6 +14,7 @@ import { createDevicePolling } from './device/device-polling.ts';
 import { tellPerson } from './endpoint-limits/answers.ts';
 import type { EndpointLimit } from './endpoint-limits/endpoint-limit.ts';
 import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import type { RefreshLoops } from './endpoint-limits/refresh-loops.ts';
 import type { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
@@ -73,6 +74,7 @@ export interface EndpointTableOptions {
   /** Where an upstream sends people back to, by its name. */
   upstreamCallback: (name: string) => Step;
   tokenLimit: ReturnType<typeof createTokenLimit>;
+  refreshLoops: RefreshLoops;
   refreshGraceSeconds: number;
   repeatFromOtherAddress: TokenEndpointOptions['repeatFromOtherAddress'];
   sourceKeys: readonly string[];
@@ -232,6 +234,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           repeatFromOtherAddress,
           sourceKeys,
           tokenLimit,
+          refreshLoops: options.refreshLoops,
         }),
         createDevicePolling({ artifacts, box }),
         options.plainGrants,

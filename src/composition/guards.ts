@@ -1,4 +1,5 @@
 import type { GuardedResource } from '../app/app.ts';
+import type { AuthorizationServer } from '../authorization-server/index.ts';
 import { protectedResourceMetadataUrl } from '../oauth/well-known.ts';
 import type { NormalizedServer } from '../protected-server.ts';
 import {
@@ -17,11 +18,13 @@ export interface GuardParts {
   server: Pick<NormalizedServer, 'name' | 'baselineScopes'>;
   verifier: TokenVerifier;
   dpop: DpopPolicy;
+  /** Which grants stand behind tokens, and whether they are used. */
+  grants: Pick<AuthorizationServer, 'acceptedCalls' | 'isServerChosen'>;
 }
 
 /** Composes, for each protected resource served here, its metadata document and the bearer check (RFC 9728, RFC 6750). */
 export function composeGuards(parts: GuardParts): Record<OwnResource, GuardedResource> {
-  const { issuer, own, server, verifier, dpop } = parts;
+  const { issuer, own, server, verifier, dpop, grants } = parts;
   const { name, baselineScopes } = server;
   const guard = (resource: string): GuardedResource => ({
     metadata: buildProtectedResource({
@@ -35,6 +38,8 @@ export function composeGuards(parts: GuardParts): Record<OwnResource, GuardedRes
       verifier,
       resource,
       sameServer: Object.values(own),
+      isServerChosen: async ({ grantId }) => grantId !== undefined && grants.isServerChosen(grantId),
+      acceptedCalls: grants.acceptedCalls,
       resourceMetadataUrl: protectedResourceMetadataUrl(resource),
       baselineScopes,
       dpop,

@@ -20,6 +20,10 @@ export interface RequireBearerOptions {
   resource: string;
   /** Identifiers of the same server over other transports, tokens for which are good as well; none by default. */
   sameServer?: readonly string[];
+  /** Whether the server of a token was chosen by the person; never by default. */
+  isServerChosen?: (caller: AuthInfo) => Promise<boolean>;
+  /** Takes note of accepted calls, if that is needed. */
+  acceptedCalls?: { readonly isNeeded: boolean; note(grantId: string | undefined): void };
   /** Where its metadata document stands. */
   resourceMetadataUrl: string;
   /** Scopes to ask for when the client has no token yet. */
@@ -42,6 +46,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     requiredScopes: options.requiredScopes ?? [],
     baselineScopes: options.baselineScopes.filter((scope) => scope !== 'offline_access'),
   };
+  const { acceptedCalls } = options;
   const sendTogether = createCoalescer();
   return async (ctx, next): Promise<void> => {
     if (ctx.method === 'OPTIONS') return next();
@@ -59,6 +64,7 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
       sendTogether(() => ctx.res.end(verdict.refusal.body));
       return;
     }
+    if (acceptedCalls?.isNeeded) acceptedCalls.note(verdict.authInfo.grantId);
     (ctx.state as BearerState).authInfo = verdict.authInfo;
     await next();
   };

@@ -123,16 +123,31 @@ function completePrompt(parameters: URLSearchParams): boolean {
 }
 
 /**
+ * Names the resource of a request that names none, if there are several servers: the one that its scopes belong to, or an
+ * undecided one, for the person to choose (FA-20).
+ */
+function nameResource(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  if (parameters.has('resource')) return false;
+  const asked = parseScope(parameters.getAll('scope').join(' '));
+  const meant = resources.findUnnamed(asked.filter((scope) => resources.scopes.includes(scope)));
+  if (meant === resources.default) return false;
+  parameters.set('resource', meant.resource);
+  return true;
+}
+
+/**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical, known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
+ * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
  * 3.3). `offline_access` alone asks for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
-  const isRewritten = [canonicalizeResources(parameters, resources), completePrompt(parameters)].includes(
-    true,
-  );
+  const isRewritten = [
+    canonicalizeResources(parameters, resources),
+    nameResource(parameters, resources),
+    completePrompt(parameters),
+  ].includes(true);
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
   const changed = dropForeignScopes(parameters, resource, resources) || isRewritten;
   if (!asksForNoScope(parameters)) return changed;

@@ -1,4 +1,5 @@
 import { parseScope } from '../../oauth/scope.ts';
+import { undecidedResource } from '../resources.ts';
 
 /** The part of the engine's grant that says what a person answered: scopes by resource. */
 export interface ConsentedScopes {
@@ -15,6 +16,12 @@ export function grantedScopes({
   resources = {},
   rejected,
 }: ConsentedScopes): Record<string, readonly string[]> {
-  const named = { ...rejected?.resources, ...resources };
+  const { [undecidedResource.scoped]: _choice, ...refused } = rejected?.resources ?? {};
+  const named = { ...refused, ...resources };
   return Object.fromEntries(Object.keys(named).map((name) => [name, parseScope(resources[name])]));
+}
+
+/** Whether the person chose the server of a grant, as the request of the client named none; see `makeGrant`. */
+export function hasChosenServer({ rejected }: ConsentedScopes): boolean {
+  return rejected?.resources?.[undecidedResource.scoped] !== undefined;
 }

@@ -19,10 +19,23 @@ export interface AskedFor {
   /** Where the answer goes. */
   answer: AnswerTarget;
   resource: ProtectedResource;
+  /** Whether the person chose that resource, because the request named none. */
+  isServerChosen: boolean;
   /** Whether the client may refresh, that is, act while the person is away. */
   refreshes: boolean;
   /** Scopes asked for that exist here. */
   scopes: string[];
+}
+
+/** The note that a person chose the server; it passes from page to page with the other answers. */
+interface ServerChoice {
+  serverChosen?: boolean;
+}
+
+/** Keeps the server that a person chose with the interaction; the caller stores it. @param scope for that server */
+export function chooseServer(interaction: Interaction, resource: string, scope: string): void {
+  Object.assign(interaction.params, { resource, scope });
+  interaction.lastSubmission = { ...interaction.lastSubmission, serverChosen: true };
 }
 
 /**
@@ -71,6 +84,7 @@ export async function readRequest(
       : { redirectUri: String(redirectUri) },
     refreshes: client.grantTypeAllowed('refresh_token'),
     resource: target,
+    isServerChosen: (interaction.lastSubmission as ServerChoice | undefined)?.serverChosen === true,
     scopes: parseScope(String(scope ?? '')).filter((entry) => known.has(entry)),
   };
 }

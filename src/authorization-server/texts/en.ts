@@ -263,6 +263,14 @@ export const en = {
     },
   },
 
+  serverChoice: {
+    title: (app: string) => `Which server may ${app} use?`,
+    heading: (app: Markup) => markup`Which server may ${app} use?`,
+    explanation:
+      'This app does not say which server it needs. Choose the one whose address you gave to the app: its access is for that server alone.',
+    legend: 'Servers here',
+  },
+
   onward: {
     app: {
       heading: 'Back to the app',

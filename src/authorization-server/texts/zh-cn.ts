@@ -247,6 +247,14 @@ export const zhCn: Texts = {
     },
   },
 
+  serverChoice: {
+    title: (app) => `允许 ${app} 使用哪个服务器？`,
+    heading: (app) => markup`允许 ${app} 使用哪个服务器？`,
+    explanation:
+      '此应用没有说明它需要哪个服务器。请选择您提供给该应用的地址所对应的服务器：访问权限仅适用于该服务器。',
+    legend: '此处的服务器',
+  },
+
   onward: {
     app: {
       heading: '返回应用',
