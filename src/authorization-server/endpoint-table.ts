@@ -32,6 +32,7 @@ import {
 } from './endpoints/endpoint-answers.ts';
 import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
+import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
 import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
@@ -90,6 +91,10 @@ export interface EndpointTableOptions {
   forgetLogin: (ctx: Context) => void;
   /** In front of where the engine takes up an interaction. */
   requirePass: Step;
+  /** The pass and the browser of a request that takes up an interaction. */
+  resumedBy: RequestMark;
+  /** Name of that cookie. */
+  resumeCookie: string;
   /** Answers plain token requests in place of the engine. */
   plainGrants: Step;
   /** Has the engine answer at a path. */
@@ -129,6 +134,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   const { flowLogins, requirePass } = options;
 
   const authorize = createAuthorizationEndpoint(artifacts);
+  const resumeOnce = createRepeatedAnswers({ artifacts, box, now }, options.resumedBy, options.resumeCookie);
   const inOneCommit: Step = async (ctx, next) => {
     const { result, writes } = await commitWrites(artifacts, async () => {
       await next();
@@ -173,6 +179,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         inOneCommit,
         flowLogins,
         requirePass,
+        resumeOnce,
         at,
       })
     : undefined;
@@ -296,7 +303,15 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/authorize\/[\w-]+$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [checkResponseParameters, requirePass, authorize, flowLogins.endWithAnswer, at(path)],
+      steps: (path) => [
+        useNothingUp,
+        checkResponseParameters,
+        resumeOnce,
+        requirePass,
+        authorize,
+        flowLogins.endWithAnswer,
+        at(path),
+      ],
     },
     {
       path: '/register/<client>',
@@ -310,7 +325,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
+      steps: (path) => [useNothingUp, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
     },
     ...(device ? [device.resumption] : []),
     createLogoutTokenEndpoint(takeLogoutToken, limitOf),

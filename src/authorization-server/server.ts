@@ -32,7 +32,7 @@ import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
 import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';
 import { grantKey, openPayload } from './engine/stored-names.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
-import { requirePass } from './interactions/page-pass.ts';
+import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { logoutPaths } from './logout/logout-endpoints.ts';
@@ -271,6 +271,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     flowLogins: createFlowLogins({ provider: engine.provider, issuer, portsShareCookies }),
     forgetLogin: sessions.forget,
     requirePass: requirePass(engine.provider),
+    resumedBy: resumedBy(engine.provider),
+    resumeCookie: engine.provider.cookieName('resume'),
     at,
     now,
   });
