@@ -31,6 +31,7 @@ import {
   publishForAMoment,
 } from './endpoints/endpoint-answers.ts';
 import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
+import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
 import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
 import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
@@ -159,6 +160,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards: readonly Step[] = [
     nameScheme(issuer),
+        takeEmptyPassword,
     preparePostedAuthorization(resources),
     checkClientAssertion(issuer, now),
     inOneCommit,
@@ -227,6 +229,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       steps: [
         refuseOpaqueOrigin,
         nameScheme(issuer),
+        takeEmptyPassword,
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
@@ -275,6 +278,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         refuseOpaqueOrigin,
         neverStore,
         nameScheme(issuer),
+        takeEmptyPassword,
         checkClientAssertion(issuer, now),
         createRevocationEndpoint(artifacts, issuedTokens, audit),
         at(enginePaths.revocation),
@@ -288,6 +292,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           refuseOpaqueOrigin,
           neverStore,
           nameScheme(issuer),
+        takeEmptyPassword,
           checkClientAssertion(issuer, now),
           inOneCommit,
           createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),

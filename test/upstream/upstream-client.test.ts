@@ -113,7 +113,12 @@ describe('tokens of an upstream', () => {
     ],
     ['fails', () => at.work.fault('/token', faults.page(503)), 'server_error', 'unavailable'],
     ['sends a page', () => at.work.fault('/token', faults.page(400)), 'token_no_object', 'unavailable'],
-    ['sends a page with 200', () => at.work.fault('/token', faults.page(200)), 'token_no_object', 'unavailable'],
+    [
+      'sends a page with 200',
+      () => at.work.fault('/token', faults.page(200)),
+      'token_no_object',
+      'unavailable',
+    ],
     [
       'is busy (FA-29)',
       () => at.work.fault('/token', faults.json(400, { error: 'slow_down' })),

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { formatScope, parseScope } from '../../oauth/scope.ts';
+import { formatScope, parseScope, personalScopes, profileScopes } from '../../oauth/scope.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { answerWithErrorPage } from './error-page.ts';
@@ -66,6 +66,30 @@ export function canonicalizeResources(parameters: URLSearchParams, resources: Re
 function asksForNoScope(parameters: URLSearchParams): boolean {
   const asked = parameters.getAll('scope');
   return asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access');
+}
+
+/**
+ * Whether a request asks for scopes of the authorization server alone, such as `openid email profile`. A grant of them
+ * would open no tool, and each call be 403 (FA-28).
+ */
+function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: ProtectedResource): boolean {
+  const asked = parameters.getAll('scope');
+  const isOfServer = (scope: string): boolean =>
+    !Object.hasOwn(scopes, scope) && (personalScopes.includes(scope) || profileScopes.includes(scope));
+  return asked.length < 2 && parseScope(asked[0]).every(isOfServer);
+}
+
+/**
+ * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces. Clients send
+ * several, and line breaks of their settings (FA-28).
+ * @returns whether anything was changed
+ */
+export function tidyScope(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  const tidy = formatScope((given ?? '').split(/\s+/).filter((scope) => scope !== ''));
+  if (given === undefined || more.length > 0 || tidy === given) return false;
+  parameters.set('scope', tidy);
+  return true;
 }
 
 /** What an authorization request leaves out though the installation wants it. */
@@ -138,19 +162,20 @@ function nameResource(parameters: URLSearchParams, resources: ResourceRegistry):
 /**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
  * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
- * 3.3). `offline_access` alone asks for none.
+ * 3.3). Scopes of the authorization server alone ask for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
   const isRewritten = [
+    tidyScope(parameters),
     canonicalizeResources(parameters, resources),
     nameResource(parameters, resources),
     completePrompt(parameters),
   ].includes(true);
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
   const changed = dropForeignScopes(parameters, resource, resources) || isRewritten;
-  if (!asksForNoScope(parameters)) return changed;
+  if (!asksForServerScopesAlone(parameters, resource)) return changed;
   const asked = parameters.getAll('scope');
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
   return true;

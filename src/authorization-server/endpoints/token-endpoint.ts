@@ -14,7 +14,7 @@ import { isInGrace } from '../engine/successors.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
-import { canonicalizeResources } from './authorization-request.ts';
+import { canonicalizeResources, tidyScope } from './authorization-request.ts';
 import { refuseUnboundToken } from './bound-token.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
@@ -297,7 +297,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readFormBody(ctx);
     if (!form) return;
-    const isCanonical = canonicalizeResources(form, resources);
+    const isCanonical = [canonicalizeResources(form, resources), tidyScope(form)].includes(true);
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
