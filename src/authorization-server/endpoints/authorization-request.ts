@@ -80,13 +80,12 @@ function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: Prote
 }
 
 /**
- * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces. Clients send
- * several, and line breaks of their settings (FA-28).
+ * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces (FA-28).
  * @returns whether anything was changed
  */
 export function tidyScope(parameters: URLSearchParams): boolean {
   const [given, ...more] = parameters.getAll('scope');
-  const tidy = formatScope((given ?? '').split(/\s+/).filter((scope) => scope !== ''));
+  const tidy = formatScope(parseScope(given));
   if (given === undefined || more.length > 0 || tidy === given) return false;
   parameters.set('scope', tidy);
   return true;

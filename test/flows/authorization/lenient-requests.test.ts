@@ -49,17 +49,15 @@ describe('a request for scopes of the authorization server alone', () => {
   });
 });
 
-describe('white space between scopes', () => {
-  it.each([
-    'notes:read  notes:write',
-    ' notes:read notes:write ',
-    'notes:read\tnotes:write',
-    'notes:read\n notes:write',
-  ])('is read however much there is in an authorization request: %j (FA-28)', async (scope) => {
-    expect(await offered(scope)).toEqual(['notes:read', 'notes:write']);
-  });
+describe('spaces between scopes', () => {
+  it.each(['notes:read  notes:write', ' notes:read notes:write ', 'notes:read notes:write notes:read'])(
+    'are read however many there are in an authorization request: %j (FA-28)',
+    async (scope) => {
+      expect(await offered(scope)).toEqual(['notes:read', 'notes:write']);
+    },
+  );
 
-  it('is read at a refresh, in a pushed request and in that of a device (FA-28)', async () => {
+  it('are read at a refresh and in a pushed request (FA-28)', async () => {
     const { clientId, tokens } = await obtainTokens(gate);
     const fresh = await refresh(gate.url, clientId, tokens.refresh_token, {
       scope: ' notes:read  notes:write',

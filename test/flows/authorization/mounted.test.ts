@@ -22,7 +22,7 @@ async function startMounted(outer: Koa) {
     storage,
     keys,
     keyRing,
-    logger: createLogger('fatal', () => {}),
+    logger: createLogger('error', () => {}),
     dangerously: { trustOtherPorts: true },
   });
   outer.use(mount('/', gatehouse.app));
