@@ -301,6 +301,15 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
         verifier,
         dpop,
         grants: authorizationServer,
+        renderPage: (acceptLanguage) =>
+          buildHomePage(
+            {
+              name: each.server.name,
+              servers: [{ name: each.server.name, mcpUrl: each.own.mcp }],
+              accountUrl: `${issuer}/account`,
+            },
+            acceptLanguage,
+          ),
       }),
       mcpEndpoint: composeMcpEndpoint({ path: each.wanted.path, ...each }, endpointParts),
     }),

@@ -160,7 +160,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards: readonly Step[] = [
     nameScheme(issuer),
-        takeEmptyPassword,
+    takeEmptyPassword,
     preparePostedAuthorization(resources),
     checkClientAssertion(issuer, now),
     inOneCommit,
@@ -292,7 +292,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           refuseOpaqueOrigin,
           neverStore,
           nameScheme(issuer),
-        takeEmptyPassword,
+          takeEmptyPassword,
           checkClientAssertion(issuer, now),
           inOneCommit,
           createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { createCoalescer } from '../net/coalescer.ts';
 import type { AuthInfo } from '../oauth/auth-info.ts';
 import { fieldValues } from '../oauth/field-values.ts';
@@ -32,6 +32,8 @@ export interface RequireBearerOptions {
   requiredScopes?: readonly string[];
   /** How tokens that are bound to a key are taken; not at all where this is undefined. */
   dpop?: DpopPolicy;
+  /** Renders a page in place of the JSON for a person who opens the address in a browser; undefined for programs. */
+  renderPage?: (ctx: Context) => { headers: Readonly<Record<string, string>>; html: string } | undefined;
 }
 
 /**
@@ -59,6 +61,9 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     const verdict = await judgeRequest({ authorization, query: ctx.querystring, proven }, policy);
     if (verdict.nextNonce !== undefined) ctx.set('DPoP-Nonce', verdict.nextNonce);
     if ('refusal' in verdict) {
+      const isVisit = ctx.method === 'GET' && verdict.refusal.reason === 'no_credentials';
+      const page = isVisit ? options.renderPage?.(ctx) : undefined;
+      if (page) return answerWithPage(ctx, verdict.refusal, page);
       ctx.respond = false;
       writeHead(verdict.refusal, ctx.res);
       sendTogether(() => ctx.res.end(verdict.refusal.body));
@@ -68,6 +73,19 @@ export function createRequireBearer(options: RequireBearerOptions): Middleware {
     (ctx.state as BearerState).authInfo = verdict.authInfo;
     await next();
   };
+}
+
+/** Answers a person; the challenge stays, for programs that say they want a page. */
+function answerWithPage(
+  ctx: Context,
+  { status, challenge }: BearerRefusal,
+  page: { headers: Readonly<Record<string, string>>; html: string },
+): void {
+  ctx.status = status;
+  ctx.set({ ...page.headers, 'WWW-Authenticate': challenge });
+  ctx.vary(['Accept', 'Accept-Language', 'Authorization']);
+  ctx.type = 'html';
+  ctx.body = page.html;
 }
 
 /** Answers without Koa: a flood of bad tokens is told the same words each time, which are put together once. */

@@ -77,7 +77,7 @@ describe('a person with a real browser, JavaScript off', () => {
     const { page } = await openPage(scene.browser);
     await page.goto(flow.url);
     await logIn(page, { ...ada, password: 'wrong horse' });
-    expect(await page.getByRole('alert').textContent()).toMatch(/do not belong together/);
+    expect(await page.getByRole('alert').textContent()).toMatch(/Incorrect e-mail or password/);
     expect(await page.getByLabel('E-mail').inputValue()).toBe(ada.email);
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await logIn(page, ada, 'Enter');

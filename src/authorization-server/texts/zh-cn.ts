@@ -94,7 +94,6 @@ export const zhCn: Texts = {
       brief: (seconds) => `该应用最多保留此访问权限 ${lifetime(seconds)}。`,
     },
     facts: {
-      sentTo: '您的授权将发送到',
       resource: '用于访问',
       identifier: '应用标识',
       publisher: '应用说明来自',

@@ -59,6 +59,13 @@ async function openReset(scene: Scene, page: Page): Promise<void> {
 
 /** The pages of `/account`, and those of a login with a one-time code. */
 export const accountPages: readonly KnownPage[] = [
+  {
+    name: 'account-app-ending',
+    async open(scene, page) {
+      await openOverview(scene, page);
+      await page.locator('form[action$="/apps"] button').first().click();
+    },
+  },
   { name: 'account', open: openOverview },
   {
     name: 'account-login',

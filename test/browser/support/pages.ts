@@ -54,6 +54,7 @@ async function openDeviceConfirm(scene: Scene, page: Page): Promise<void> {
  */
 export const everyPage: readonly KnownPage[] = [
   { name: 'home', open: async (scene, page) => void (await page.goto(scene.served.url)) },
+  { name: 'mcp-url', open: async (scene, page) => void (await page.goto(scene.served.mcpUrl)) },
   { name: 'login', open: async (scene, page) => void (await page.goto((await scene.begin()).url)) },
   {
     name: 'login-failed',
