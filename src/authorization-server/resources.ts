@@ -1,6 +1,7 @@
 import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
+import { undecidedResource } from './engine/granted-scopes.ts';
 import { tolerate } from './tolerances/tolerate.ts';
 
 /** A protected resource tokens are issued for. */
@@ -24,15 +25,6 @@ export interface ProtectedResource {
   /** The servers to choose from, of an {@link undecidedResource}; a token is issued for none of it. */
   choices?: readonly ProtectedResource[];
 }
-
-/**
- * Indicators of an authorization request that names no resource, while several servers can be meant: the person chooses
- * (FA-20). `unscoped` is for a request without scopes, which becomes one for the baseline scopes of the chosen server.
- */
-export const undecidedResource = {
-  scoped: 'urn:gatehouse:undecided',
-  unscoped: 'urn:gatehouse:undecided:unscoped',
-} as const;
 
 /** Which tools of a resource scopes open, by name. */
 export interface ScopeTools {

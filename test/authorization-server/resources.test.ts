@@ -1,10 +1,7 @@
 import { errors } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
-import {
-  createResourceRegistry,
-  toResourceServer,
-  undecidedResource,
-} from '../../src/authorization-server/resources.ts';
+import { undecidedResource } from '../../src/authorization-server/engine/granted-scopes.ts';
+import { createResourceRegistry, toResourceServer } from '../../src/authorization-server/resources.ts';
 
 const notes = {
   resource: 'https://mcp.example.com/notes',

@@ -1,5 +1,13 @@
 import { parseScope } from '../../oauth/scope.ts';
-import { undecidedResource } from '../resources.ts';
+
+/**
+ * Indicators of an authorization request that names no resource, while several servers can be meant: the person chooses
+ * (FA-20). `unscoped` is for a request without scopes, which becomes one for the baseline scopes of the chosen server.
+ */
+export const undecidedResource = {
+  scoped: 'urn:gatehouse:undecided',
+  unscoped: 'urn:gatehouse:undecided:unscoped',
+} as const;
 
 /** The part of the engine's grant that says what a person answered: scopes by resource. */
 export interface ConsentedScopes {

@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
+import { undecidedResource } from '../engine/granted-scopes.ts';
 import { newGrant } from '../engine/new-grant.ts';
-import { undecidedResource } from '../resources.ts';
 import type { AskedFor } from './interaction.ts';
 
 /** What a person gives an app. */
