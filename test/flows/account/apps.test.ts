@@ -241,10 +241,16 @@ describe('a connected app', () => {
       expect.stringContaining(`href="${gatehouse.url}/account"`),
     ]);
     expect((await attempt({ id, csrf: 'x'.repeat(csrf.length) })).status).toBe(403);
-    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await attempt({ id, csrf, confirm: 'yes' }, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'cross-site' })).status).toBe(
+      403,
+    );
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { origin: 'https://evil.example' })).status).toBe(
+      403,
+    );
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
-    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'same-origin' })).status).toBe(303);
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'same-origin' })).status).toBe(
+      303,
+    );
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
   });
 });
