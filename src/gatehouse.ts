@@ -295,7 +295,23 @@ export async function createGatehouse(options: GatehouseOptions): Promise<Gateho
     serve: (each) => ({
       ...each,
       path: each.wanted.path,
-      protectedResources: composeGuards({ issuer, own: each.own, server: each.server, verifier, dpop }),
+      protectedResources: composeGuards({
+        issuer,
+        own: each.own,
+        server: each.server,
+        verifier,
+        dpop,
+        grants: authorizationServer,
+        renderPage: (acceptLanguage) =>
+          buildHomePage(
+            {
+              name: each.server.name,
+              servers: [{ name: each.server.name, mcpUrl: each.own.mcp }],
+              accountUrl: `${issuer}/account`,
+            },
+            acceptLanguage,
+          ),
+      }),
       mcpEndpoint: composeMcpEndpoint({ path: each.wanted.path, ...each }, endpointParts),
     }),
     announce(others) {

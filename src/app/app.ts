@@ -16,7 +16,7 @@ import { type GuardOptions, guardHost } from './host-guard.ts';
 import { type LiveRoutes, ofRoutes } from './live-routes.ts';
 import type { Page } from './page.ts';
 import { countedPaths, paths, serverPathsOf, slashTolerantPaths } from './paths.ts';
-import { pinPublicOrigin } from './public-origin.ts';
+import { pinPublicOrigin, useOwnApp } from './public-origin.ts';
 import { QuietKoa } from './quiet-koa.ts';
 import { createReadiness } from './readiness.ts';
 import { nameRequests } from './request-id.ts';
@@ -133,6 +133,7 @@ export function createApp(options: AppOptions): Koa {
     at(paths.readiness, createReadiness({ storage, isStopping: options.isStopping })),
     guardHost(options),
     pinPublicOrigin(publicUrl),
+    useOwnApp(app),
     resolveAliases(aliases, options.tolerate),
     atPaths(ofRoutes(options.routes, (all) => new Map(all.flatMap(stepsOfRoute)))),
     at(`${base}${wellKnown.authorizationServer}`, documentCors, options.authorizationServer),

@@ -1,3 +1,4 @@
+import type Koa from 'koa';
 import type { Context, Next } from 'koa';
 
 /** Headers by which a proxy, or an attacker, says what the outside looks like. */
@@ -27,5 +28,27 @@ export function pinPublicOrigin(publicUrl: string) {
     // By many names in one place, as in mcp/checks/header.ts: headers come in any order.
     for (const [name, value] of shown) headers[name] = value;
     return next();
+  };
+}
+
+/**
+ * Middleware: has a request that came through another Koa app, as by `mount('/', gatehouse.app)`, use the keys of cookies
+ * and the settings of this one. Otherwise no cookie of a login can be read, and each login ends (FA-36). Stands behind
+ * {@link pinPublicOrigin}, as cookies depend on the scheme.
+ */
+export function useOwnApp(app: Koa) {
+  return async (ctx: Context, next: Next): Promise<void> => {
+    const outer = ctx.app;
+    if (outer === app) return next();
+    const belongTo = (owner: Koa): void => {
+      for (const part of [ctx, ctx.request, ctx.response]) part.app = owner;
+    };
+    const { cookies } = ctx;
+    ctx.cookies = app.createContext(ctx.req, ctx.res).cookies;
+    belongTo(app);
+    await next().finally(() => {
+      belongTo(outer);
+      ctx.cookies = cookies;
+    });
   };
 }

@@ -63,6 +63,17 @@ export interface MetadataRefusal {
 const schemeAdvice =
   'use https, http on a loopback host, or a scheme made of your domain name in reverse, such as com.example.app (RFC 8252 section 7.1); the operator of this server can allow others (clients.redirectSchemes)';
 
+/** Whether a client logs in with device codes alone: it has no redirect URI, and needs none (RFC 8628; FA-28). */
+export function isDeviceOnly({ redirect_uris: uris, grant_types: types }: Metadata): boolean {
+  const hasNone = uris === undefined || (Array.isArray(uris) && uris.length === 0);
+  return (
+    hasNone &&
+    isStringArray(types) &&
+    types.includes(deviceGrantType) &&
+    !types.includes('authorization_code')
+  );
+}
+
 /**
  * Refuses metadata whose `redirect_uris` is not a short list of URIs that may be registered (T-058, T-214).
  * @param schemes schemes that the operator allows beside those of known apps
@@ -176,6 +187,7 @@ export function inferApplicationType(uris: readonly string[]): 'native' | 'web' 
  */
 export function chooseApplicationType(metadata: Metadata): unknown {
   const said = metadata.application_type ?? 'web';
+  if (isDeviceOnly(metadata)) return 'native';
   const fitting = inferApplicationType(metadata.redirect_uris as string[]);
   return said === fitting || tolerate('applicationType', `application_type ${said}`) ? fitting : said;
 }
@@ -231,6 +243,12 @@ export function normalizeRegistration(metadata: Metadata, schemes: readonly stri
   const grantTypes = normalizeGrantTypes(accepted.grant_types);
   if (grantTypes) accepted.grant_types = grantTypes;
   if (isStringArray(accepted.response_types)) accepted.response_types = ['code'];
+  if (isDeviceOnly(metadata))
+    Object.assign(accepted, {
+      grant_types: grantTypes?.filter((type) => type !== 'authorization_code'),
+      redirect_uris: [],
+      response_types: [],
+    });
   const logoutUris = keepLogoutUris(metadata.post_logout_redirect_uris, accepted.application_type, schemes);
   if (logoutUris.length > 0) accepted.post_logout_redirect_uris = logoutUris;
   if (metadata.require_pushed_authorization_requests === true)

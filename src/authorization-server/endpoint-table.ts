@@ -14,6 +14,7 @@ import { createDevicePolling } from './device/device-polling.ts';
 import { tellPerson } from './endpoint-limits/answers.ts';
 import type { EndpointLimit } from './endpoint-limits/endpoint-limit.ts';
 import type { EndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import type { RefreshLoops } from './endpoint-limits/refresh-loops.ts';
 import type { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import {
   checkResponseParameters,
@@ -30,7 +31,9 @@ import {
   publishForAMoment,
 } from './endpoints/endpoint-answers.ts';
 import { nameScheme, neverStore, refuseOpaqueOrigin, type Step } from './endpoints/endpoint-guards.ts';
+import { takeEmptyPassword } from './endpoints/form-body.ts';
 import { createIntrospectionEndpoint } from './endpoints/introspection-endpoint.ts';
+import { createRepeatedAnswers, type RequestMark, useNothingUp } from './endpoints/repeated-answers.ts';
 import { answerRepeatedUse, usedOnceKind } from './endpoints/repeated-use.ts';
 import { createRevocationEndpoint } from './endpoints/revocation-endpoint.ts';
 import { createTokenEndpoint, type TokenEndpointOptions } from './endpoints/token-endpoint.ts';
@@ -73,6 +76,7 @@ export interface EndpointTableOptions {
   /** Where an upstream sends people back to, by its name. */
   upstreamCallback: (name: string) => Step;
   tokenLimit: ReturnType<typeof createTokenLimit>;
+  refreshLoops: RefreshLoops;
   refreshGraceSeconds: number;
   repeatFromOtherAddress: TokenEndpointOptions['repeatFromOtherAddress'];
   sourceKeys: readonly string[];
@@ -88,6 +92,10 @@ export interface EndpointTableOptions {
   forgetLogin: (ctx: Context) => void;
   /** In front of where the engine takes up an interaction. */
   requirePass: Step;
+  /** The pass and the browser of a request that takes up an interaction. */
+  resumedBy: RequestMark;
+  /** Name of that cookie. */
+  resumeCookie: string;
   /** Answers plain token requests in place of the engine. */
   plainGrants: Step;
   /** Has the engine answer at a path. */
@@ -127,6 +135,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   const { flowLogins, requirePass } = options;
 
   const authorize = createAuthorizationEndpoint(artifacts);
+  const resumeOnce = createRepeatedAnswers({ artifacts, box, now }, options.resumedBy, options.resumeCookie);
   const inOneCommit: Step = async (ctx, next) => {
     const { result, writes } = await commitWrites(artifacts, async () => {
       await next();
@@ -151,6 +160,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
   /** In front of endpoints that take an authorization request as a form. */
   const requestGuards: readonly Step[] = [
     nameScheme(issuer),
+    takeEmptyPassword,
     preparePostedAuthorization(resources),
     checkClientAssertion(issuer, now),
     inOneCommit,
@@ -171,6 +181,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         inOneCommit,
         flowLogins,
         requirePass,
+        resumeOnce,
         at,
       })
     : undefined;
@@ -218,6 +229,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       steps: [
         refuseOpaqueOrigin,
         nameScheme(issuer),
+        takeEmptyPassword,
         auditTokenRefusal(audit),
         refuseWith400,
         checkClientAssertion(issuer, now),
@@ -232,6 +244,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           repeatFromOtherAddress,
           sourceKeys,
           tokenLimit,
+          refreshLoops: options.refreshLoops,
         }),
         createDevicePolling({ artifacts, box }),
         options.plainGrants,
@@ -265,6 +278,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
         refuseOpaqueOrigin,
         neverStore,
         nameScheme(issuer),
+        takeEmptyPassword,
         checkClientAssertion(issuer, now),
         createRevocationEndpoint(artifacts, issuedTokens, audit),
         at(enginePaths.revocation),
@@ -278,6 +292,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
           refuseOpaqueOrigin,
           neverStore,
           nameScheme(issuer),
+          takeEmptyPassword,
           checkClientAssertion(issuer, now),
           inOneCommit,
           createIntrospectionEndpoint({ issuer, accessTokens, resources, now }),
@@ -293,7 +308,15 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/authorize\/[\w-]+$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [checkResponseParameters, requirePass, authorize, flowLogins.endWithAnswer, at(path)],
+      steps: (path) => [
+        useNothingUp,
+        checkResponseParameters,
+        resumeOnce,
+        requirePass,
+        authorize,
+        flowLogins.endWithAnswer,
+        at(path),
+      ],
     },
     {
       path: '/register/<client>',
@@ -307,7 +330,7 @@ export function createEndpointTable(options: EndpointTableOptions): EndpointTabl
       pattern: /^\/upstream\/[a-z0-9-]{1,32}\/callback$/,
       methods: ['GET'],
       limits: [limitOf.pages],
-      steps: (path) => [neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
+      steps: (path) => [useNothingUp, neverStore, options.upstreamCallback(path.split('/')[2] ?? '')],
     },
     ...(device ? [device.resumption] : []),
     createLogoutTokenEndpoint(takeLogoutToken, limitOf),

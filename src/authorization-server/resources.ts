@@ -1,6 +1,7 @@
 import { errors, type ResourceServer } from 'oidc-provider';
 import { canonicalResource } from '../oauth/resource-indicator.ts';
 import { formatScope, parseScope } from '../oauth/scope.ts';
+import { undecidedResource } from './engine/granted-scopes.ts';
 import { tolerate } from './tolerances/tolerate.ts';
 
 /** A protected resource tokens are issued for. */
@@ -21,6 +22,8 @@ export interface ProtectedResource {
   accessTokenSeconds?: number;
   /** Confidential clients that may introspect its access tokens; none by default (RFC 7662). */
   introspectedBy?: readonly string[];
+  /** The servers to choose from, of an {@link undecidedResource}; a token is issued for none of it. */
+  choices?: readonly ProtectedResource[];
 }
 
 /** Which tools of a resource scopes open, by name. */
@@ -58,6 +61,11 @@ export interface ResourceRegistry {
    */
   find(indicator: string): ProtectedResource | undefined;
   /**
+   * Returns the resource that a request means that names none: the only one with its scopes, or an undecided one.
+   * @param scopes of the request, without those of the authorization server itself
+   */
+  findUnnamed(scopes: readonly string[]): ProtectedResource;
+  /**
    * Has others in their place, from now on. Tokens for one that is gone are issued no more.
    * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
    */
@@ -92,6 +100,7 @@ export function createResourceRegistry(resources: readonly ProtectedResource[]):
       const shortened = now.shortened.get(canonical);
       return shortened && tolerate('shortenedResource', because) ? shortened : undefined;
     },
+    findUnnamed: (scopes) => now.findUnnamed(scopes),
     replace(others) {
       now = arrange(others);
     },
@@ -106,13 +115,40 @@ function arrange(resources: readonly ProtectedResource[]) {
     if (canonicalResource(resource) !== resource)
       throw new TypeError(`not a canonical resource URL: ${resource}`);
   }
+  const servers = serversBeside(first, resources);
+  const undecided = (resource: string): ProtectedResource => ({
+    resource,
+    name: new URL(first.resource).host,
+    scopes: Object.assign({}, ...servers.map(({ scopes }) => scopes)),
+    baselineScopes: [...new Set(servers.flatMap(({ baselineScopes }) => baselineScopes))],
+    choices: servers,
+  });
+  const toChoose = servers.length > 1 ? Object.values(undecidedResource).map(undecided) : [];
+  const [scoped, unscoped] = toChoose;
   return {
     first,
-    known: new Map(resources.map((entry) => [entry.resource, entry])),
+    known: new Map([...resources, ...toChoose].map((entry) => [entry.resource, entry])),
+    findUnnamed(scopes: readonly string[]): ProtectedResource {
+      const fitting = servers.filter((server) =>
+        scopes.every((scope) => Object.hasOwn(server.scopes, scope)),
+      );
+      if (scopes.length > 0 && fitting.length === 1 && fitting[0]) return fitting[0];
+      return (scopes.length > 0 ? scoped : unscoped) ?? first;
+    },
     shortened: shortenedUrls(first, resources),
     scopes: [...new Set(resources.flatMap((entry) => Object.keys(entry.scopes)))],
     hasIntrospection: resources.some(({ introspectedBy = [] }) => introspectedBy.length > 0),
   };
+}
+
+/** The servers at the origin of the first resource, each by its first resource. */
+function serversBeside(
+  first: ProtectedResource,
+  resources: readonly ProtectedResource[],
+): ProtectedResource[] {
+  const { origin } = new URL(first.resource);
+  const neighbours = resources.filter(({ resource }) => new URL(resource).origin === origin);
+  return [...Map.groupBy(neighbours, ({ scopes }) => scopes).values()].flatMap(([server]) => server ?? []);
 }
 
 /** URLs of folders below which one server alone stands, at the origin of the first, each with the resource it means. */
@@ -122,20 +158,15 @@ function shortenedUrls(
 ): Map<string | undefined, ProtectedResource> {
   const { origin } = new URL(first.resource);
   const neighbours = resources.filter(({ resource }) => new URL(resource).origin === origin);
-  const servers = new Map(
-    neighbours.map(({ scopes }) => [scopes, neighbours.find((each) => each.scopes === scopes)]),
-  );
   const standsAlone = (folder: string): boolean =>
     new Set(neighbours.filter(({ resource }) => resource.startsWith(folder)).map(({ scopes }) => scopes))
       .size === 1;
   return new Map(
-    [...servers.values()].flatMap((entry) =>
-      entry === undefined
-        ? []
-        : ['.', '/']
-            .map((shorter) => new URL(shorter, entry.resource).href)
-            .filter(standsAlone)
-            .map((folder) => [canonicalResource(folder), entry] as const),
+    serversBeside(first, resources).flatMap((entry) =>
+      ['.', '/']
+        .map((shorter) => new URL(shorter, entry.resource).href)
+        .filter(standsAlone)
+        .map((folder) => [canonicalResource(folder), entry] as const),
     ),
   );
 }

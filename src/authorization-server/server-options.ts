@@ -28,6 +28,8 @@ export interface AuthorizationServerOptions {
   resources: readonly ProtectedResource[];
   /** Names the tools that scopes open, for the consent page. */
   toolsOf: ToolsOf;
+  /** Whether the resource server of a resource is in the same process, so that calls with its tokens are seen. */
+  isServedHere: (resource: string) => boolean;
   lifetimes: Lifetimes;
   /** How long a used refresh token still gives the answer it gave first, in seconds; 0 for never. */
   refreshGraceSeconds: number;
@@ -81,6 +83,8 @@ export interface AuthorizationServerOptions {
     tokenFailures: Limit;
     /** Tokens issued to a client for an account. */
     tokensPerGrant: Limit;
+    /** Refreshes of a grant between two accepted calls with its tokens. */
+    refreshesWithoutCall: Limit;
     /** Requests of an address to endpoints that have no tighter limit. */
     requests: Limit;
     /** Addresses and ranges behind which many people stand. */

@@ -18,6 +18,7 @@ import { buildDeviceFlow } from './device/engine-feature.ts';
 import { createDispatch, type Dispatch, type PageFolder } from './dispatch.ts';
 import { deriveNonceSecret } from './dpop-nonce-secret.ts';
 import { createEndpointLimits } from './endpoint-limits/endpoint-limits.ts';
+import { type AcceptedCalls, createRefreshLoops } from './endpoint-limits/refresh-loops.ts';
 import { createSharedAddresses } from './endpoint-limits/shared-addresses.ts';
 import { createTokenLimit } from './endpoint-limits/token-limit.ts';
 import { createEndpointTable } from './endpoint-table.ts';
@@ -28,8 +29,10 @@ import { clientCredentialsGrant } from './engine/client-credentials.ts';
 import { allScopes, buildConfiguration, identityScopes } from './engine/configuration.ts';
 import { createEngine } from './engine/engine.ts';
 import { createFlowLogins, withinOneRequest } from './engine/flow-logins.ts';
+import { type ConsentedScopes, hasChosenServer } from './engine/granted-scopes.ts';
+import { grantKey, openPayload } from './engine/stored-names.ts';
 import { createAllowedBefore } from './interactions/allowed-before.ts';
-import { requirePass } from './interactions/page-pass.ts';
+import { requirePass, resumedBy } from './interactions/page-pass.ts';
 import { createInteractions } from './interactions/routes.ts';
 import { buildLogout } from './logout/engine-feature.ts';
 import { logoutPaths } from './logout/logout-endpoints.ts';
@@ -53,6 +56,13 @@ export interface AuthorizationServer extends Dispatch {
    * @throws TypeError where there is none, or one has no canonical URL; nothing is changed then
    */
   replaceResources(resources: readonly ProtectedResource[]): void;
+  /** Takes note of calls with access tokens. */
+  acceptedCalls: AcceptedCalls;
+  /**
+   * Whether the person chose the server of a grant, as the request of the client named none.
+   * @param grantId the engine's id
+   */
+  isServerChosen(grantId: string): Promise<boolean>;
   /** Proofs that were used at the resource server, for every process on the database. */
   usedProofs: UsedProofs;
 }
@@ -217,6 +227,13 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     pageUrl,
     now,
   });
+  const refreshLoops = createRefreshLoops({
+    limit: limits.refreshesWithoutCall,
+    isServedHere: options.isServedHere,
+    audit,
+    countLimited: options.countLimited,
+    now,
+  });
   const { endpoints, families } = createEndpointTable({
     issuer,
     policy,
@@ -235,6 +252,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     limitOf,
     upstreamCallback: upstreamLogin.callback,
     tokenLimit: createTokenLimit(limits.tokensPerGrant, audit, options.countLimited),
+    refreshLoops,
     refreshGraceSeconds,
     repeatFromOtherAddress: options.repeatFromOtherAddress,
     sourceKeys: keys.cookies,
@@ -253,6 +271,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     flowLogins: createFlowLogins({ provider: engine.provider, issuer, portsShareCookies }),
     forgetLogin: sessions.forget,
     requirePass: requirePass(engine.provider),
+    resumedBy: resumedBy(engine.provider),
+    resumeCookie: engine.provider.cookieName('resume'),
     at,
     now,
   });
@@ -313,6 +333,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   return {
     accessTokens,
     usedProofs: createUsedProofs(artifacts),
+    acceptedCalls: refreshLoops,
+    async isServerChosen(grantId) {
+      const row = await artifacts.findGrant(grantKey(grantId));
+      return row !== undefined && hasChosenServer(openPayload<ConsentedScopes>(box, 'Grant', row));
+    },
     replaceResources(others) {
       resources.replace(others);
       engine.renewScopes();

@@ -10,7 +10,7 @@ import type { Settings } from '../options.ts';
  */
 export function composeLimits(limits: Settings['limits']): AuthorizationServerOptions['limits'] {
   const { registrations, authorizations, deviceCodes, tokenFailures, tokensPerGrant, requests } = limits;
-  const { sharedAddresses } = limits;
+  const { sharedAddresses, refreshesWithoutCall } = limits;
   return {
     codes: limits.codesPerAccount,
     resets: limits.passwordResetsPerAddress,
@@ -19,6 +19,7 @@ export function composeLimits(limits: Settings['limits']): AuthorizationServerOp
     deviceCodes,
     tokenFailures,
     tokensPerGrant,
+    refreshesWithoutCall,
     requests,
     sharedAddresses,
     documents: {

@@ -19,16 +19,17 @@ export interface McpViewOptions {
 }
 
 /**
- * Gives what the authorization server asks of the MCP servers in the same process: the tools that scopes open, and the
- * sessions of an account.
+ * Gives what the authorization server asks of the MCP servers in the same process: their resources, the tools that scopes
+ * open, and the sessions of an account.
  * @param routes asked only when somebody else asks: the endpoints are made after the authorization server
  */
 export function viewMcp(
   routes: LiveRoutes<ViewedRoute>,
   { issuer, accessTokenSeconds, now }: McpViewOptions,
-): Pick<AuthorizationServerOptions, 'toolsOf' | 'mcpConnections'> {
+): Pick<AuthorizationServerOptions, 'toolsOf' | 'mcpConnections' | 'isServedHere'> {
   const sessionsOfAll = () => routes.all.map(({ mcpEndpoint }) => mcpEndpoint.accountSessions);
   return {
+    isServedHere: (resource) => routes.all.some(({ own }) => Object.values(own).includes(resource)),
     toolsOf: async ({ accountId, clientId, resource, scopes }) =>
       routes.all
         .find(({ own }) => Object.values(own).includes(resource))

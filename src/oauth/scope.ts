@@ -15,6 +15,9 @@ export function isScopeToken(value: string): boolean {
  */
 export const personalScopes: readonly string[] = ['openid', 'offline_access'];
 
+/** Scopes of OpenID Connect Core 1.0 section 5.4. A resource may have scopes of these names. */
+export const profileScopes: readonly string[] = ['profile', 'email', 'address', 'phone'];
+
 /**
  * @param value a `scope` parameter; absent and empty give no scopes
  * @returns the distinct scopes in their order (RFC 6749 section 3.3)

@@ -90,7 +90,8 @@ export const tolerances = {
     from: 'https://github.com/openai/codex/issues/15643',
   },
   missingResource: {
-    takes: 'an authorization request without resource, for one for /mcp',
+    takes:
+      'an authorization request without resource, for one for /mcp; of several servers the person chooses',
     otherwise: 'it is refused with invalid_target',
     strictly: 'RFC 8707 section 2',
     becauseOf: 'clients of the revision 2025-03-26 know no resource; the Python SDK sends it by revision',

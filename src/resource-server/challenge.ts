@@ -11,6 +11,7 @@ export type RefusalReason =
   | 'malformed_token'
   | 'unusable_token'
   | 'wrong_audience'
+  | 'other_server_chosen'
   | 'bound_token_as_bearer'
   | 'unbound_token_with_proof'
   | 'unbound_token'
@@ -72,6 +73,12 @@ const rows: Record<RefusalReason, Row> = {
     status: 401,
     error: 'invalid_token',
     description: 'The access token was issued for another resource. Get one for this resource.',
+  },
+  other_server_chosen: {
+    status: 403,
+    error: 'invalid_token',
+    description:
+      'The access token is for another server, which was chosen at the login. A refresh does not change that: log in again, and choose this server.',
   },
   bound_token_as_bearer: {
     status: 401,

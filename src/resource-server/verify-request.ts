@@ -29,6 +29,11 @@ export interface ResourcePolicy extends ChallengeContext {
   resource: string;
   /** Identifiers under which the same server is reached by other transports: tokens for these are good as well (FA-20). */
   sameServer?: readonly string[];
+  /**
+   * Whether the server of a token was chosen by the person, because its client cannot name one. For such a client 401 is
+   * no way out: it refreshes, gets a token for the same server, and is refused again (FA-20). Never by default.
+   */
+  isServerChosen?: (caller: AuthInfo) => Promise<boolean>;
   /** How tokens that are bound to a key are taken; not at all where this is undefined. */
   dpop?: DpopPolicy;
 }
@@ -70,9 +75,9 @@ export function judgeRequest(
     return refuse(policy, 'token_also_in_query', scheme);
 
   const { token } = credentials;
-  return goOn(policy.verifier.verify(token), (authInfo) => {
+  return goOn(policy.verifier.verify(token), (authInfo): Awaitable<RequestVerdict> => {
     if (!authInfo) return refuse(policy, 'unusable_token', scheme);
-    if (!isFor(authInfo.audience, policy)) return refuse(policy, 'wrong_audience', scheme);
+    if (!isFor(authInfo.audience, policy)) return refuseAudience(authInfo, policy, scheme);
     const bindingFault = checkBinding(scheme, authInfo, policy);
     if (bindingFault) return refuse(policy, bindingFault, scheme);
     const { keyThumbprint } = authInfo;
@@ -90,6 +95,16 @@ export function judgeRequest(
 
 function isFor(audience: string, { resource, sameServer }: ResourcePolicy): boolean {
   return audience === resource || (sameServer?.includes(audience) ?? false);
+}
+
+function refuseAudience(
+  authInfo: AuthInfo,
+  policy: ResourcePolicy,
+  scheme: TokenScheme,
+): Awaitable<RequestVerdict> {
+  return goOn(policy.isServerChosen?.(authInfo) ?? false, (isChosen) =>
+    refuse(policy, isChosen ? 'other_server_chosen' : 'wrong_audience', scheme),
+  );
 }
 
 function checkScopes(scheme: TokenScheme, authInfo: AuthInfo, policy: ResourcePolicy): RequestVerdict {

@@ -26,6 +26,11 @@ export const limitSettings = z
       'refused requests of a client from an address to the token endpoint and its like; of all its clients together ten times as many',
     ),
     tokensPerGrant: limit(1000, 60, 'answers with tokens to a client for an account'),
+    refreshesWithoutCall: limit(
+      10,
+      60,
+      'refreshes of a grant while no call with its access tokens is accepted here',
+    ),
     mcpRequests: z
       .strictObject({
         times: z.int().min(1).describe('times in a window'),

@@ -23,6 +23,14 @@ export interface TokenAnswer {
 /** Errors of RFC 6749 section 5.2 that are named in faults; others are foreign text. */
 const namedErrors = ['invalid_request', 'unsupported_grant_type', 'invalid_scope'];
 
+/** Errors by which a server asks for the person: OpenID Connect Core 1.0 section 3.1.2.6, as some send them from /token. */
+const personErrors = [
+  'interaction_required',
+  'login_required',
+  'consent_required',
+  'account_selection_required',
+];
+
 const reasonOfMeaning: Readonly<Record<TokenErrorMeaning, UpstreamReason>> = {
   invalid_grant: 'grant_refused',
   invalid_client: 'client_refused',
@@ -35,6 +43,12 @@ const standardErrors: Readonly<Record<string, TokenErrorMeaning>> = {
   unauthorized_client: 'invalid_client',
   temporarily_unavailable: 'temporarily_unavailable',
   server_error: 'temporarily_unavailable',
+  slow_down: 'temporarily_unavailable',
+  rate_limited: 'temporarily_unavailable',
+  ratelimited: 'temporarily_unavailable',
+  internal_error: 'temporarily_unavailable',
+  internal_server_error: 'temporarily_unavailable',
+  service_unavailable: 'temporarily_unavailable',
 };
 
 function lookUp<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {
@@ -70,10 +84,11 @@ export async function readTokenAnswer(
   if (error !== undefined && answer?.status !== 200) {
     const meaning = lookUp(preset.tokenErrors ?? {}, error) ?? lookUp(standardErrors, error);
     if (meaning) throw fault(reasonOfMeaning[meaning]);
+    if (personErrors.includes(error)) throw fault('person_required', error);
     throw fault('token_error', namedErrors.includes(error) ? error : undefined);
   }
+  if (!body) throw fault(status === 401 ? 'client_refused' : 'token_no_object');
   if (!isSuccess(status)) throw fault(status === 401 ? 'client_refused' : 'token_error');
-  if (!body) throw fault('token_malformed');
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {
     // What oauth4webapi throws holds the answer, and so the tokens.

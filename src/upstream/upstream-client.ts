@@ -53,8 +53,18 @@ const standardMapping: UserInfoMapping = {
   groups: 'groups',
 };
 
-/** Faults by which an upstream says that tokens are dead. All others say nothing about them (T-090). */
-const deadTokens: readonly UpstreamReason[] = ['grant_refused', 'user_info_refused'];
+/**
+ * Faults by which an upstream says that tokens are dead: its refusal of them, and every other JSON object in which there is
+ * no token that we can use. To ask again would end as this did, and a server that rotates has used the refresh token up
+ * (FA-29). All others say nothing about them, such as a page of a proxy, or a server that is down (T-090).
+ */
+const deadTokens: readonly UpstreamReason[] = [
+  'grant_refused',
+  'user_info_refused',
+  'person_required',
+  'token_error',
+  'token_malformed',
+];
 
 /** What a fault means for somebody whose tokens were asked about. */
 function aboutTokens(error: unknown): never {

@@ -35,6 +35,8 @@ export const upstreamReasons = {
   grant_refused: 'it refused the code or refresh token (invalid_grant)',
   client_refused: 'it does not accept our client id, secret or key',
   token_error: 'its token endpoint answered with an error',
+  person_required: 'it wants the person to log in or to agree again (interaction_required and the like)',
+  token_no_object: 'its token endpoint answered with something else than a JSON object',
   token_malformed: 'its token endpoint did not answer as the standard asks',
   // ID tokens and logout tokens
   jwt_missing: 'it sent no ID token',

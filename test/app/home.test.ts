@@ -25,6 +25,24 @@ describe.each([
     expect(text).toContain('Gatehouse notes');
   });
 
+  it('has a page for a person at each MCP URL, and the challenge for programs (FA-61)', async () => {
+    for (const path of ['mcp', 'sse', 'rest']) {
+      const place = `${gatehouse.url}/${path}`;
+      const page = await fetch(place, { headers: { accept: browser } });
+      expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+      expect([page.status, page.headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringContaining('resource_metadata='),
+      ]);
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'none'");
+      expect(await page.text()).toContain(gatehouse.mcpUrl);
+      for (const accept of ['*/*', 'application/json, text/event-stream', 'text/event-stream']) {
+        const challenge = await fetch(place, { headers: { accept } });
+        expect([challenge.status, await challenge.json()]).toMatchObject([401, { error: 'unauthorized' }]);
+      }
+    }
+  });
+
   it.each([
     ['a program', 'GET', '*/*'],
     ['a program that wants JSON', 'GET', 'application/json'],

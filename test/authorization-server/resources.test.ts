@@ -1,5 +1,6 @@
 import { errors } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
+import { undecidedResource } from '../../src/authorization-server/engine/granted-scopes.ts';
 import { createResourceRegistry, toResourceServer } from '../../src/authorization-server/resources.ts';
 
 const notes = {
@@ -15,6 +16,27 @@ const mail = {
   scopes: { 'mail:read': 'Read mail' },
 };
 const registry = createResourceRegistry([notes, mail]);
+
+describe('a request that names no resource', () => {
+  it('means the server that alone has its scopes, an undecided one where none or several do (FA-20)', () => {
+    expect(registry.findUnnamed(['mail:read'])).toBe(mail);
+    const [open, unfitting] = [registry.findUnnamed([]), registry.findUnnamed(['mail:read', 'notes:read'])];
+    expect([open.resource, unfitting.resource]).toEqual([
+      undecidedResource.unscoped,
+      undecidedResource.scoped,
+    ]);
+    expect(open.choices).toEqual([notes, mail]);
+    expect(registry.find(open.resource)).toBe(open);
+  });
+
+  it('never means a resource at another origin, and the only server without a choice (FA-20)', () => {
+    const elsewhere = { ...mail, resource: 'https://elsewhere.example/mcp', scopes: { 'else:read': 'Read' } };
+    const alone = createResourceRegistry([notes, elsewhere]);
+    expect(alone.findUnnamed([])).toBe(notes);
+    expect(alone.findUnnamed(['else:read'])).toBe(notes);
+    expect(alone.find(undecidedResource.scoped)).toBeUndefined();
+  });
+});
 
 describe('the registry', () => {
   it.each([

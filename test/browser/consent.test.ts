@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { arrive, openPage } from '../support/browser.ts';
 import { ada } from '../support/gatehouse.ts';
 import { redeem } from '../support/oauth.ts';
 import { runProgram } from '../support/program.ts';
@@ -23,6 +23,7 @@ describe('a person with a real browser, JavaScript off', () => {
     );
     expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(2);
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     expect(new URL(page.url()).hostname).toMatch(/^(127\.0\.0\.1|localhost)$/);
     expect(complaints).toEqual([]);
 
@@ -40,6 +41,7 @@ describe('a person with a real browser, JavaScript off', () => {
     await logIn(page);
     await page.getByRole('checkbox', { name: /Add notes/ }).uncheck();
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     const [answer] = scene.callback.arrived;
     const tokens = await redeem(scene.served.url, flow, answer?.searchParams.get('code') ?? '');
     expect(((await tokens.json()) as { scope: string }).scope.split(' ')).not.toContain('notes:write');
@@ -51,6 +53,7 @@ describe('a person with a real browser, JavaScript off', () => {
     await page.goto(flow.url);
     await logIn(page);
     await page.getByRole('button', { name: 'Deny' }).click();
+    await arrive(page);
     expect(await page.title()).toBe('Back in the app');
     expect(scene.callback.arrived.map(({ searchParams }) => searchParams.get('error'))).toEqual([
       'access_denied',
@@ -63,6 +66,7 @@ describe('a person with a real browser, JavaScript off', () => {
     const { page } = await openPage(scene.browser);
     await page.goto(flow.url);
     await page.getByRole('button', { name: 'Cancel' }).click();
+    await arrive(page);
     expect(scene.callback.arrived.map(({ searchParams }) => searchParams.get('error'))).toEqual([
       'access_denied',
     ]);
@@ -73,7 +77,7 @@ describe('a person with a real browser, JavaScript off', () => {
     const { page } = await openPage(scene.browser);
     await page.goto(flow.url);
     await logIn(page, { ...ada, password: 'wrong horse' });
-    expect(await page.getByRole('alert').textContent()).toMatch(/do not belong together/);
+    expect(await page.getByRole('alert').textContent()).toMatch(/Incorrect e-mail or password/);
     expect(await page.getByLabel('E-mail').inputValue()).toBe(ada.email);
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await logIn(page, ada, 'Enter');

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { arrive, openPage } from '../support/browser.ts';
 import { logIn, setScene } from './support/login.ts';
 
 const scene = setScene();
@@ -56,6 +56,7 @@ describe.each([
     expect(scene.callback.arrived).toEqual([]);
 
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     expect(scene.callback.arrived[0]?.searchParams.get('code')).toBeTruthy();
   });
 

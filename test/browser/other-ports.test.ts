@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { askForCode, registerDevice } from '../flows/device/subject.ts';
-import { openPage } from '../support/browser.ts';
+import { arrive, openPage } from '../support/browser.ts';
 import { ada } from '../support/gatehouse.ts';
 import { authorization, type Flow, redeem, register } from '../support/oauth.ts';
 import { type Served, serveGatehouse } from '../support/served.ts';
@@ -197,6 +197,7 @@ async function liveWithTheApp(served: Served, page: Page, resetLink: string): Pr
   await page.goto(flow.url);
   if ((await page.locator('input[name=password]').count()) > 0) await logIn(page);
   await page.getByRole('button', { name: 'Allow' }).click();
+  await arrive(page);
   expect(await page.title()).toBe('Back in the app');
   const tokens = await redeem(served.url, flow, app.codes.at(-1) ?? '');
   await lurk(page);

@@ -6,7 +6,7 @@
 // src/authorization-server/views/passkey-form.ts
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { arrive, openPage } from '../support/browser.ts';
 import { redeem } from '../support/oauth.ts';
 import { grace } from '../support/served.ts';
 import { ownPage } from './support/account-pages.ts';
@@ -39,8 +39,10 @@ describe('a passkey', () => {
     const flow = await scene.begin();
     await page.goto(flow.url);
     await page.getByRole('button', { name: 'Log in with a passkey' }).click();
+    await arrive(page);
     await page.getByText('ada@example.com').waitFor();
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     await page.waitForURL(/127\.0\.0\.1|localhost/);
     await expect.poll(() => scene.callback.arrived.length).toBe(1);
     const code = scene.callback.arrived[0]?.searchParams.get('code') ?? '';
@@ -66,6 +68,7 @@ describe('a passkey', () => {
       if (request.url().endsWith('/account/passkey')) posted = request.postData() ?? '';
     });
     await page.getByRole('button', { name: 'Log in with a passkey' }).click();
+    await arrive(page);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     expect(posted).toContain('credential=');
 
@@ -93,6 +96,7 @@ describe('a passkey', () => {
       await page.goto(ownPage(page));
       await page.getByRole('button', { name: 'Log out', exact: true }).click();
       await page.getByRole('button', { name: 'Log in with a passkey' }).click();
+      await arrive(page);
     };
     await logInByPasskey();
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
@@ -122,6 +126,7 @@ describe('a passkey', () => {
     await scene.served.disableAccount(grace.email);
     await page.goto(`${scene.served.url}/account/login`);
     await page.getByRole('button', { name: 'Log in with a passkey' }).click();
+    await arrive(page);
     await page.getByText('The passkey could not be used. Please try again.').first().waitFor();
   });
 

@@ -47,7 +47,7 @@ describe('a reset link that is opened out of a page of another site', () => {
 
     await page.reload();
     await page.getByLabel('New password', { exact: true }).fill('a password made today');
-    await page.getByLabel('New password, once more').fill('a password made today');
+    await page.getByLabel('Repeat the new password').fill('a password made today');
     await page.getByRole('button', { name: 'Set the password' }).click();
     await page.getByRole('heading', { name: 'The password was set' }).waitFor();
     await page.reload();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { openPage, whenAttached } from '../support/browser.ts';
+import { arrive, openPage, whenAttached } from '../support/browser.ts';
 import { logIn, setScene } from './support/login.ts';
 
 const scene = setScene();
@@ -25,6 +25,7 @@ describe('back buttons and second tabs', () => {
     const second = await context.newPage();
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     const [answer] = await Promise.all([
       second.waitForResponse((response) => response.request().method() === 'POST'),
       second.getByRole('button', { name: 'Allow' }).click(),
@@ -40,6 +41,7 @@ describe('back buttons and second tabs', () => {
     await page.goto(flow.url);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     expect(await page.title()).toBe('Back in the app');
     await whenAttached(() => page.goBack());
     await expectAdvice(page);
@@ -55,6 +57,7 @@ describe('back buttons and second tabs', () => {
     await expectAdvice(page);
     await whenAttached(() => page.goForward());
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     expect(await page.title()).toBe('Back in the app');
     expect(codes()).toHaveLength(1);
   });
@@ -67,10 +70,12 @@ describe('back buttons and second tabs', () => {
     await second.goto(flow.url);
     await logIn(page);
     await page.getByRole('button', { name: 'Allow' }).click();
+    await arrive(page);
     expect(await page.title()).toBe('Back in the app');
 
     await logIn(second);
     await second.getByRole('button', { name: 'Allow' }).click();
+    await arrive(second);
     expect(await second.title()).toBe('Back in the app');
     expect(new Set(codes()).size).toBe(2);
   });

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPage, startBrowser } from '../support/browser.ts';
+import { arrive, openPage, startBrowser } from '../support/browser.ts';
 import { type Callback, startCallback } from '../support/callback.ts';
 import { createCertificate } from '../support/certificate.ts';
 import { type RunningGatehouse, startGatehouse } from '../support/gatehouse.ts';
@@ -32,6 +32,7 @@ async function letAppIn(server: RunningGatehouse, page: Page, context: BrowserCo
   await page.goto(authorization(server, client_id, { redirect_uri: callback.url }).url);
   await logIn(page);
   await page.locator('button[value=allow]').click();
+  await arrive(page);
   expect(await page.title()).toBe('Back in the app');
 }
 

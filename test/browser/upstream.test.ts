@@ -1,6 +1,6 @@
 // Through the pages of src/authorization-server/upstream-login/upstream-pages.ts and of a real upstream.
 import { expect, it } from 'vitest';
-import { openPage } from '../support/browser.ts';
+import { arrive, openPage } from '../support/browser.ts';
 import { redeem, tryAccess } from '../support/oauth.ts';
 import { lin, omar } from '../support/upstreams/people.ts';
 import { setScene } from './support/login.ts';
@@ -19,6 +19,7 @@ it('somebody goes from the app over our approval and the login elsewhere back to
   await logInAtWork(page);
   // Over http cookies do not prove that who comes back is who allowed it: the person is asked here.
   await page.getByRole('button', { name: 'Allow' }).click();
+  await arrive(page);
   const arrived = scene.callback.arrived.at(-1);
   expect(arrived?.searchParams.get('state')).toBe(flow.state);
   const tokens = await redeem(scene.served.url, flow, arrived?.searchParams.get('code') ?? '');
@@ -33,6 +34,7 @@ it('somebody goes from the app over our approval and the login elsewhere back to
   await chooseWork(page);
   await goToWork(page);
   await page.getByRole('button', { name: 'Allow' }).click();
+  await arrive(page);
   expect(scene.callback.arrived.at(-1)?.searchParams.get('state')).toBe(again.state);
   expect(complaints.filter((one) => /security policy/i.test(one))).toEqual([]);
 });
@@ -60,5 +62,6 @@ it('who may not come in is told so, and gives up or logs in here', async () => {
   await page.locator('form[action$=elsewhere] button').click();
   expect(await page.locator('input[name=password]').count()).toBe(1);
   await page.locator('form[action$=cancel] button').click();
+  await arrive(page);
   expect(scene.callback.arrived.at(-1)?.searchParams.get('error')).toBe('access_denied');
 });

@@ -11,6 +11,8 @@ it('each family of transports has its own metadata document, and all name one is
     own: ownResources(issuer),
     server: { name: 'Notes', baselineScopes: ['read'] },
     verifier: { verify: () => Promise.reject(new Error('nobody calls')) } as never,
+    grants: { acceptedCalls: { isNeeded: false, note: () => {} }, isServerChosen: async () => false },
+    renderPage: () => ({ headers: {}, html: '' }),
     dpop: {
       required: true,
       requireNonce: false,

@@ -16,6 +16,7 @@ const table: [RefusalReason, number, string | undefined, string | undefined][] =
   ['malformed_token', 401, 'invalid_token', 'notes:read'],
   ['unusable_token', 401, 'invalid_token', 'notes:read'],
   ['wrong_audience', 401, 'invalid_token', 'notes:read'],
+  ['other_server_chosen', 403, 'invalid_token', 'notes:read'],
   ['bound_token_as_bearer', 401, 'invalid_token', 'notes:read'],
   ['unbound_token_with_proof', 401, 'invalid_token', 'notes:read'],
   ['unbound_token', 401, 'invalid_token', 'notes:read'],

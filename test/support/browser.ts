@@ -38,6 +38,13 @@ export async function openPage(
   return { context, page, complaints };
 }
 
+/** Waits until a page is where a posted form leads: one of ours navigates on behind a form. */
+export async function arrive(page: Page): Promise<void> {
+  await page.waitForLoadState('domcontentloaded');
+  await page.locator('meta[http-equiv="refresh"]').waitFor({ state: 'detached' });
+  await page.waitForLoadState('domcontentloaded');
+}
+
 /** Keeps a picture of a whole page under artifacts/screenshots. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   const folder = join(repository, 'artifacts/screenshots');

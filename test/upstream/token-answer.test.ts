@@ -10,14 +10,14 @@ const at = useWork();
 describe('a token endpoint', () => {
   it.each<[string, () => void, UpstreamReason, UpstreamFaultKind]>([
     ['with a page and 500', () => at.work.fault('/token', faults.page()), 'server_error', 'unavailable'],
-    ['with a page and 400', () => at.work.fault('/token', faults.page(400)), 'token_error', 'refused'],
-    ['with a page and 200', () => at.work.fault('/token', faults.page(200)), 'token_malformed', 'refused'],
+    ['with a page and 400', () => at.work.fault('/token', faults.page(400)), 'token_no_object', 'refused'],
+    ['with a page and 200', () => at.work.fault('/token', faults.page(200)), 'token_no_object', 'refused'],
     ['with 429', () => at.work.fault('/token', faults.page(429)), 'too_many_requests', 'unavailable'],
-    ['with broken JSON', () => at.work.fault('/token', faults.notJson()), 'token_malformed', 'refused'],
+    ['with broken JSON', () => at.work.fault('/token', faults.notJson()), 'token_no_object', 'refused'],
     [
       'with a list',
       () => at.work.fault('/token', faults.json(200, ['canary'])),
-      'token_malformed',
+      'token_no_object',
       'refused',
     ],
     [

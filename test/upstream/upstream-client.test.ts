@@ -112,7 +112,43 @@ describe('tokens of an upstream', () => {
       'unavailable',
     ],
     ['fails', () => at.work.fault('/token', faults.page(503)), 'server_error', 'unavailable'],
-    ['sends a page', () => at.work.fault('/token', faults.page(400)), 'token_error', 'unavailable'],
+    ['sends a page', () => at.work.fault('/token', faults.page(400)), 'token_no_object', 'unavailable'],
+    [
+      'sends a page with 200',
+      () => at.work.fault('/token', faults.page(200)),
+      'token_no_object',
+      'unavailable',
+    ],
+    [
+      'is busy (FA-29)',
+      () => at.work.fault('/token', faults.json(400, { error: 'slow_down' })),
+      'server_error',
+      'unavailable',
+    ],
+    [
+      'wants the person (FA-29)',
+      () => at.work.fault('/token', faults.json(400, { error: 'interaction_required' })),
+      'person_required',
+      'ended',
+    ],
+    [
+      'wants a login there (FA-29)',
+      () => at.work.fault('/token', faults.json(400, { error: 'login_required' })),
+      'person_required',
+      'ended',
+    ],
+    [
+      'has an error of its own (FA-29)',
+      () => at.work.fault('/token', faults.json(400, { error: 'canary' })),
+      'token_error',
+      'ended',
+    ],
+    [
+      'gives tokens in a shape of its own (FA-29)',
+      () => at.work.fault('/token', faults.json(200, { tokens: [{ value: 'canary' }] })),
+      'token_malformed',
+      'ended',
+    ],
     ['is silent', () => at.work.fault('/token', faults.silent()), 'timed_out', 'unavailable'],
   ])('are dead only where the upstream says so: it %s (T-090)', async (_what, arrange, reason, kind) => {
     const upstream = await at.client();

@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { goOn } from '../interactions/interaction.ts';
+import { goOn } from '../interactions/page.ts';
 import type { Texts } from '../texts/texts.ts';
 import type { LoggedIn } from './own-session.ts';
 

@@ -93,13 +93,7 @@ export async function showAccountLogin(
       : undefined),
     ...(options ? { passkey: { action: `${url}/passkey${query}`, csrf, options } } : undefined),
   });
-  showPage(
-    ctx,
-    page,
-    undefined,
-    options && passkeyScriptSource,
-    offered.map(({ callbackUrl }) => callbackUrl),
-  );
+  showPage(ctx, page, options && passkeyScriptSource);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { OneTimeCodeStore } from '../../storage/one-time-codes.ts';
 import type { PasskeyStore } from '../../storage/passkeys.ts';
 import type { AuditLog } from '../audit.ts';
-import { showPage } from '../interactions/page.ts';
-import { renderAccountOverview } from '../views/account/overview.ts';
-import { goToPage, type PersonalRequest } from './account-request.ts';
+import { goOn, showPage } from '../interactions/page.ts';
+import { renderAccountOverview, renderAppEnding } from '../views/account/overview.ts';
+import type { PersonalRequest } from './account-request.ts';
 import type { BrowserLogins } from './browser-logins.ts';
 import type { ClientSummaries } from './client-summaries.ts';
 import type { ConnectedApps } from './connected-apps.ts';
@@ -38,6 +38,7 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
     url,
     csrf,
     email,
+    ended: endings.find((one) => one === ctx.query.ended),
     apps: await options.apps.list(id),
     connections: await Promise.all(
       connections.map(async ({ key, clientId, ...session }) => ({
@@ -63,17 +64,37 @@ export async function showOverview(request: PersonalRequest, options: OverviewOp
   showPage(ctx, page);
 }
 
+/** Shows what ends with an app. @throws PageMissing where it is not one of the person's */
+async function askBeforeEnd(request: PersonalRequest, apps: ConnectedApps): Promise<void> {
+  const { ctx, texts, url, csrf, who } = request;
+  const id = requiredId(request);
+  const app = (await apps.list(who.account.id)).find((each) => each.id === id);
+  if (!app) throw new PageMissing();
+  showPage(ctx, renderAppEnding(texts, { url, csrf, app }));
+}
+
 function requiredId({ form }: PersonalRequest): string {
   return form.get('id') ?? '';
 }
 
-/** Ends a connected app. @throws PageMissing where it is not one of the person's (T-124) */
+/** What was ended, as the overview says it behind a redirect; other values of the query say nothing. */
+const endings = ['app', 'connection', 'browser', 'browsers'] as const;
+
+/** Goes back to the overview, which tells what was ended. */
+function tellEnding({ ctx, url }: PersonalRequest, ending: (typeof endings)[number]): void {
+  goOn(ctx, `${url}?ended=${ending}`);
+}
+
+/**
+ * Asks before a connected app is ended, then ends it: it may not be set up again in a minute (FA-61).
+ * @throws PageMissing where it is not one of the person's (T-124) */
 export async function endApp(request: PersonalRequest, { apps, audit }: OverviewOptions): Promise<void> {
   const accountId = request.who.account.id;
+  if (request.form.get('confirm') !== 'yes') return askBeforeEnd(request, apps);
   const clientId = await apps.end(accountId, requiredId(request));
   if (clientId === undefined) throw new PageMissing();
   audit('grant.revoked', request.ctx, { accountId, clientId, reason: 'account page' });
-  goToPage(request);
+  tellEnding(request, 'app');
 }
 
 /** Ends an MCP session. @throws PageMissing where it is not one of the person's */
@@ -84,7 +105,7 @@ export async function endConnection(
   const accountId = request.who.account.id;
   if (!(await mcpConnections.end(accountId, requiredId(request)))) throw new PageMissing();
   audit('mcp_session.ended', request.ctx, { accountId });
-  goToPage(request);
+  tellEnding(request, 'connection');
 }
 
 /** Ends a login in another browser. @throws PageMissing where it is not one of the person's */
@@ -95,7 +116,7 @@ export async function endBrowser(
   const accountId = request.who.account.id;
   if (!(await browsers.end(accountId, requiredId(request)))) throw new PageMissing();
   audit('login.ended', request.ctx, { accountId });
-  goToPage(request);
+  tellEnding(request, 'browser');
 }
 
 /** Ends every login but the one of this browser. */
@@ -106,5 +127,5 @@ export async function endOtherBrowsers(
   const { account, session } = request.who;
   const ended = await browsers.endOthers(account.id, session.uid);
   audit('login.ended', request.ctx, { accountId: account.id, count: String(ended) });
-  goToPage(request);
+  tellEnding(request, 'browsers');
 }

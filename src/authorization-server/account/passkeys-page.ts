@@ -61,7 +61,7 @@ export async function showPasskeys(
   const kept = await store.listOf(who.account.id);
   const registration = options === undefined ? undefined : { options, name: suggestName(request, kept) };
   const page = renderPasskeys(texts, { url, csrf, problem, registration, passkeys: kept });
-  showPage(ctx, page, undefined, passkeyScriptSource);
+  showPage(ctx, page, passkeyScriptSource);
 }
 
 /** Registers a passkey. */

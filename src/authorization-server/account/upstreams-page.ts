@@ -72,9 +72,7 @@ export async function showUpstreamLink(
   const link = await options.links.findOfAccount(who.account.id, upstream.name);
   const wanted = link?.wantedScopes.split(' ').filter(Boolean) ?? [];
   const scopes = [...new Set([...upstream.scopes, ...wanted])];
-  showPage(ctx, renderUpstreamLink(texts, { url, csrf, problem, upstream, scopes }), undefined, undefined, [
-    upstream.callbackUrl,
-  ]);
+  showPage(ctx, renderUpstreamLink(texts, { url, csrf, problem, upstream, scopes }));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint, EndpointFamily } from '../endpoints/endpoint.ts';
 import { neverStore, refuseOpaqueOrigin, type Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithOAuthError } from '../endpoints/oauth-answer.ts';
+import { useNothingUp } from '../endpoints/repeated-answers.ts';
 import type { FlowLogins } from '../engine/flow-logins.ts';
 import { takeOwnForm } from '../interactions/own-form.ts';
 import type { Limit } from '../limits.ts';
@@ -45,6 +46,8 @@ export interface DeviceEndpointOptions {
   flowLogins: FlowLogins;
   /** In front of where the engine takes up an interaction. */
   requirePass: Step;
+  /** Has the same browser get the same redirect again. */
+  resumeOnce: Step;
   /** The engine's endpoint at a path. */
   at: (path: string) => Step;
 }
@@ -86,7 +89,7 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
   resumption: EndpointFamily;
 } {
   const { artifacts, audit, origin, wrongCodes, sessionOf, guards, limits, inOneCommit, at } = options;
-  const { flowLogins, requirePass } = options;
+  const { flowLogins, requirePass, resumeOnce } = options;
   const resumption = createDeviceResumption(artifacts);
   const code = {
     GET: [
@@ -126,7 +129,15 @@ export function createDeviceEndpoints(options: DeviceEndpointOptions): {
       pattern: /^\/device\/[\w-]{20,}$/,
       methods: ['GET'],
       limits: [limits.pages],
-      steps: (path) => [neverStore, requirePass, resumption, flowLogins.endWithAnswer, at(path)],
+      steps: (path) => [
+        useNothingUp,
+        neverStore,
+        resumeOnce,
+        requirePass,
+        resumption,
+        flowLogins.endWithAnswer,
+        at(path),
+      ],
     },
   };
 }

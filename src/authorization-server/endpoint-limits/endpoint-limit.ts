@@ -6,6 +6,7 @@ export type LimitName =
   | 'authorizations'
   | 'tokenFailures'
   | 'tokensPerGrant'
+  | 'refreshesWithoutCall'
   | 'requests'
   | 'mcpRequests'
   | 'passwordQueue';

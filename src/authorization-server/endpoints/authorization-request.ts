@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa';
-import { formatScope, parseScope } from '../../oauth/scope.ts';
+import { formatScope, parseScope, personalScopes, profileScopes } from '../../oauth/scope.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
 import { answerWithErrorPage } from './error-page.ts';
@@ -68,6 +68,29 @@ function asksForNoScope(parameters: URLSearchParams): boolean {
   return asked.length < 2 && parseScope(asked[0]).every((scope) => scope === 'offline_access');
 }
 
+/**
+ * Whether a request asks for scopes of the authorization server alone, such as `openid email profile`. A grant of them
+ * would open no tool, and each call be 403 (FA-28).
+ */
+function asksForServerScopesAlone(parameters: URLSearchParams, { scopes }: ProtectedResource): boolean {
+  const asked = parameters.getAll('scope');
+  const isOfServer = (scope: string): boolean =>
+    !Object.hasOwn(scopes, scope) && (personalScopes.includes(scope) || profileScopes.includes(scope));
+  return asked.length < 2 && parseScope(asked[0]).every(isOfServer);
+}
+
+/**
+ * Writes `scope` with one space between its scopes, each once: the engine compares what stands between spaces (FA-28).
+ * @returns whether anything was changed
+ */
+export function tidyScope(parameters: URLSearchParams): boolean {
+  const [given, ...more] = parameters.getAll('scope');
+  const tidy = formatScope(parseScope(given));
+  if (given === undefined || more.length > 0 || tidy === given) return false;
+  parameters.set('scope', tidy);
+  return true;
+}
+
 /** What an authorization request leaves out though the installation wants it. */
 function checkOmissions(parameters: URLSearchParams): RequestRefusal | undefined {
   if (!parameters.has('resource') && !tolerate('missingResource', 'no resource'))
@@ -123,19 +146,35 @@ function completePrompt(parameters: URLSearchParams): boolean {
 }
 
 /**
+ * Names the resource of a request that names none, if there are several servers: the one that its scopes belong to, or an
+ * undecided one, for the person to choose (FA-20).
+ */
+function nameResource(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
+  if (parameters.has('resource')) return false;
+  const asked = parseScope(parameters.getAll('scope').join(' '));
+  const meant = resources.findUnnamed(asked.filter((scope) => resources.scopes.includes(scope)));
+  if (meant === resources.default) return false;
+  parameters.set('resource', meant.resource);
+  return true;
+}
+
+/**
  * Makes the parameters of an authorization request what is meant by them, however it comes: resource indicators
- * canonical, known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
- * 3.3). `offline_access` alone asks for none.
+ * canonical or, without any, found out; known prompts, no scopes of other resources, and the baseline scopes where the client asks for none (RFC 6749 section
+ * 3.3). Scopes of the authorization server alone ask for none.
  * @param parameters changed in place
  * @returns whether anything was changed
  */
 export function completeRequest(parameters: URLSearchParams, resources: ResourceRegistry): boolean {
-  const isRewritten = [canonicalizeResources(parameters, resources), completePrompt(parameters)].includes(
-    true,
-  );
+  const isRewritten = [
+    tidyScope(parameters),
+    canonicalizeResources(parameters, resources),
+    nameResource(parameters, resources),
+    completePrompt(parameters),
+  ].includes(true);
   const resource = resources.find(parameters.get('resource') ?? '') ?? resources.default;
   const changed = dropForeignScopes(parameters, resource, resources) || isRewritten;
-  if (!asksForNoScope(parameters)) return changed;
+  if (!asksForServerScopesAlone(parameters, resource)) return changed;
   const asked = parameters.getAll('scope');
   parameters.set('scope', formatScope([...resource.baselineScopes, ...parseScope(asked[0])]));
   return true;

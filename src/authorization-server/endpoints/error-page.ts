@@ -50,7 +50,7 @@ export function answerWithErrorPage(
     return;
   }
   const texts = textsFor(ctx);
-  ctx.set('Content-Security-Policy', contentSecurityPolicy(backTo));
+  ctx.set('Content-Security-Policy', contentSecurityPolicy());
   ctx.type = 'html';
   const name = explanation ?? error.code;
   ctx.body = renderError(texts, {

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { replayBody } from '../engine/replayed-body.ts';
+import type { Step } from './endpoint-guards.ts';
 import { answerWithOAuthError } from './oauth-answer.ts';
 import { noteReason } from './refusal-reason.ts';
 import { BodyRefused, readBody } from './request-body.ts';
@@ -82,3 +83,29 @@ export async function readFormBody(ctx: Context): Promise<URLSearchParams | unde
 export function replayForm(ctx: Context, form: URLSearchParams): void {
   replayBody(ctx, Buffer.from(form.toString()));
 }
+
+/** The user of HTTP Basic credentials without a password, decoded; undefined for any others (RFC 6749 section 2.3.1). */
+function userWithoutPassword(header: string): string | undefined {
+  const [, encoded] = /^Basic +([\w+/=-]+)$/i.exec(header) ?? [];
+  const [, user] = /^([^:]+):?$/.exec(Buffer.from(encoded ?? '', 'base64').toString('utf8')) ?? [];
+  return user === undefined ? undefined : (new URLSearchParams(`user=${user}`).get('user') ?? undefined);
+}
+
+/**
+ * Reads HTTP Basic with an empty password as the client id of a public client: it proves nothing, and libraries send it for
+ * clients without a secret (FA-28). A client that has a secret is refused without it as before.
+ */
+export const takeEmptyPassword: Step = async (ctx, next) => {
+  const user = userWithoutPassword(ctx.get('Authorization'));
+  if (user === undefined) return next();
+  const form = await readFormBody(ctx);
+  if (!form) return;
+  const clientId = form.get('client_id');
+  if (!isUsualForm(ctx) || form.size === 0 || (clientId !== null && clientId !== user)) return next();
+  delete ctx.req.headers.authorization;
+  if (clientId === null) {
+    form.set('client_id', user);
+    replayForm(ctx, form);
+  }
+  await next();
+};

@@ -3,6 +3,7 @@ import {
   checkAuthMethod,
   checkName,
   checkRedirectUris,
+  isDeviceOnly,
   type Metadata,
   type MetadataRefusal,
   normalizeRegistration,
@@ -50,7 +51,8 @@ function parseMetadata(body: Buffer): ReadMetadata {
 
 /** Looks at what is worth a sentence of its own. */
 function checkMetadata(metadata: Metadata, schemes: readonly string[]): MetadataRefusal | undefined {
-  return checkRedirectUris(metadata, schemes) ?? checkName(metadata) ?? checkAuthMethod(metadata);
+  const refusal = isDeviceOnly(metadata) ? undefined : checkRedirectUris(metadata, schemes);
+  return refusal ?? checkName(metadata) ?? checkAuthMethod(metadata);
 }
 
 function refuse(ctx: Context, { status, error, description }: MetadataRefusal): undefined {

@@ -7,13 +7,14 @@ import { formatScope, parseScope, personalScopes } from '../../oauth/scope.ts';
 import type { ArtifactStore, Conflict } from '../../storage/artifacts.ts';
 import type { AuditLog } from '../audit.ts';
 import { deviceGrantType } from '../client-metadata.ts';
+import type { RefreshLoops } from '../endpoint-limits/refresh-loops.ts';
 import type { TokenLimit } from '../endpoint-limits/token-limit.ts';
 import { grantKey, openPayload } from '../engine/stored-names.ts';
 import { isInGrace } from '../engine/successors.ts';
 import { commitWrites, type WriteSet } from '../engine/write-set.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { tolerate } from '../tolerances/tolerate.ts';
-import { canonicalizeResources } from './authorization-request.ts';
+import { canonicalizeResources, tidyScope } from './authorization-request.ts';
 import { refuseUnboundToken } from './bound-token.ts';
 import { endExpiredFamily } from './expired-refresh.ts';
 import { readFormBody, replayForm } from './form-body.ts';
@@ -41,6 +42,7 @@ export interface TokenEndpointOptions {
   /** Keys of the digests of where a refresh token was used from; the first makes them, all are tried. */
   sourceKeys: readonly string[];
   tokenLimit: TokenLimit;
+  refreshLoops: RefreshLoops;
 }
 
 /** The key that the access token of an answer is bound to; undefined for a bearer token. */
@@ -124,7 +126,8 @@ const maxCodeFailures = 5;
  * - a code that keeps failing dies (T-035);
  * - a client assertion counts once, whatever becomes of the request, and however close together two came (T-049);
  * - a request that is refused uses nothing up: the engine consumes before it looks at `resource` (T-042), and a client
- *   over its limit tries again with what it has.
+ *   over its limit tries again with what it has;
+ * - a client that refreshes again and again without an accepted call is told why, and slowed down (FA-20).
  */
 export function createTokenEndpoint(options: TokenEndpointOptions) {
   const { artifacts, box, resources, audit, now, refreshGraceSeconds, tokenLimit, sourceKeys } = options;
@@ -294,7 +297,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
   return async (ctx: Context, next: Next): Promise<void> => {
     const form = await readFormBody(ctx);
     if (!form) return;
-    const isCanonical = canonicalizeResources(form, resources);
+    const isCanonical = [canonicalizeResources(form, resources), tidyScope(form)].includes(true);
     const refreshToken = form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
     const code = form.get('grant_type') === 'authorization_code' ? form.get('code') : null;
 
@@ -309,6 +312,8 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       if (ctx.state.grantError?.error_detail === repeatedProof) answerRepeatedProof(ctx);
       refuseUnboundToken(ctx, resources);
       if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
+      if (ctx.status === 200 && refreshToken !== null)
+        await options.refreshLoops.count(ctx, () => isRepeated(refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, form.get('grant_type'), code);
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();

@@ -1,5 +1,14 @@
 import { parseScope } from '../../oauth/scope.ts';
 
+/**
+ * Indicators of an authorization request that names no resource, while several servers can be meant: the person chooses
+ * (FA-20). `unscoped` is for a request without scopes, which becomes one for the baseline scopes of the chosen server.
+ */
+export const undecidedResource = {
+  scoped: 'urn:gatehouse:undecided',
+  unscoped: 'urn:gatehouse:undecided:unscoped',
+} as const;
+
 /** The part of the engine's grant that says what a person answered: scopes by resource. */
 export interface ConsentedScopes {
   resources?: Readonly<Record<string, string>>;
@@ -15,6 +24,12 @@ export function grantedScopes({
   resources = {},
   rejected,
 }: ConsentedScopes): Record<string, readonly string[]> {
-  const named = { ...rejected?.resources, ...resources };
+  const { [undecidedResource.scoped]: _choice, ...refused } = rejected?.resources ?? {};
+  const named = { ...refused, ...resources };
   return Object.fromEntries(Object.keys(named).map((name) => [name, parseScope(resources[name])]));
+}
+
+/** Whether the person chose the server of a grant, as the request of the client named none; see `makeGrant`. */
+export function hasChosenServer({ rejected }: ConsentedScopes): boolean {
+  return rejected?.resources?.[undecidedResource.scoped] !== undefined;
 }

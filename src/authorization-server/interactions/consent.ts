@@ -16,9 +16,9 @@ import { denyAccess, opensNothing } from './deny-access.ts';
 import { offeredDurations, readDuration } from './durations.ts';
 import { endEarlier } from './end-earlier.ts';
 import { csrfToken } from './form.ts';
-import { type AskedFor, finishInteraction, goOn, type Interaction } from './interaction.ts';
+import { type AskedFor, finishInteraction, type Interaction } from './interaction.ts';
 import { makeGrant } from './make-grant.ts';
-import { showPage } from './page.ts';
+import { goOn, showPage } from './page.ts';
 
 /** What the consent step works with. */
 export interface ConsentStepOptions extends UpstreamPagesOptions {
@@ -53,10 +53,10 @@ export async function showConsent(
   if (!account) throw new errors.SessionNotFound('the account was removed');
   const { clientId, resource } = asked;
   const upstream = await options.consentThrough(interaction, asked);
-  if (!upstream) return switchAccount(ctx, options, interaction);
+  if (!upstream) return switchAccount(ctx, options, interaction, asked);
   const wanted = asked.scopes.filter((scope) => resource.scopes[scope] !== undefined);
   const refusal = upstream.check(wanted);
-  if (refusal) return turnAway(ctx, options, interaction, upstream, refusal);
+  if (refusal) return turnAway(ctx, options, interaction, asked, upstream, refusal);
   const scopes = upstream.limit(wanted);
   const about = { accountId: account.id, clientId, resource: resource.resource };
   const [standing, earlier, tools] = await Promise.all([
@@ -94,9 +94,6 @@ export async function showConsent(
         ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }
         : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },
     }),
-    asked.answer,
-    undefined,
-    upstream.next && [upstream.next.callbackUrl],
   );
 }
 
@@ -116,12 +113,12 @@ export async function submitConsent(
   const accountId = accountOf(interaction);
   const { clientId, resource } = asked;
   const upstream = await options.consentThrough(interaction, asked);
-  if (!upstream) return switchAccount(ctx, options, interaction);
+  if (!upstream) return switchAccount(ctx, options, interaction, asked);
   const ticked = form
     .getAll('scope')
     .filter((scope) => asked.scopes.includes(scope) && resource.scopes[scope] !== undefined);
   const refusal = upstream.check(ticked);
-  if (refusal) return turnAway(ctx, options, interaction, upstream, refusal);
+  if (refusal) return turnAway(ctx, options, interaction, asked, upstream, refusal);
   const expiresIn = readDuration(form, options.lifetimes.grantSeconds);
   const scopes = upstream.limit(ticked);
   if (opensNothing(scopes, asked)) {
@@ -156,6 +153,7 @@ async function turnAway(
   ctx: Context,
   options: ConsentStepOptions,
   interaction: Interaction,
+  asked: AskedFor,
   { through }: ConsentThrough,
   refusal: NotAdmittedReason,
 ): Promise<void> {
@@ -169,7 +167,7 @@ async function turnAway(
   });
   const choice: Choice = { upstream, fault: 'notAdmitted', otherAccount: true };
   if (refusal === 'no_scope_for_roles') await choose(ctx, options, interaction, choice);
-  else await switchAccount(ctx, options, interaction, choice);
+  else await switchAccount(ctx, options, interaction, asked, choice);
 }
 
 /** Tries once more after a fault: with another account where the one that is logged in was the fault. */
@@ -177,10 +175,11 @@ export async function submitAgain(
   ctx: Context,
   options: ConsentStepOptions,
   interaction: Interaction,
+  asked: AskedFor,
 ): Promise<void> {
   const { fault: _fault, ...choice } = readChoice(interaction) ?? { upstream: '' };
   if (choice.otherAccount && interaction.prompt.name !== 'login')
-    await switchAccount(ctx, options, interaction, choice);
+    await switchAccount(ctx, options, interaction, asked, choice);
   else await choose(ctx, options, interaction, choice);
 }
 
@@ -192,12 +191,13 @@ export async function switchAccount(
   ctx: Context,
   options: ConsentStepOptions,
   interaction: Interaction,
+  asked: AskedFor,
   choice?: Choice,
 ): Promise<void> {
   const uid = interaction.session?.uid;
   if (uid) await (await options.provider.Session.findByUid(uid))?.destroy();
   interaction.session = undefined;
-  interaction.lastSubmission = undefined;
+  interaction.lastSubmission = asked.isServerChosen ? { serverChosen: true } : undefined;
   interaction.prompt = { name: 'login', reasons: ['switch_account'], details: {} };
   noteChoice(interaction, choice);
   await interaction.persist();

@@ -6,6 +6,7 @@ import { loadDeviceRequest } from '../device/device-request.ts';
 import type { ProtectedResource, ResourceRegistry } from '../resources.ts';
 import type { AnswerTarget } from '../views/answer-target.ts';
 import type { ClientSummary } from '../views/client-summary.ts';
+import { navigate } from './page.ts';
 import { passOf, withPass } from './page-pass.ts';
 
 /** An interaction as the engine keeps it. */
@@ -18,10 +19,23 @@ export interface AskedFor {
   /** Where the answer goes. */
   answer: AnswerTarget;
   resource: ProtectedResource;
+  /** Whether the person chose that resource, because the request named none. */
+  isServerChosen: boolean;
   /** Whether the client may refresh, that is, act while the person is away. */
   refreshes: boolean;
   /** Scopes asked for that exist here. */
   scopes: string[];
+}
+
+/** The note that a person chose the server; it passes from page to page with the other answers. */
+interface ServerChoice {
+  serverChosen?: boolean;
+}
+
+/** Keeps the server that a person chose with the interaction; the caller stores it. @param scope for that server */
+export function chooseServer(interaction: Interaction, resource: string, scope: string): void {
+  Object.assign(interaction.params, { resource, scope });
+  interaction.lastSubmission = { ...interaction.lastSubmission, serverChosen: true };
 }
 
 /**
@@ -70,12 +84,13 @@ export async function readRequest(
       : { redirectUri: String(redirectUri) },
     refreshes: client.grantTypeAllowed('refresh_token'),
     resource: target,
+    isServerChosen: (interaction.lastSubmission as ServerChoice | undefined)?.serverChosen === true,
     scopes: parseScope(String(scope ?? '')).filter((entry) => known.has(entry)),
   };
 }
 
 /**
- * Answers an interaction and sends the browser on to where the engine takes it up again, always by 303 so that no
+ * Answers an interaction and sends the browser on to where the engine takes it up again, with a GET so that no
  * form is posted twice (T-018). Only the page whose form answered it can go on; see `page-pass.ts`.
  */
 export async function finishInteraction(
@@ -106,12 +121,10 @@ export async function leaveOtherAccount(
 }
 
 /** Sends the browser on to where the engine takes up an answered interaction. */
-export function resumeInteraction(ctx: Context, { returnTo }: Pick<Interaction, 'returnTo'>): void {
-  goOn(ctx, withPass(ctx, returnTo));
-}
-
-/** Sends the browser on by 303, which makes a GET of what follows a form (T-018). */
-export function goOn(ctx: Context, url: string): void {
-  ctx.status = 303;
-  ctx.redirect(url);
+export function resumeInteraction(
+  ctx: Context,
+  { returnTo, result, deviceCode }: Pick<Interaction, 'returnTo' | 'result' | 'deviceCode'>,
+): void {
+  const endsAtApp = !deviceCode && (result?.error !== undefined || result?.consent !== undefined);
+  navigate(ctx, withPass(ctx, returnTo), endsAtApp ? 'app' : 'step');
 }

@@ -67,7 +67,6 @@ export async function showLogin(
       ...(email ? { email } : undefined),
       ...(again.problem ? { problem: again.problem } : undefined),
     }),
-    asked.answer,
     passkeyOptions && passkeyScriptSource,
   );
 }
@@ -111,7 +110,7 @@ function loginStep(
           about: asked.resource.name,
           ...(problem === undefined ? undefined : { problem }),
         });
-        showPage(ctx, page, asked.answer);
+        showPage(ctx, page);
       },
     });
   };

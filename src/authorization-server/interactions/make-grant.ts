@@ -1,4 +1,5 @@
 import type Provider from 'oidc-provider';
+import { undecidedResource } from '../engine/granted-scopes.ts';
 import { newGrant } from '../engine/new-grant.ts';
 import type { AskedFor } from './interaction.ts';
 
@@ -14,6 +15,7 @@ export interface Given {
 /**
  * Makes the consent record of an authorization request, in the commit of the request. It names the resource also where
  * none of its scopes was asked for, by what else was: the engine keeps no resource without a scope, given or refused.
+ * A server that the person chose is noted as the undecided resource refused.
  * @returns the engine's id of the grant
  */
 export async function makeGrant(provider: Provider, asked: AskedFor, given: Given): Promise<string> {
@@ -29,5 +31,6 @@ export async function makeGrant(provider: Provider, asked: AskedFor, given: Give
     if (ofResource && isGiven) grant.addResourceScope(resource.resource, scope);
     else if (ofResource || !asksForOwn) grant.rejectResourceScope(resource.resource, scope);
   }
+  if (asked.isServerChosen) grant.rejectResourceScope(undecidedResource.scoped, 'openid');
   return grant.save();
 }

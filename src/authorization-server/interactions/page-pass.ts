@@ -44,3 +44,17 @@ export function requirePass(provider: Provider): Step {
     await next();
   };
 }
+
+/**
+ * Creates the reading of a request that takes up an interaction: its pass, and the cookie that the engine takes it up by, of
+ * this interaction. The cookie stays after the answer, so that the browser can be known again (FA-23).
+ */
+export function resumedBy(provider: Provider): (ctx: Context) => readonly string[] | undefined {
+  const name = provider.cookieName('resume');
+  return (ctx) => {
+    const { pass } = ctx.query;
+    const uid = ctx.cookies.get(name, { signed: true });
+    if (typeof pass !== 'string' || !uid || !ctx.path.endsWith(`/${uid}`)) return undefined;
+    return [pass, uid];
+  };
+}

@@ -33,6 +33,7 @@ import {
 import { type LoginStepOptions, showLogin, submitCode, submitLogin, submitPasskey } from './login.ts';
 import { notePageOfForm } from './page-pass.ts';
 import { answerRefusedForm, refuseOtherMethods } from './refused-form.ts';
+import { showServers, submitServer } from './server-choice.ts';
 
 /** What the pages of an interaction work with. */
 export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions {
@@ -46,7 +47,7 @@ export interface InteractionOptions extends LoginStepOptions, ConsentStepOptions
 }
 
 /** What a form stands on: a page of the engine's prompt, or one that may come in any. */
-type Page = 'login' | 'consent' | 'fault';
+type Page = 'login' | 'consent' | 'fault' | 'server';
 
 /** Each posted step: the page its form stands on, and what it does. */
 const steps: Record<
@@ -80,7 +81,11 @@ const steps: Record<
   elsewhere: { page: 'fault', run: submitOtherWay },
   leave: { page: 'fault', run: submitLeave },
   consent: { page: 'consent', run: submitConsent },
-  switch: { page: 'consent', run: (ctx, options, interaction) => switchAccount(ctx, options, interaction) },
+  server: { page: 'server', run: submitServer },
+  switch: {
+    page: 'consent',
+    run: (ctx, options, interaction, asked) => switchAccount(ctx, options, interaction, asked),
+  },
 };
 
 /**
@@ -93,6 +98,7 @@ export function createInteractions(
   const { provider, artifacts, resources, identityScopes, origin, csrfKeys } = options;
 
   async function show(ctx: Context, interaction: Interaction, asked: AskedFor): Promise<void> {
+    if (asked.resource.choices) return showServers(ctx, options, interaction, asked);
     const fault = readChoice(interaction)?.fault;
     if (fault) return showFault(ctx, options, interaction, asked, fault);
     if (interaction.prompt.name !== 'login') return showConsent(ctx, options, interaction, asked);
@@ -109,7 +115,10 @@ export function createInteractions(
     if (!step && interaction.result !== undefined)
       throw new errors.SessionNotFound('this interaction was answered already');
     if (!step) return show(ctx, interaction, asked);
-    if (step.page !== 'fault' && interaction.prompt.name !== step.page)
+    const isOfPrompt = step.page === 'login' || step.page === 'consent';
+    if ((asked.resource.choices !== undefined) !== (step.page === 'server'))
+      throw new errors.SessionNotFound('this form belongs to an earlier page');
+    if (isOfPrompt && interaction.prompt.name !== step.page)
       throw new errors.SessionNotFound('this form belongs to an earlier page');
     const form = await readForm(ctx, origin, createCsrfCheck(csrfKeys, step.page, uid));
     notePageOfForm(ctx, form);

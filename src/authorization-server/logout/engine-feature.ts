@@ -10,11 +10,7 @@ type Logout = NonNullable<NonNullable<Configuration['features']>['rpInitiatedLog
 export function showLogout(ctx: KoaContextWithOIDC, action: string, account: string | undefined): void {
   const { secret, postLogoutRedirectUri } = ctx.oidc.session?.state ?? {};
   const redirectUri = typeof postLogoutRedirectUri === 'string' ? postLogoutRedirectUri : undefined;
-  showPage(
-    ctx,
-    renderLogout(textsFor(ctx), { action, csrf: String(secret), account, redirectUri }),
-    redirectUri === undefined ? undefined : { redirectUri },
-  );
+  showPage(ctx, renderLogout(textsFor(ctx), { action, csrf: String(secret), account, redirectUri }));
   ctx.state.logoutShown = true;
 }
 

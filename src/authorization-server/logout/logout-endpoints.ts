@@ -5,7 +5,7 @@ import type { EndpointLimit } from '../endpoint-limits/endpoint-limit.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { takeOwnForm } from '../interactions/own-form.ts';
-import { showPage } from '../interactions/page.ts';
+import { navigate, showPage } from '../interactions/page.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderNote } from '../views/note.ts';
 import { showLogout } from './engine-feature.ts';
@@ -63,6 +63,7 @@ function concludeLogout(issuer: string, audit: AuditLog, forgetLogin: (ctx: Cont
       forgetLogin(ctx);
     } else if (ctx.response.get('Location').startsWith(`${issuer}${logoutPaths.done}`))
       ctx.set('Location', `${issuer}/`);
+    navigate(ctx, ctx.response.get('Location'));
   };
 }
 

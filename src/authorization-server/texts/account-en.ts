@@ -26,6 +26,17 @@ export const accountEn = {
     describedBy: (host: string) => `Described by ${host}`,
     notChecked: 'The app chose this name itself. It has not been checked.',
     end: (app: string) => `End access of ${app}`,
+    endHeading: (app: string) => `End the access of ${app}?`,
+    endExplanation:
+      'Its tokens, streams and running calls stop at once. To use it again, you log in from the app and allow it again.',
+    submitEnd: 'End access',
+  },
+
+  ended: {
+    app: 'The app no longer has access.',
+    connection: 'The session has ended.',
+    browser: 'That browser is logged out.',
+    browsers: 'All other browsers are logged out.',
   },
 
   connections: {
@@ -64,7 +75,7 @@ export const accountEn = {
   login: {
     heading: 'Log in',
     toAccount: 'Log in to see and change your account.',
-    again: 'For this change, please show once more that it is you.',
+    again: 'Please log in again to make this change.',
     denied: (service: string) => `${service} says that you did not allow it. Nobody was logged in.`,
     passkey: 'Log in with a passkey',
     orPassword: 'or with the password',
@@ -87,7 +98,7 @@ export const accountEn = {
       'Your account has no password: you log in another way. To set one, ask whoever runs this server for a link.',
     current: 'Current password',
     next: 'New password',
-    repeat: 'New password, once more',
+    repeat: 'Repeat the new password',
     submit: 'Change the password',
     wrong: 'The current password is not right.',
     different: 'The two new passwords are not the same.',
@@ -107,7 +118,7 @@ export const accountEn = {
     goneHint:
       'If you set a new password with it, log in with that one. If not, ask whoever runs this server for a new link.',
     noLink: 'This page opens with a link of whoever runs this server, and there is none in this browser.',
-    noLinkHint: 'Please open the link once more, the whole of it, in a browser that takes cookies.',
+    noLinkHint: 'Please open the complete link again, in a browser that accepts cookies.',
   },
 
   passkeys: {
@@ -175,7 +186,7 @@ export const accountEn = {
     linkExplanation: (service: string) =>
       `You go to ${service}, log in there and allow what is listed here. Then you come back.`,
     linkOfAnother:
-      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was linked. Log out, open the link once more, and log in with the account that the app uses.',
+      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was linked. Log out, open the link again, and log in with the account that the app uses.',
     linkTokens:
       'The tokens are kept here, sealed, and used for what your tools do in your name. No app ever gets them.',
     asked: 'Asked for there',
@@ -214,7 +225,7 @@ export const accountEn = {
     enterDone: (label: string) => `${label} is kept. If an app sent you here, you can go back to it.`,
     removeDone: 'It was removed. What was started with it has ended.',
     ofAnother:
-      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was entered. Log out, open the link once more, and log in with the account that the app uses.',
+      'An app asked for this in the name of another account than the one you are logged in with here. Nothing was entered. Log out, open the link again, and log in with the account that the app uses.',
     refused: {
       empty: 'There was nothing to keep. Please enter it.',
       too_long: 'That is too long to be a key. Nothing was kept.',

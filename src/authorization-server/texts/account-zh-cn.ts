@@ -26,6 +26,17 @@ export const accountZhCn: typeof accountEn = {
     describedBy: (host) => `由 ${host} 说明`,
     notChecked: '此名称由应用自行填写，未经核实。',
     end: (app) => `结束 ${app} 的访问权限`,
+    endHeading: (app) => `结束 ${app} 的访问权限？`,
+    endExplanation:
+      '它的令牌、数据流和正在进行的调用会立即停止。要再次使用，您需要从该应用重新登录并再次允许。',
+    submitEnd: '结束访问权限',
+  },
+
+  ended: {
+    app: '该应用不再拥有访问权限。',
+    connection: '该会话已结束。',
+    browser: '该浏览器已退出登录。',
+    browsers: '所有其他浏览器均已退出登录。',
   },
 
   connections: {

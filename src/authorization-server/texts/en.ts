@@ -47,7 +47,7 @@ export const en = {
     password: 'Password',
     submit: 'Log in',
     cancel: 'Cancel',
-    refused: 'That e-mail address and password do not belong together.',
+    refused: 'Incorrect e-mail or password.',
     busy: 'Many people are logging in at this moment. Please try again in a few seconds.',
     throttled: (seconds: number) => `Too many attempts. Please wait ${waitingTime(seconds)} and try again.`,
     throttledHere: (seconds: number) =>
@@ -59,7 +59,7 @@ export const en = {
     heading: (app: Markup, resource: Markup) => markup`Allow ${app} to use ${resource}?`,
     loggedInAs: (account: Markup) => markup`Logged in as ${account}`,
     switchAccount: 'Use another account',
-    /** Where the approval goes; each fits after "goes to" and "is sent to". */
+    /** Where the approval goes; each fits after "goes to". */
     target: {
       loopback: (host: string) => `an app on this computer (${host})`,
       scheme: (scheme: string) => `the app registered for ${scheme}`,
@@ -76,15 +76,15 @@ export const en = {
     ofOperator: (app: Markup, target: Markup) =>
       markup`<strong>Registered by the operator of this server:</strong> ${app}. Your approval goes to ${target}, which the operator named for this.`,
     notCheckedOperator: (app: Markup, target: Markup) =>
-      markup`<strong>Not checked:</strong> the app says it is ${app}, registered by the operator of this server. Any app on this device can say that. Your approval goes to ${target} – only that is certain.`,
+      markup`<strong>Not checked:</strong> the app says it is ${app}, registered by the operator of this server. Any app on this device can say that. Only this is certain: your approval goes to ${target}.`,
     namesake:
       'Careful: the operator of this server registered an app that is called like this one. This is not it.',
     notChecked: (app: Markup, target: Markup) =>
-      markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Your approval goes to ${target} – only that is certain.`,
+      markup`<strong>Not checked:</strong> the app chose the name ${app} itself. Only this is certain: your approval goes to ${target}.`,
     notCheckedDocument: (app: Markup, publisher: Markup, target: Markup) =>
-      markup`<strong>Not checked:</strong> the app says it is ${app}, described by ${publisher}. Any app on this device can say that. Your approval goes to ${target} – only that is certain.`,
+      markup`<strong>Not checked:</strong> the app says it is ${app}, described by ${publisher}. Any app on this device can say that. Only this is certain: your approval goes to ${target}.`,
     notCheckedDevice: (app: Markup, publisher: Markup, target: Markup) =>
-      markup`<strong>Not checked:</strong> the device says the app on it is ${app}, described by ${publisher}. Any device can say that. Your approval goes to ${target} – only that is certain.`,
+      markup`<strong>Not checked:</strong> the device says the app on it is ${app}, described by ${publisher}. Any device can say that. Only this is certain: your approval goes to ${target}.`,
     scopesLegend: 'The app will be able to',
     noScopes: 'The app asks for no particular permission.',
     newScopesLegend: 'New: the app will also be able to',
@@ -104,7 +104,6 @@ export const en = {
       brief: (seconds: number) => `The app keeps this access for ${lifetime(seconds)} at most.`,
     },
     facts: {
-      sentTo: 'Your approval is sent to',
       resource: 'For use of',
       identifier: 'App identifier',
       publisher: 'App described by',
@@ -261,6 +260,23 @@ export const en = {
       heading: 'Access was not given',
       message: 'Nothing was shared with the device. You can close this page.',
     },
+  },
+
+  serverChoice: {
+    title: (app: string) => `Which server may ${app} use?`,
+    heading: (app: Markup) => markup`Which server may ${app} use?`,
+    explanation:
+      'This app does not say which server it needs. Choose the one whose address you gave to the app: its access is for that server alone.',
+    legend: 'Servers here',
+  },
+
+  onward: {
+    app: {
+      heading: 'Back to the app',
+      message: 'The app gets your decision now. When it is open, you can close this page.',
+    },
+    step: { heading: 'One moment', message: 'The next page opens by itself.' },
+    goOn: 'Continue',
   },
 
   logout: {

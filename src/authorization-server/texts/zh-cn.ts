@@ -94,7 +94,6 @@ export const zhCn: Texts = {
       brief: (seconds) => `该应用最多保留此访问权限 ${lifetime(seconds)}。`,
     },
     facts: {
-      sentTo: '您的授权将发送到',
       resource: '用于访问',
       identifier: '应用标识',
       publisher: '应用说明来自',
@@ -245,6 +244,23 @@ export const zhCn: Texts = {
       heading: '未授予访问权限',
       message: '没有向该设备共享任何信息。您可以关闭此页面。',
     },
+  },
+
+  serverChoice: {
+    title: (app) => `允许 ${app} 使用哪个服务器？`,
+    heading: (app) => markup`允许 ${app} 使用哪个服务器？`,
+    explanation:
+      '此应用没有说明它需要哪个服务器。请选择您提供给该应用的地址所对应的服务器：访问权限仅适用于该服务器。',
+    legend: '此处的服务器',
+  },
+
+  onward: {
+    app: {
+      heading: '返回应用',
+      message: '应用即将收到您的决定。应用打开后，您可以关闭此页面。',
+    },
+    step: { heading: '请稍候', message: '下一页会自动打开。' },
+    goOn: '继续',
   },
 
   logout: {

@@ -14,13 +14,13 @@ import { endEarlier } from '../interactions/end-earlier.ts';
 import {
   type AskedFor,
   finishInteraction,
-  goOn,
   type Interaction,
   leaveOtherAccount,
   readRequest,
   resumeInteraction,
 } from '../interactions/interaction.ts';
 import { makeGrant } from '../interactions/make-grant.ts';
+import { goOn } from '../interactions/page.ts';
 import type { ResourceRegistry } from '../resources.ts';
 import { keepUiLocales } from '../texts/page-texts.ts';
 import { type BelievedAbout, findAccountOfLogin } from './account-of-login.ts';

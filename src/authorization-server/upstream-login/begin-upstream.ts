@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { AuthorizationWishes, Upstream } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
-import { goOn } from '../interactions/interaction.ts';
+import { navigate } from '../interactions/page.ts';
 import type { UpstreamPurpose } from './purposes.ts';
 import type { UpstreamStates } from './upstream-states.ts';
 
@@ -28,6 +28,6 @@ export function createBeginUpstream(states: UpstreamStates, audit: AuditLog): Be
       ...(purpose.purpose === 'authorization' ? { clientId: purpose.clientId } : undefined),
       ...(purpose.purpose === 'link' ? { accountId: purpose.accountId } : undefined),
     });
-    goOn(ctx, url);
+    navigate(ctx, url);
   };
 }

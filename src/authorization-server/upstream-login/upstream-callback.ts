@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { errors } from 'oidc-provider';
 import { createTurns } from '../../collections/turns.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { IdentityStore } from '../../storage/identities.ts';
@@ -8,6 +9,7 @@ import type { Upstream, Upstreams } from '../../upstream/upstream.ts';
 import type { AuditLog } from '../audit.ts';
 import type { Step } from '../endpoints/endpoint-guards.ts';
 import { answerWithClientRefusal, answerWithErrorPage, isClientRefusal } from '../endpoints/error-page.ts';
+import { createRepeatedAnswers } from '../endpoints/repeated-answers.ts';
 import { commitWrites } from '../engine/write-set.ts';
 import { failureOf, isUpstreamFault } from './fault-of-upstream.ts';
 import {
@@ -29,6 +31,9 @@ export interface UpstreamCallbackOptions {
   identities: Pick<IdentityStore, 'findAccount'>;
   audit: AuditLog;
   logger: Logger;
+  box: SealedBox;
+  /** Epoch seconds. */
+  now: () => number;
 }
 
 /** How often it is tried where something else was quicker: a login of the person in another process, say. */
@@ -49,7 +54,8 @@ function answerExpired(ctx: Context): void {
 /**
  * Creates the step behind `GET /upstream/<name>/callback`. In order: the state belongs to this upstream and this browser
  * and is used up; what it was begun for still waits; the upstream's answer holds; the person may come in; and all that
- * follows is one commit. Whatever is missing, nothing was done (T-079, T-080, T-085).
+ * follows is one commit. Whatever is missing, nothing was done (T-079, T-080, T-085). The same browser gets the same redirect
+ * again for some seconds.
  * @returns for a name out of the path, the step
  */
 export function createUpstreamCallback(options: UpstreamCallbackOptions): (name: string) => Step {
@@ -145,7 +151,13 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
     answerExpired(ctx);
   }
 
-  return (name) => async (ctx) => {
+  const once = createRepeatedAnswers(options, (ctx) => {
+    const state = single(new URLSearchParams(ctx.querystring), 'state') ?? '';
+    const cookie = states.cookieOf(ctx, state);
+    return cookie === undefined ? undefined : [state, cookie];
+  });
+
+  const answer = async (ctx: Context, name: string): Promise<void> => {
     const upstream = upstreams.find(name);
     if (!upstream) return answerWithErrorPage(ctx, 404, { code: 'not_found' });
     const callback = new URLSearchParams(ctx.querystring);
@@ -165,4 +177,5 @@ export function createUpstreamCallback(options: UpstreamCallbackOptions): (name:
       answerExpired(ctx);
     }
   };
+  return (name) => (ctx) => once(ctx, () => answer(ctx, name));
 }

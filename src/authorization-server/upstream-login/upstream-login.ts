@@ -68,6 +68,8 @@ export function createUpstreamLogin(options: UpstreamLoginOptions): UpstreamLogi
       identities,
       audit,
       logger,
+      box,
+      now,
     }),
     consentThrough: createConsentThrough({ upstreams, links, vault }),
   };

@@ -6,8 +6,8 @@ import type { Lifetimes } from '../engine/configuration.ts';
 import { denyAccess, opensNothing } from '../interactions/deny-access.ts';
 import { offeredDurations, readDuration } from '../interactions/durations.ts';
 import { csrfToken } from '../interactions/form.ts';
-import { type AskedFor, finishInteraction, goOn, type Interaction } from '../interactions/interaction.ts';
-import { showPage } from '../interactions/page.ts';
+import { type AskedFor, finishInteraction, type Interaction } from '../interactions/interaction.ts';
+import { goOn, showPage } from '../interactions/page.ts';
 import type { StandingOf } from '../operator-clients/standing.ts';
 import { textsFor } from '../texts/page-texts.ts';
 import { renderUpstreamApprove } from '../views/upstream-approve.ts';
@@ -114,7 +114,7 @@ export async function showApprove(
       : { choices: [], longestSeconds: lifetimes.accessTokenSeconds },
     upstream: { name: upstream.name, label: upstream.label, scopes: upstream.scopes },
   });
-  showPage(ctx, html, asked.answer, undefined, [upstream.callbackUrl]);
+  showPage(ctx, html);
 }
 
 /** Shows why a login through an upstream came to nothing, and the ways on. */
@@ -143,7 +143,7 @@ export function showFault(
     ],
     requestId: String(ctx.state.requestId),
   });
-  showPage(ctx, html, asked.answer);
+  showPage(ctx, html);
 }
 
 /** A posted form of these pages. */

@@ -3,6 +3,7 @@ import type { SealedBox } from '../../crypto/sealed-box.ts';
 import { equalSecrets, hashSecret, randomSecret } from '../../crypto/secret.ts';
 import type { ArtifactStore } from '../../storage/artifacts.ts';
 import type { PendingAuthorization } from '../../upstream/upstream.ts';
+import { repeatSeconds } from '../endpoints/repeated-answers.ts';
 import { openPayload, payloadContext } from '../engine/stored-names.ts';
 import { record } from '../engine/write-set.ts';
 import type { UpstreamPurpose } from './purposes.ts';
@@ -43,6 +44,8 @@ export interface UpstreamStates {
    * @param value `state` of the answer; undefined where there is none, or several
    */
   claim(ctx: Context, upstream: string, value: string | undefined): Promise<UpstreamState | StateFault>;
+  /** Returns the cookie of a state, which stays for a moment after it was claimed; undefined in another browser. */
+  cookieOf(ctx: Context, value: string): string | undefined;
 }
 
 /** What states are kept with. */
@@ -107,8 +110,10 @@ export function createUpstreamStates(options: UpstreamStatesOptions): UpstreamSt
       if (row.expiresAt <= now()) return 'state_expired';
       const result = await artifacts.commit([{ type: 'remove', kind, id, mustExist: true }]);
       if (!result.committed) return 'state_used';
-      ctx.cookies.set(stateCookie(id), null, attributes);
+      ctx.cookies.set(stateCookie(id), cookie, { ...attributes, maxAge: repeatSeconds * 1000 });
       return state;
     },
+
+    cookieOf: (ctx, value) => ctx.cookies.get(stateCookie(hashSecret(kind, value)), { signed: false }),
   };
 }

@@ -64,14 +64,15 @@ export function renderIdentity(texts: Texts, client: ClientSummary, target: Desc
   const publisher = httpsHost(client.clientId);
   const name = quotedClientName(texts, client);
   const goesTo = targetWords(texts, target);
+  const place = target.kind !== 'device' && markup`<p><span class="detail">${target.detail}</span></p>\n`;
   if (publisher !== undefined && target.kind === 'host')
     return markup`<div class="notice">
 <p>${words.describedBy(publisher, name, goesTo)}</p>
-</div>`;
+${place}</div>`;
   if (client.standing === 'operator' && target.kind === 'host')
     return markup`<div class="notice">
 <p>${words.ofOperator(name, goesTo)}</p>
-</div>`;
+${place}</div>`;
   const claimDocument = target.kind === 'device' ? words.notCheckedDevice : words.notCheckedDocument;
   const claim =
     publisher === undefined
@@ -81,10 +82,10 @@ export function renderIdentity(texts: Texts, client: ClientSummary, target: Desc
       : claimDocument(name, markup`<strong>${publisher}</strong>`, goesTo);
   return markup`<div class="notice caution">
 <p>${claim}</p>
-${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
+${place}${target.kind !== 'host' && markup`<p>${words.caution[target.kind]}</p>`}</div>`;
 }
 
-/** What is known of a request beside its scopes: where its answer goes, what it is for, and who asks. */
+/** What is known of a request beside its scopes and the place its answer goes to: what it is for, and who asks. */
 export function renderFacts(
   texts: Texts,
   page: Pick<ConsentPage, 'client' | 'resourceName' | 'resource'>,
@@ -94,9 +95,12 @@ export function renderFacts(
   const publisher = httpsHost(page.client.clientId);
   const website = httpsHost(page.client.uri);
   return markup`<dl>
-<dt>${words.sentTo}</dt>
-<dd>${targetWords(texts, target)} <span class="detail">${target.detail}</span></dd>
-<dt>${words.resource}</dt>
+${
+  target.kind === 'device' &&
+  markup`<dt>${texts.device.whereAndWhen}</dt>
+<dd>${target.detail}</dd>
+`
+}<dt>${words.resource}</dt>
 <dd><bdi>${displayText(page.resourceName)}</bdi> <span class="detail">${displayText(page.resource, 300)}</span></dd>
 <dt>${publisher === undefined ? words.identifier : words.publisher}</dt>
 <dd>${publisher} <span class="detail">${displayText(page.client.clientId, 300)}</span></dd>${
@@ -138,7 +142,6 @@ ${
 <input type="hidden" name="csrf" value="${page.csrf}">
 ${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
 ${renderDurationChoice(texts, page.time)}
-${renderFacts(texts, page, target)}
 ${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}${
   page.next !== undefined &&
   page.nextScopes !== undefined &&
@@ -152,6 +155,7 @@ ${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(
 <button type="submit" name="decision" value="deny">${words.deny}</button>
 <button class="primary" type="submit" name="decision" value="allow">${words.allow}</button>
 </div>
-</form>`,
+</form>
+${renderFacts(texts, page, target)}`,
   );
 }

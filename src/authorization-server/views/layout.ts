@@ -12,16 +12,17 @@ const gate = trustedMarkup(
  * @param texts the words, and the language of the page
  * @param title plain text for the window title; made inert here
  * @param content the card's content, with the page's only `h1`
+ * @param head what else stands in the head
  * @returns a complete HTML document
  */
-export function renderLayout(texts: Texts, title: string, content: Markup): string {
+export function renderLayout(texts: Texts, title: string, content: Markup, head?: Markup): string {
   const page = markup`<!DOCTYPE html>
 <html lang="${texts.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${displayText(title, 200)}</title>
+${head}<title>${displayText(title, 200)}</title>
 <style>${trustedMarkup(style)}</style>
 </head>
 <body>

@@ -108,7 +108,8 @@ legend{padding:0;margin-bottom:.25rem;font-weight:600}
 .code{font:600 1.5rem/1.3 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;letter-spacing:.1em;overflow-wrap:anywhere}
 p.code{margin:0 0 1.25rem;text-align:center}
 .decision{display:flex;flex-wrap:wrap;gap:.75rem}
-.decision button{flex:1 1 auto;width:auto;min-width:calc(50% - .5rem)}
+.decision button,.decision .button{flex:1 1 auto;width:auto;min-width:calc(50% - .5rem)}
+@media (max-width:40rem){form>.decision{position:sticky;bottom:0;margin:0 -1.5rem;padding:.75rem 1.5rem;background:var(--card);border-top:1px solid var(--line)}html{scroll-padding-bottom:6rem}}
 .items{margin:0 0 1rem;padding:0;list-style:none}
 .item{padding:.875rem 0;border-top:1px solid var(--line)}
 .item p,.item ul{margin:0 0 .5rem}

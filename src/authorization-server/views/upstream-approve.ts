@@ -58,7 +58,6 @@ ${
 <input type="hidden" name="upstream" value="${page.upstream.name}">
 ${renderScopes(texts, page.scopes, [], false)}
 ${renderDurationChoice(texts, page.time)}
-${renderFacts(texts, page, target)}
 <dl>
 <dt>${words.asked(label)}</dt>
 <dd>${words.askedNothing}${
@@ -70,13 +69,14 @@ ${renderFacts(texts, page, target)}
 <button type="submit" name="decision" value="deny">${deny}</button>
 <button class="primary" type="submit" name="decision" value="allow">${words.submit(label)}</button>
 </div>
-</form>${
-      page.otherAction !== undefined &&
-      markup`
+</form>
+${renderFacts(texts, page, target)}${
+  page.otherAction !== undefined &&
+  markup`
 <form class="cancel" method="post" action="${page.otherAction}">
 <input type="hidden" name="csrf" value="${page.csrf}">
 <button type="submit">${words.otherWay}</button>
 </form>`
-    }`,
+}`,
   );
 }

@@ -19,12 +19,14 @@ const ways: Readonly<Record<string, keyof Controls>> = { 'GET /routes': 'routes'
  * Listens to the operator on a socket that only the user of the server can open; nothing of it is on the network.
  * @param dataFolder of the server
  * @param warn told where nobody can be listened to; the server goes on
+ * @param besides told the processes that serve the data folder already, if there are any
  * @returns ends it
  */
 export async function serveControls(
   dataFolder: string,
   controls: Controls,
   warn: (error: Error) => void,
+  besides: (pids: readonly number[]) => void = () => {},
 ): Promise<() => void> {
   if (process.platform === 'win32') return () => undefined;
   const server = createServer((request, response) => void answer(controls, request, response));
@@ -35,8 +37,11 @@ export async function serveControls(
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       checkOwnFolder(folder);
     }
-    await Promise.all(findControlSockets(dataFolder).map((found) => removeStale(found.path)));
+    const sockets = findControlSockets(dataFolder);
+    const stale = await Promise.all(sockets.map((found) => removeStale(found.path)));
+    const pids = sockets.filter((_socket, at) => !stale[at]).map(({ pid }) => pid);
     await listen(server, path);
+    if (pids.length > 0) besides(pids);
     return () => {
       rmSync(path, { force: true });
       server.close();
@@ -62,8 +67,8 @@ async function answer(controls: Controls, request: IncomingMessage, response: Se
   }
 }
 
-/** Removes the socket of a server that was killed. */
-async function removeStale(path: string): Promise<void> {
+/** Removes the socket of a server that was killed. @returns whether it was one */
+async function removeStale(path: string): Promise<boolean> {
   const socket = connect(path);
   const code = await new Promise<string | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined));
@@ -71,6 +76,7 @@ async function removeStale(path: string): Promise<void> {
   });
   socket.destroy();
   if (code === 'ECONNREFUSED') rmSync(path, { force: true });
+  return code !== undefined;
 }
 
 /** @param path where the socket is found once it can be connected to: before, another server would take it for a stale one */

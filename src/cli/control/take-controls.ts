@@ -12,7 +12,13 @@ export interface ControlledServer {
   gatehouse: Pick<Gatehouse, 'routes' | 'reload'>;
   /** Told where commands cannot reach the server; it goes on. */
   warn: (sentence: string) => void;
+  /** Told what is not carried over between the processes of a data folder, if there are others. */
+  warnOfOthers: (pids: readonly number[], sentence: string) => void;
 }
+
+/** What a second process on a data folder has to know (FA-37). */
+const notCarriedOver =
+  'another process serves this data folder: list changes, resource updates, cancellations and messages for a stream do not reach clients at the other process; have the proxy send each MCP session to the process that began it, or run one process';
 
 /**
  * Takes what an operator tells a running server: by commands, by SIGHUP, and by a config file that is written anew. At a
@@ -20,7 +26,7 @@ export interface ControlledServer {
  * @returns ends it
  */
 export async function takeControls(controlled: ControlledServer): Promise<() => void> {
-  const { dataFolder, files, load, gatehouse, warn } = controlled;
+  const { dataFolder, files, load, gatehouse, warn, warnOfOthers } = controlled;
   const reload = (cause: string) => gatehouse.reload(load, cause);
   const onSignal = (): void => void reload('SIGHUP');
   if (!process.stdin.isTTY) process.on('SIGHUP', onSignal);
@@ -29,6 +35,7 @@ export async function takeControls(controlled: ControlledServer): Promise<() => 
     dataFolder,
     { routes: () => gatehouse.routes(), reload: () => reload('gatehouse reload') },
     ({ message }) => warn(`gatehouse routes and gatehouse reload cannot reach this server: ${message}.`),
+    (pids) => warnOfOthers(pids, notCarriedOver),
   );
   return () => {
     process.off('SIGHUP', onSignal);

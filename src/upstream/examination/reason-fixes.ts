@@ -39,6 +39,9 @@ export const reasonFixes: Readonly<Record<UpstreamReason, string>> = {
   client_refused:
     'Compare clientId with the one registered there, and put its current secret into clientSecretFile, without quotes; where it wants a key, give clientKeyFile. Check that the client is enabled there.',
   token_error: 'Look into its log: the code flow may not be allowed for this client.',
+  person_required:
+    'Nothing here: the person logs in again. If it comes often, look at its rules for sessions.',
+  token_no_object: 'Check "tokenEndpoint": a page answers there, of a proxy perhaps.',
   token_malformed: 'Check "tokenEndpoint": something else answers there.',
   jwt_missing:
     'Ask for the scope openid, or leave "issuer" out and give endpoints where it is plain OAuth 2.0.',

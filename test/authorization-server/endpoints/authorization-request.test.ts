@@ -82,7 +82,7 @@ describe('an authorization request', () => {
     expect(scopeFor('write', files.resource)).toBe('write');
     expect(scopeFor('read files', resource)).toBe('read');
     expect(scopeFor('read files offline_access', resource)).toBe('read offline_access');
-    expect(scopeFor('files openid offline_access', resource)).toBe('openid offline_access');
+    expect(scopeFor('files openid offline_access', resource)).toBe('read openid offline_access');
   });
 
   it('for nothing that exists is left for the engine to refuse, without the baseline and without offline_access (T-024)', async () => {

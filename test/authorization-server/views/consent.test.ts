@@ -91,7 +91,7 @@ describe('renderConsent', () => {
       answer: { redirectUri: 'https://evil.example/cb' },
     });
     expect(html).toContain('<strong>Not checked:</strong> the app chose the name');
-    expect(html).toContain('Your approval goes to <strong>evil.example</strong> – only that is certain');
+    expect(html).toContain('Only this is certain: your approval goes to <strong>evil.example</strong>');
   });
 
   it('says of a document that its site vouches for name and redirect host, where the host can be told (T-077)', () => {
@@ -107,7 +107,7 @@ describe('renderConsent', () => {
       const html = renderConsent(en, { ...page, answer: { redirectUri } });
       expect(html).toContain('<strong>Not checked:</strong> the app says it is');
       expect(html).toContain('described by <strong>claude.ai</strong>. Any app on this device can say that.');
-      expect(html).toContain('only that is certain');
+      expect(html).toContain('Only this is certain');
       expect(html).toContain('Only continue if you just started this login');
     },
   );

@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
+import { arrive } from '../../support/browser.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { runGatehouse } from '../../support/served.ts';
 import { logIn, type Scene } from './login.ts';
@@ -20,11 +21,13 @@ async function openOverview(scene: Scene, page: Page): Promise<void> {
   await page.goto((await scene.begin('Notes on my laptop')).url);
   await logIn(page);
   await page.locator('button[value=allow]').click();
+  await arrive(page);
   const plain = new URL((await scene.begin('A plain app')).url);
   plain.searchParams.set('scope', 'openid');
   await page.goto(plain.href);
   await logIn(page);
   await page.locator('button[value=allow]').click();
+  await arrive(page);
   await openAccount(scene, page);
 }
 
@@ -56,6 +59,13 @@ async function openReset(scene: Scene, page: Page): Promise<void> {
 
 /** The pages of `/account`, and those of a login with a one-time code. */
 export const accountPages: readonly KnownPage[] = [
+  {
+    name: 'account-app-ending',
+    async open(scene, page) {
+      await openOverview(scene, page);
+      await page.locator('form[action$="/apps"] button').first().click();
+    },
+  },
   { name: 'account', open: openOverview },
   {
     name: 'account-login',

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { arrive } from '../../support/browser.ts';
 import { lin } from '../../support/upstreams/people.ts';
 import { logIn, type Scene } from './login.ts';
 import type { KnownPage } from './pages.ts';
@@ -13,6 +14,7 @@ async function openElsewhere(scene: Scene, page: Page, path = ''): Promise<void>
 async function comeThroughWork(scene: Scene, page: Page): Promise<void> {
   await page.goto(`${scene.served.url}/account/login`);
   await page.locator('button[name=upstream]').click();
+  await arrive(page);
   await logInAtWork(page, lin);
 }
 

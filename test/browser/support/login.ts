@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { startBrowser } from '../../support/browser.ts';
+import { arrive, startBrowser } from '../../support/browser.ts';
 import { type Callback, startCallback } from '../../support/callback.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { authorization, type Flow, register } from '../../support/oauth.ts';
@@ -81,4 +81,5 @@ export async function logIn(
   await form.locator('input[name=password]').fill(password);
   if (by === 'button') await form.locator('button.primary').click();
   else await form.locator('input[name=password]').press('Enter');
+  await arrive(page);
 }

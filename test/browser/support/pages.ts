@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { askForCode, registerDevice } from '../../flows/device/subject.ts';
+import { arrive } from '../../support/browser.ts';
 import { ada } from '../../support/gatehouse.ts';
 import { redeem } from '../../support/oauth.ts';
 import { accountPages } from './account-pages.ts';
@@ -30,6 +31,7 @@ async function openStepUp(scene: Scene, page: Page): Promise<void> {
   await logIn(page);
   await page.locator('input[value="notes:write"]').uncheck();
   await page.locator('button[value=allow]').click();
+  await arrive(page);
   const code = scene.callback.arrived.at(-1)?.searchParams.get('code') ?? '';
   const tokens = await redeem(scene.served.url, flow, code);
   if (tokens.status !== 200) throw new Error(`no tokens: ${await tokens.text()}`);
@@ -52,6 +54,7 @@ async function openDeviceConfirm(scene: Scene, page: Page): Promise<void> {
  */
 export const everyPage: readonly KnownPage[] = [
   { name: 'home', open: async (scene, page) => void (await page.goto(scene.served.url)) },
+  { name: 'mcp-url', open: async (scene, page) => void (await page.goto(scene.served.mcpUrl)) },
   { name: 'login', open: async (scene, page) => void (await page.goto((await scene.begin()).url)) },
   {
     name: 'login-failed',
@@ -61,6 +64,15 @@ export const everyPage: readonly KnownPage[] = [
     },
   },
   { name: 'consent', open: (scene, page) => openConsent(scene, page) },
+  {
+    name: 'onward',
+    async open(scene, page) {
+      await openConsent(scene, page);
+      // No content: the browser stays, as it does when an app of its own opens.
+      await page.route('**/authorize/*?pass=*', (route) => route.fulfill({ status: 204 }));
+      await page.locator('button[value=deny]').click();
+    },
+  },
   { name: 'consent-step-up', open: openStepUp },
   { name: 'consent-long', open: (scene, page) => openConsent(scene, page, 'Unbreakable'.repeat(18)) },
   { name: 'device', open: async (scene, page) => void (await page.goto(`${scene.served.url}/device`)) },

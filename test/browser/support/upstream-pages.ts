@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { arrive } from '../../support/browser.ts';
 import { faults } from '../../support/upstreams/front.ts';
 import type { OpenIdUpstream } from '../../support/upstreams/open-id.ts';
 import { lin, omar, type UpstreamPerson } from '../../support/upstreams/people.ts';
@@ -19,6 +20,7 @@ export async function chooseWork(page: Page): Promise<void> {
 /** Allows the app, and goes on to the upstream. */
 export async function goToWork(page: Page): Promise<void> {
   await page.locator('button[value=allow]').click();
+  await arrive(page);
 }
 
 /** Logs in on the pages of the upstream, and allows us there, or not. */

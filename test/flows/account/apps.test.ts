@@ -85,6 +85,28 @@ describe('a connected app', () => {
     },
   );
 
+  it('is asked about before it is ended, and the page tells that it was (FA-61)', async () => {
+    const visitor = createVisitor();
+    const { clientId, tokens } = await obtainTokens(gatehouse, { visitor });
+    const page = await openAccount(gatehouse, { visitor });
+    const id = appId(page.html, clientId);
+    const asked = await visitor.open(`${gatehouse.url}/account/apps`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams({
+        csrf: /name="csrf" value="([^"]*)"/.exec(page.html)?.[1] ?? '',
+        id,
+      }).toString(),
+    });
+    expect(asked.html).toContain('End the access of A test client?');
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
+    const after = await visitor.submit(asked, '/apps', [['confirm', 'yes']]);
+    expect(after.html).toContain('The app no longer has access.');
+    expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
+    const { html } = await visitor.open(`${gatehouse.url}/account?ended=<script>`);
+    expect(html).not.toContain('role="status"');
+  });
+
   it('that is ended loses its tokens, its open stream and its running call within a second; others go on (T-124)', async () => {
     const visitor = createVisitor();
     const ended = await obtainTokens(gatehouse, { visitor });
@@ -219,10 +241,16 @@ describe('a connected app', () => {
       expect.stringContaining(`href="${gatehouse.url}/account"`),
     ]);
     expect((await attempt({ id, csrf: 'x'.repeat(csrf.length) })).status).toBe(403);
-    expect((await attempt({ id, csrf }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await attempt({ id, csrf }, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'cross-site' })).status).toBe(
+      403,
+    );
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { origin: 'https://evil.example' })).status).toBe(
+      403,
+    );
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(200);
-    expect((await attempt({ id, csrf }, { 'sec-fetch-site': 'same-origin' })).status).toBe(303);
+    expect((await attempt({ id, csrf, confirm: 'yes' }, { 'sec-fetch-site': 'same-origin' })).status).toBe(
+      303,
+    );
     expect(await tryAccess(gatehouse.mcpUrl, tokens.access_token)).toBe(401);
   });
 });

@@ -56,7 +56,7 @@ describe('a login on the account page', () => {
     const before = visitor.copy();
     const page = await visitor.open(`${gatehouse.url}/account/login?next=codes`);
     await openAccount(gatehouse, { visitor, page: '/login?next=codes' });
-    expect(page.html).toContain('once more that it is you');
+    expect(page.html).toContain('Please log in again to make this change');
     expect(visitor.cookies.get(sessionCookie)).not.toBe(before.cookies.get(sessionCookie));
     expect(await isLoggedIn(visitor)).toBe(true);
     expect(await isLoggedIn(before)).toBe(false);

@@ -60,7 +60,7 @@ describe('a wrong login', () => {
     }
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(answers[0]?.status).toBe(401);
-    expect(answers[0]?.html).toContain('do not belong together');
+    expect(answers[0]?.html).toContain('Incorrect e-mail or password');
   });
 
   it('is in the audit log with the account, where there is one, and never with what was typed (T-197)', async () => {

@@ -84,6 +84,32 @@ describe('an upstream token that has just expired', () => {
   });
 });
 
+describe('a renewal that the upstream does not carry out', () => {
+  it.each([
+    ['interaction_required', faults.json(400, { error: 'interaction_required' }), 'person_required'],
+    ['consent_required', faults.json(400, { error: 'consent_required' }), 'person_required'],
+    ['an error of its own', faults.json(400, { error: 'canary' }), 'token_error'],
+    ['a shape that is not read', faults.json(200, { result: { token: 'canary' } }), 'token_malformed'],
+  ])(
+    'but answers with %s ends the login of the app with invalid_grant, and the log says why (FA-29)',
+    async (_what, fault, reason) => {
+      const scene = await start(await startOpenIdUpstream());
+      const { tokens, clientId } = await arrive(scene);
+      age(scene, { expiredAgo: 1 }, execute);
+      scene.work.fault('/token', fault);
+      await expectRefused(
+        await refresh(scene.gatehouse.url, clientId, tokens.refresh_token),
+        'invalid_grant',
+      );
+      expect((await call(scene.gatehouse.mcpUrl, tokens))[0]).toBe(401);
+      const ended = () => scene.gatehouse.storage.audit.read({ event: 'upstream.ended', limit: 1 });
+      await expect.poll(async () => (await ended()).length).toBe(1);
+      expect(JSON.parse((await ended())[0]?.details ?? '{}')).toMatchObject({ upstream: 'work', reason });
+      expect(scene.gatehouse.log.join('')).not.toContain('canary');
+    },
+  );
+});
+
 describe('an upstream that is down', () => {
   it.each([
     [

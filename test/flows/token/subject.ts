@@ -14,6 +14,7 @@ export const generousLimits: GatehouseOptions['limits'] = {
   authorizations: often,
   tokenFailures: often,
   tokensPerGrant: often,
+  refreshesWithoutCall: often,
   requests: often,
   loginsPerAccountAndAddress: often,
   loginsPerAccount: often,

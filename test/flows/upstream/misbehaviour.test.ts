@@ -156,7 +156,7 @@ describe('an upstream that fails is told apart from one that says no, and never 
 
   it.each<[string, Fault, string, string]>([
     ['a page with status 500', faults.page(500), unavailable, 'server_error'],
-    ['no JSON', faults.notJson(), refused, 'token_malformed'],
+    ['no JSON', faults.notJson(), refused, 'token_no_object'],
     ['a redirect elsewhere', faults.redirect('https://evil.example/token'), refused, 'redirected'],
     ['without an end', faults.huge(), refused, 'too_large'],
     ['invalid_client', faults.json(401, { error: 'invalid_client' }), refused, 'client_refused'],

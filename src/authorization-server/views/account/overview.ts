@@ -47,6 +47,8 @@ export interface AccountOverview {
   url: string;
   csrf: string;
   email: string;
+  /** What was just ended, if anything. */
+  ended?: 'app' | 'connection' | 'browser' | 'browsers' | undefined;
   apps: ConnectedApp[];
   connections: Connection[];
   browsers: BrowserLogin[];
@@ -130,7 +132,7 @@ export function renderAccountOverview(texts: Texts, page: AccountOverview): stri
 <button class="link" type="submit">${words.logOut}</button>
 </form>
 </div>
-<h2>${words.apps.heading}</h2>
+${page.ended !== undefined && markup`<div class="notice" role="status"><p>${words.ended[page.ended]}</p></div>\n`}<h2>${words.apps.heading}</h2>
 <p>${words.apps.introduction}</p>
 ${list(
   page.apps.map((app) => renderApp(texts, page, app)),
@@ -167,5 +169,34 @@ ${
 <li class="item"><a href="${page.url}/credentials">${words.security.credentials(page.credentials.entered, page.credentials.missing)}</a></li>`
     }
 </ul>`,
+  );
+}
+
+/**
+ * The page that asks before an app is ended. Posts `csrf`, `id` and `confirm` to the same place.
+ * @param texts the words
+ * @param page its content; every text is escaped, client text is made inert (T-059)
+ * @returns a complete HTML document that needs no script
+ */
+export function renderAppEnding(
+  texts: Texts,
+  { url, csrf, app }: { url: string; csrf: string; app: ConnectedApp },
+): string {
+  const words = texts.account.apps;
+  const heading = words.endHeading(clientName(texts, app.client));
+  return renderLayout(
+    texts,
+    texts.layout.title(heading, texts.account.title),
+    markup`<h1>${heading}</h1>
+<p>${words.endExplanation}</p>
+<p class="muted"><span class="detail">${displayText(app.client.clientId, 300)}</span> ${words.since(timeWords(texts, app.grantedAt))}</p>
+<form method="post" action="${url}/apps">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="id" value="${app.id}">
+<div class="decision">
+<a class="button" href="${url}">${texts.account.keep}</a>
+<button class="primary" type="submit" name="confirm" value="yes">${words.submitEnd}</button>
+</div>
+</form>`,
   );
 }

@@ -35,7 +35,7 @@ export function idsIn(html: string, action: string): string[] {
     .map(([, , content = '']) => /name="id" value="([^"]*)"/.exec(content)?.[1] ?? '');
 }
 
-/** Posts one of several forms with the same action: the one with this id. */
+/** Posts one of several forms with the same action: the one with this id, and says yes where that is asked. */
 export function submitWithId(
   visitor: Visitor,
   page: OpenPage,
@@ -48,7 +48,7 @@ export function submitWithId(
     {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-      body: new URLSearchParams({ csrf, id }).toString(),
+      body: new URLSearchParams({ csrf, id, confirm: 'yes' }).toString(),
     },
   );
 }

@@ -1,0 +1,88 @@
+import type { Context } from 'koa';
+import { InFlightMap } from '../../collections/in-flight-map.ts';
+import type { SealedBox } from '../../crypto/sealed-box.ts';
+import { hashSecret } from '../../crypto/secret.ts';
+import type { ArtifactStore } from '../../storage/artifacts.ts';
+import { openPayload, payloadContext } from '../engine/stored-names.ts';
+import { goOn } from '../interactions/page.ts';
+import type { Step } from './endpoint-guards.ts';
+
+const kind = 'RepeatedAnswer';
+
+/** How long the same browser gets the same redirect again, in seconds. */
+export const repeatSeconds = 30;
+
+/** A redirect that was sent, with the cookies that went with it. */
+interface KeptAnswer {
+  location: string;
+  cookies: string[];
+}
+
+/**
+ * Leaves alone what a GET would end, if nobody has followed a link: a HEAD, or a browser that fetches ahead. A prefetch
+ * fails, so that the browser asks again when the person comes (FA-23).
+ */
+export const useNothingUp: Step = async (ctx, next) => {
+  const isAhead = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'].some((name) =>
+    /prefetch|prerender|preview/i.test(ctx.get(name)),
+  );
+  if (ctx.method !== 'HEAD' && !isAhead) return next();
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = isAhead ? 503 : 200;
+  ctx.body = '';
+};
+
+/** What a request is, for the browser that sends it; undefined for one that does not show that it is that browser. */
+export type RequestMark = (ctx: Context) => readonly string[] | undefined;
+
+/**
+ * Creates the step around a GET that ends something. Browsers send one twice, after a break or a reload: the same browser
+ * gets the same redirect again for some seconds, and nothing is done again (FA-23).
+ * @param markOf includes a secret of the browser
+ * @param browserCookie the cookie by which it knows the browser, if the answer would delete it: it stays
+ */
+export function createRepeatedAnswers(
+  {
+    artifacts,
+    box,
+    now,
+  }: { artifacts: ArtifactStore; box: SealedBox /** Epoch seconds. */; now: () => number },
+  markOf: RequestMark,
+  browserCookie?: string,
+): Step {
+  const running = new InFlightMap<string, Promise<void>>();
+
+  async function repeat(ctx: Context, id: string): Promise<boolean> {
+    const row = await artifacts.find(kind, id);
+    if (!row || row.expiresAt <= now()) return false;
+    const { location, cookies } = openPayload<KeptAnswer>(box, kind, row);
+    if (cookies.length > 0) ctx.set('Set-Cookie', cookies);
+    goOn(ctx, location);
+    return true;
+  }
+
+  async function keep(ctx: Context, id: string): Promise<void> {
+    if (ctx.status !== 303) return;
+    const isOfBrowser = (line: string): boolean =>
+      browserCookie !== undefined &&
+      line.startsWith(browserCookie) &&
+      /; expires=Thu, 01 Jan 1970/i.test(line);
+    const cookies = [ctx.response.headers['set-cookie'] ?? []].flat().filter((line) => !isOfBrowser(line));
+    ctx.remove('Set-Cookie');
+    if (cookies.length > 0) ctx.set('Set-Cookie', cookies);
+    const answer: KeptAnswer = { location: ctx.response.get('Location'), cookies };
+    const payload = box.seal(JSON.stringify(answer), payloadContext(kind, id));
+    await artifacts.commit([{ type: 'put', kind, id, payload, expiresAt: now() + repeatSeconds }]);
+  }
+
+  return async (ctx, next) => {
+    const mark = markOf(ctx);
+    if (!mark) return next();
+    const id = hashSecret(kind, JSON.stringify([ctx.path, ...mark]));
+    await running.get(id)?.catch(() => undefined);
+    if (await repeat(ctx, id)) return;
+    const serving = next().then(() => keep(ctx, id));
+    running.set(id, serving);
+    await serving.finally(() => running.delete(id));
+  };
+}
