@@ -1,8 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClientProgram } from './program.ts';
-import { inTerminal, type Workplace } from './workplace.ts';
+import { inTerminal, type Started, type Workplace } from './workplace.ts';
 
+/** How long a login may take, and how long its success may take to be shown, in milliseconds. */
+const [loginMs, settleMs] = [90_000, 10_000];
+const lookEveryMs = 100;
 const prompt = 'Add the note with the tool add_note.';
 
 async function writeJson(path: string, content: object): Promise<void> {
@@ -10,32 +14,75 @@ async function writeJson(path: string, content: object): Promise<void> {
   await writeFile(path, JSON.stringify(content));
 }
 
-/** Runs a program that gives one prompt to its model. @returns what the tool said to the model */
+/**
+ * Runs a program that gives one prompt to its model. Some ask their model before their MCP servers have started: then a person
+ * asks again.
+ * @returns what the tool said to the model
+ */
 async function ask(
   at: Workplace,
   command: string,
   args: readonly string[],
   env: Record<string, string>,
+  tries = 3,
 ): Promise<string> {
   const output = await at.run(command, args, { env });
   const results = at.model.results();
-  if (results.length === 0)
-    throw new Error(
-      `the model got no result of the tool; it was asked: ${at.model.asked().slice(-3).join(' ; ').slice(0, 600)}; the program wrote: ${output.trim().slice(-800)}`,
-    );
-  return results.join('\n');
+  if (results.length > 0) return results.join('\n');
+  if (tries > 1) return ask(at, command, args, env, tries - 1);
+  throw new Error(
+    `its model was offered no tool add_note, or got no result of it\n${at.model.asked().slice(-3).join('\n')}\n${output.trim().slice(-800)}`,
+  );
 }
 
-/** Waits until one more login reached the program. */
-async function untilLoggedIn(at: Workplace, act: () => Promise<void>, timeoutMs = 90_000): Promise<void> {
+/** Lets a person log in with a program that has a terminal, where keys are pressed. */
+async function logInAtTerminal(
+  at: Workplace,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  press: (terminal: Started) => Promise<void>,
+  done: RegExp,
+): Promise<void> {
   const before = at.person.logins();
-  const until = Date.now() + timeoutMs;
-  await act();
-  while (at.person.logins() === before) {
-    if (Date.now() > until)
-      throw new Error(`nobody was asked to log in: ${at.person.takeProblems().join('; ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  const terminal = at.start(...inTerminal(at, command, args), env);
+  try {
+    await press(terminal);
+    const until = Date.now() + loginMs;
+    while (at.person.logins() === before) {
+      const [problem] = at.person.takeProblems();
+      if (problem !== undefined) throw new Error(problem);
+      if (Date.now() > until) throw new Error('nobody was asked to log in');
+      await pause(lookEveryMs);
+    }
+    // Some say nothing that can be found among the redrawn lines: then the next call shows whether they are logged in.
+    await terminal.waitFor(done, settleMs).catch(() => undefined);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}: ${terminal.output().trim().slice(-1200)}`);
+  } finally {
+    await terminal.stop();
   }
+}
+
+const isReady = /Type your message/;
+const [enter, down] = ['\r', '\u001b[B'];
+
+/** Types a command and sends it once the program shows it. */
+async function typeCommand(terminal: Started, command: string): Promise<void> {
+  await terminal.waitFor(isReady, 60_000);
+  terminal.write(command);
+  await terminal.waitFor(new RegExp(`${command}(?: |\\n|$)`), 20_000);
+  terminal.write(enter);
+}
+
+/** Walks down a menu until the pointer stands before an entry, and takes it. */
+async function choose(terminal: Started, entry: RegExp): Promise<void> {
+  for (let steps = 0; steps < 8; steps++) {
+    const [, pointed = ''] = await terminal.waitFor(/[›❯] ([^│\n]*)/, 20_000);
+    if (entry.test(pointed)) return void terminal.write(enter);
+    terminal.write(down);
+  }
+  throw new Error(`the menu has no ${entry}`);
 }
 
 /** Programs with a model, which the model of model-server.ts plays. */
@@ -56,6 +103,7 @@ base_url = "${at.model.url}/v1"
 wire_api = "responses"
 [mcp_servers.notes]
 url = "${at.url}"
+startup_timeout_sec = 60
 `;
       const env = { CODEX_HOME: join(at.home, '.codex') };
       await mkdir(env.CODEX_HOME, { recursive: true });
@@ -159,17 +207,15 @@ url = "${at.url}"
         mcpServers: { notes: { type: at.transport, url: at.url, tools: ['*'] } },
       });
       return {
-        async logIn() {
-          const terminal = at.start(...inTerminal(at, 'copilot', ['-i', '/mcp auth notes']), env);
-          try {
-            await untilLoggedIn(at, async () => undefined);
-            await terminal.waitFor(/authenticated|success|connected/i, 20_000).catch(() => undefined);
-          } catch (error) {
-            throw new Error(`${(error as Error).message}: ${terminal.output().trim().slice(-1200)}`);
-          } finally {
-            await terminal.stop();
-          }
-        },
+        logIn: () =>
+          logInAtTerminal(
+            at,
+            'copilot',
+            ['-i', '/mcp auth notes'],
+            env,
+            async () => undefined,
+            /authenticated|success|connected/i,
+          ),
         call: () => ask(at, 'copilot', ['--allow-all-tools', '--no-color', '-p', prompt], env),
       };
     },
@@ -195,17 +241,19 @@ url = "${at.url}"
         mcpServers: { notes: at.transport === 'sse' ? { url: at.url, type: 'sse' } : { httpUrl: at.url } },
       });
       return {
-        async logIn() {
-          const terminal = at.start(...inTerminal(at, 'gemini', ['-i', '/mcp auth notes']), env);
-          try {
-            await untilLoggedIn(at, async () => undefined);
-            await terminal.waitFor(/successfully|authenticated/i, 20_000).catch(() => undefined);
-          } catch (error) {
-            throw new Error(`${(error as Error).message}: ${terminal.output().trim().slice(-1200)}`);
-          } finally {
-            await terminal.stop();
-          }
-        },
+        logIn: () =>
+          logInAtTerminal(
+            at,
+            'gemini',
+            [],
+            env,
+            async (terminal) => {
+              await typeCommand(terminal, '/mcp auth notes');
+              await terminal.waitFor(/Do you want to continue/, 30_000);
+              terminal.write(enter);
+            },
+            /successfully|authenticated/i,
+          ),
         call: () => ask(at, 'gemini', ['--yolo', '-m', 'gemini-2.5-flash', '-p', prompt], env),
       };
     },
@@ -229,17 +277,19 @@ url = "${at.url}"
         mcpServers: { notes: at.transport === 'sse' ? { url: at.url } : { httpUrl: at.url } },
       });
       return {
-        async logIn() {
-          const terminal = at.start(...inTerminal(at, 'qwen', ['-i', '/mcp auth notes']), env);
-          try {
-            await untilLoggedIn(at, async () => undefined);
-            await terminal.waitFor(/successfully|authenticated/i, 20_000).catch(() => undefined);
-          } catch (error) {
-            throw new Error(`${(error as Error).message}: ${terminal.output().trim().slice(-1200)}`);
-          } finally {
-            await terminal.stop();
-          }
-        },
+        logIn: () =>
+          logInAtTerminal(
+            at,
+            'qwen',
+            [],
+            env,
+            async (terminal) => {
+              await typeCommand(terminal, '/mcp');
+              await choose(terminal, /notes/);
+              await choose(terminal, /authenticate/i);
+            },
+            /successfully|authenticated/i,
+          ),
         call: () => ask(at, 'qwen', ['--yolo', '-p', prompt], env),
       };
     },

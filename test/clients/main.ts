@@ -17,6 +17,7 @@ const help = `Takes the MCP clients that people use, as npm has them, from the b
   --steps <steps>   some of: ${stepNames.join(', ')} (with commas; all by default)
   --folder <path>   installs there, and finds there what was installed before; a scratch folder by default
   --record          keeps what the programs sent in test/clients/recorded, and the results in docs/clients.md
+  --table           only writes the table in docs/clients.md again, from what is kept
   --logs <path>     keeps there the log of each Gatehouse at which a step failed
   --json            the results as JSON on standard output
   --list            the names of the programs
@@ -92,6 +93,7 @@ async function main(): Promise<void> {
       steps: { type: 'string' },
       folder: { type: 'string' },
       record: { type: 'boolean' },
+      table: { type: 'boolean' },
       logs: { type: 'string' },
       json: { type: 'boolean' },
       list: { type: 'boolean' },
@@ -102,6 +104,7 @@ async function main(): Promise<void> {
     process.stdout.write(help);
     return;
   }
+  if (values.table) return writeTable();
   const chosen = choose(positionals);
   const only = chooseSteps(values.steps);
   if (values.list) {

@@ -8,8 +8,10 @@ import type { Place } from './place.ts';
 export interface Person {
   /** Reads what a program wrote. */
   read(text: string): void;
-  /** Counts the logins that reached the program. */
+  /** Returns how many logins reached the program. */
   logins(): number;
+  /** Counts a login that somebody else made, in a real browser. */
+  countLogin(): void;
   /** Takes the sentences about logins that did not. */
   takeProblems(): string[];
   stop(): void;
@@ -97,6 +99,9 @@ export function createPerson(place: Place, browser: BrowserStub): Person {
       unread = plain.slice(end).slice(-10_000);
     },
     logins: () => logins,
+    countLogin: () => {
+      logins++;
+    },
     takeProblems: () => problems.splice(0),
     stop: () => clearInterval(look),
   };

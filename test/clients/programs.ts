@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { agents } from './agents.ts';
+import { pages } from './pages.ts';
 import type { ClientProgram, Session } from './program.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -203,4 +204,4 @@ const tools: readonly ClientProgram[] = [
 ];
 
 /** Every program that `scripts/test --clients` knows, in the order of the table. */
-export const programs: readonly ClientProgram[] = [...libraries, ...tools, ...agents];
+export const programs: readonly ClientProgram[] = [...libraries, ...pages, ...tools, ...agents];

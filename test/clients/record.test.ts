@@ -85,8 +85,8 @@ describe('what a program sent', () => {
     const recorded = await readRecorded();
     expect(recorded.length).toBeGreaterThan(0);
     const random = /[A-Za-z0-9_-]{40,}/g;
-    const found = recorded.flatMap(({ name, requests }) =>
-      [...JSON.stringify(requests).matchAll(random)].map(([value]) => `${name}: ${value}`),
+    const found = recorded.flatMap((one) =>
+      [...JSON.stringify(one).matchAll(random)].map(([value]) => `${one.name}: ${value}`),
     );
     expect(found).toEqual([]);
   });
@@ -100,16 +100,17 @@ describe('the table of programs', () => {
     date: '2026-11-29',
     steps: [
       { step: 'one', outcome: 'passed', seconds: 1 },
-      { step: 'second', outcome: 'failed', note: 'a long story', seconds: 1 },
+      { step: 'second', outcome: 'failed', note: 'a reason', seconds: 1 },
       { step: 'sse', outcome: 'cannot', note: 'it speaks Streamable HTTP alone', seconds: 0 },
     ],
   };
 
   it('says of each step whether it passed, failed or cannot be done, and never passes one that was not tried', () => {
     expect(formatTable([result]).split('\n').slice(2)).toEqual([
-      '| A program | 1.2.3 | 2026-11-29 | yes | **no** | not tried | – (1) | not tried | not tried | not tried |',
+      '| A program | 1.2.3 | 2026-11-29 | yes | **no** (1) | not tried | – (2) | not tried | not tried | not tried |',
       '',
-      '1. it speaks Streamable HTTP alone',
+      '1. a reason',
+      '2. it speaks Streamable HTTP alone',
     ]);
   });
 

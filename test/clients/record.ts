@@ -128,6 +128,15 @@ function keptBody({ body, headers, path }: Exchange): unknown {
   }
 }
 
+/** Returns the first sentence of a note, without what belongs to one run: ports, folders, random values. */
+function keptNote(note: string): string {
+  const [first = ''] = note.split(/ \| refused:| {4}at |\n/);
+  return withoutPorts(first)
+    .replace(/(?:file:\/\/)?\/(?:tmp|home|root|var|work)\/\S+/g, '<folder>')
+    .replace(/[A-Za-z0-9_-]{24,}/g, '<random>')
+    .slice(0, 300);
+}
+
 /** The pages of the person, which no program asks for. */
 const isOfPerson = (path: string): boolean =>
   /^(?:\/tools)?\/(?:interaction|login|consent|authorize\/)/.test(path);
@@ -157,7 +166,7 @@ export function keepRequests(sent: readonly Sent[]): KeptRequest[] {
 export async function recordProgram(result: ProgramResult, sent: readonly Sent[]): Promise<void> {
   const steps = result.steps.map(({ note, ...step }) => ({
     ...step,
-    ...(note === undefined ? undefined : { note: withoutPorts(note) }),
+    ...(note === undefined ? undefined : { note: keptNote(note) }),
   }));
   const recorded: Recorded = { ...result, steps, requests: keepRequests(sent) };
   await mkdir(folder, { recursive: true });
@@ -194,8 +203,7 @@ export function formatTable(recorded: readonly ProgramResult[]): string {
     const cells = stepNames.map((name) => {
       const step = steps.find((one) => one.step === name);
       if (!step) return 'not tried';
-      if (step.outcome === 'failed') return '**no**';
-      const word = step.outcome === 'passed' ? 'yes' : '–';
+      const word = { passed: 'yes', failed: '**no**', cannot: '–' }[step.outcome];
       return step.note === undefined ? word : `${word} ${noteOf(step.note)}`;
     });
     return `| ${[title, version, date, ...cells].join(' | ')} |`;

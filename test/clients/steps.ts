@@ -23,7 +23,7 @@ export interface Sent {
 
 /** The life of access tokens in the step `expired`: long enough for a call right after the login. */
 const shortTokens = { tokens: { accessTokenSeconds: 20 } };
-const callTimeoutMs = 120_000;
+const callTimeoutMs = 240_000;
 /** From here on a step has looped: no program needs so many tokens for two calls. */
 const maxTokenRequests = 20;
 

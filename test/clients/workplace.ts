@@ -55,7 +55,7 @@ export interface RunOptions {
   input?: string;
 }
 
-const patienceMs = 90_000;
+const patienceMs = 180_000;
 const forceMs = 3000;
 /** Marks each process of a workplace, so that one which left its group is found. */
 const marker = 'GATEHOUSE_CLIENTS_WORKPLACE';
