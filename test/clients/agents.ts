@@ -7,6 +7,10 @@ import { inTerminal, type Started, type Workplace } from './workplace.ts';
 /** How long a login may take, and how long its success may take to be shown, in milliseconds. */
 const [loginMs, settleMs] = [90_000, 10_000];
 const lookEveryMs = 100;
+/** Between two keys, as people press them, in milliseconds. */
+const keyMs = 500;
+/** How long a program that has loaded draws nothing, in milliseconds. */
+const quietMs = 4000;
 const prompt = 'Add the note with the tool add_note.';
 
 async function writeJson(path: string, content: object): Promise<void> {
@@ -43,6 +47,7 @@ async function logInAtTerminal(
   env: Record<string, string>,
   press: (terminal: Started) => Promise<void>,
   done: RegExp,
+  tries = 2,
 ): Promise<void> {
   const before = at.person.logins();
   const terminal = at.start(...inTerminal(at, command, args), env);
@@ -58,7 +63,9 @@ async function logInAtTerminal(
     // Some say nothing that can be found among the redrawn lines: then the next call shows whether they are logged in.
     await terminal.waitFor(done, settleMs).catch(() => undefined);
   } catch (error) {
-    throw new Error(`${(error as Error).message}: ${terminal.output().trim().slice(-1200)}`);
+    if (tries === 1) throw new Error(`${(error as Error).message}\n${terminal.output().trim().slice(-1200)}`);
+    await terminal.stop();
+    await logInAtTerminal(at, command, args, env, press, done, tries - 1);
   } finally {
     await terminal.stop();
   }
@@ -67,20 +74,47 @@ async function logInAtTerminal(
 const isReady = /Type your message/;
 const [enter, down] = ['\r', '\u001b[B'];
 
-/** Types a command and sends it once the program shows it. */
-async function typeCommand(terminal: Started, command: string): Promise<void> {
-  await terminal.waitFor(isReady, 60_000);
+/**
+ * Presses a key until the program shows what follows. A program takes keys that come at once for pasted text, and drops them
+ * while it draws.
+ */
+async function pressUntil(terminal: Started, key: string, shows: RegExp, tries = 4): Promise<void> {
+  await pause(keyMs);
+  terminal.write(key);
+  try {
+    await terminal.waitFor(shows, settleMs);
+  } catch (error) {
+    if (tries === 1) throw error;
+    await pressUntil(terminal, key, shows, tries - 1);
+  }
+}
+
+/** Waits until a program has drawn nothing new for a while: one that still loads its commands takes them for a prompt. */
+async function untilQuiet(terminal: Started): Promise<void> {
+  const until = Date.now() + loginMs;
+  for (let drawn = -1, length = 0; drawn !== length && Date.now() < until; ) {
+    drawn = length;
+    await pause(quietMs);
+    length = terminal.output().length;
+  }
+}
+
+/** Types a command, and sends it once the program shows it. */
+async function typeCommand(terminal: Started, command: string, shows: RegExp): Promise<void> {
+  await terminal.waitFor(isReady, loginMs);
+  await untilQuiet(terminal);
   terminal.write(command);
-  await terminal.waitFor(new RegExp(`${command}(?: |\\n|$)`), 20_000);
-  terminal.write(enter);
+  await terminal.waitFor(new RegExp(`${command}(?: |\\n|$)`), loginMs);
+  await pressUntil(terminal, enter, shows);
 }
 
 /** Walks down a menu until the pointer stands before an entry, and takes it. */
 async function choose(terminal: Started, entry: RegExp): Promise<void> {
   for (let steps = 0; steps < 8; steps++) {
-    const [, pointed = ''] = await terminal.waitFor(/[›❯] ([^│\n]*)/, 20_000);
-    if (entry.test(pointed)) return void terminal.write(enter);
-    terminal.write(down);
+    const [, pointed = ''] = await terminal.waitFor(/[›❯] ([^│\n]*)/, loginMs);
+    await pause(keyMs);
+    terminal.write(entry.test(pointed) ? enter : down);
+    if (entry.test(pointed)) return;
   }
   throw new Error(`the menu has no ${entry}`);
 }
@@ -134,13 +168,11 @@ startup_timeout_sec = 60
         ENABLE_TOOL_SEARCH: 'false',
         CLAUDE_CONFIG_DIR: join(at.home, '.claude'),
       };
-      await at.run(
-        'claude',
-        ['mcp', 'add', '--scope', 'user', '--transport', at.transport, 'notes', at.url],
-        {
-          env,
-        },
-      );
+      const add = ['mcp', 'add', '--scope', 'user', '--transport', at.transport, 'notes', at.url];
+      // The program that is started again has it already.
+      await at.run('claude', add, { env }).catch((error: Error) => {
+        if (!error.message.includes('already exists')) throw error;
+      });
       return {
         async logIn() {
           await at.run(...inTerminal(at, 'claude', ['mcp', 'login', 'notes']), { env });
@@ -248,8 +280,8 @@ startup_timeout_sec = 60
             [],
             env,
             async (terminal) => {
-              await typeCommand(terminal, '/mcp auth notes');
-              await terminal.waitFor(/Do you want to continue/, 30_000);
+              await typeCommand(terminal, '/mcp auth notes', /Do you want to continue/);
+              await pause(keyMs);
               terminal.write(enter);
             },
             /successfully|authenticated/i,
@@ -284,7 +316,7 @@ startup_timeout_sec = 60
             [],
             env,
             async (terminal) => {
-              await typeCommand(terminal, '/mcp');
+              await typeCommand(terminal, '/mcp', /Manage MCP servers/);
               await choose(terminal, /notes/);
               await choose(terminal, /authenticate/i);
             },

@@ -8,7 +8,7 @@ import { startModelServer } from './model-server.ts';
 import { type ClientProgram, type StepName, stepNames } from './program.ts';
 import { programs } from './programs.ts';
 import { type ProgramResult, recordProgram, writeTable } from './record.ts';
-import { type Sent, takeSteps } from './steps.ts';
+import { endVisits, type Sent, takeSteps } from './steps.ts';
 
 const help = `Takes the MCP clients that people use, as npm has them, from the bare URL of a Gatehouse to a tool call.
 
@@ -166,6 +166,12 @@ async function main(): Promise<void> {
   );
   if (count('failed') > 0 || missing.length > 0) process.exitCode = 1;
 }
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    tell('Interrupted.');
+    void endVisits().finally(() => process.exit(1));
+  });
 
 await main().catch((error: Error) => {
   tell(error.message);

@@ -43,7 +43,11 @@ interface Shape {
   settings: object;
 }
 
-const backend = (route: string) => ({ name: route, backend: nodeProgram('test/clients/backend.ts', route) });
+// One process for all sessions: programs that ask their model before a server has started find the tools at their second try.
+const backend = (route: string) => ({
+  name: route,
+  backend: { ...nodeProgram('test/clients/backend.ts', route), process: 'shared' },
+});
 
 const shapes: Readonly<Record<PlaceName, Shape>> = {
   one: { prefix: '', below: '', serverName: 'Gatehouse', answersWith: '', settings: {} },

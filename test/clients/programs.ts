@@ -163,7 +163,7 @@ const tools: readonly ClientProgram[] = [
     async open(at) {
       let isConnected = false;
       // Its bridge has five seconds to start, which a busy machine exceeds: a person would try again.
-      const connect = async (tries = 3): Promise<void> => {
+      const connect = async (tries = 6): Promise<void> => {
         try {
           await at.run('mcpc', ['connect', at.url, '@notes']);
         } catch (error) {
@@ -196,7 +196,7 @@ const tools: readonly ClientProgram[] = [
       return {
         call: (text) =>
           at.run('mcp-inspector', [...common, '--tool-name', 'add_note', '--tool-arg', `text=${text}`], {
-            env: { MCP_AUTO_OPEN_ENABLED: 'true' },
+            env: { MCP_AUTO_OPEN_ENABLED: 'true', MCP_INSPECTOR_SECRET_STORE: 'file' },
           }),
       };
     },

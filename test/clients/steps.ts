@@ -196,7 +196,8 @@ async function takeStep(stay: Stay, step: StepName): Promise<StepResult> {
   try {
     const note = await acts[step](stay);
     const tokens = since().filter(isTokenRequest).length;
-    if (tokens > maxTokenRequests) throw new Error(`it asked for ${tokens} tokens`);
+    // A program that renews a token some time before its end renews one of a few seconds at each request.
+    if (step !== 'expired' && tokens > maxTokenRequests) throw new Error(`it asked for ${tokens} tokens`);
     return { step, outcome: 'passed', ...(note === undefined ? undefined : { note }), seconds: seconds() };
   } catch (error) {
     const problems = person.takeProblems();
@@ -219,6 +220,8 @@ export interface StepsOptions {
   keepLog?(place: Place): void;
 }
 
+const openVisits = new Set<() => Promise<void>>();
+
 async function takeVisit(
   program: ClientProgram,
   { place: name, transport, settings, steps }: Visit,
@@ -226,6 +229,11 @@ async function takeVisit(
 ): Promise<void> {
   const place = await startPlace(name, { ...program.settings, ...settings });
   const at = await openWorkplace(place, transport ?? program.transports[0], installed, model);
+  const close = async (): Promise<void> => {
+    await at.close();
+    await place.stop();
+  };
+  openVisits.add(close);
   try {
     let stay: Stay | undefined;
     let hasFailed = false;
@@ -251,9 +259,14 @@ async function takeVisit(
     }
     await stay?.session.close?.().catch(() => undefined);
   } finally {
-    await at.close();
-    await place.stop();
+    openVisits.delete(close);
+    await close();
   }
+}
+
+/** Ends every process of the visit that is going on, for a run that is interrupted. */
+export async function endVisits(): Promise<void> {
+  for (const close of openVisits) await close();
 }
 
 /** Takes a program through its steps, at a Gatehouse and a home of its own for each place. */
