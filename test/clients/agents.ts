@@ -9,8 +9,8 @@ const [loginMs, settleMs] = [90_000, 10_000];
 const lookEveryMs = 100;
 /** Between two keys, as people press them, in milliseconds. */
 const keyMs = 500;
-/** How long a program that has loaded draws nothing, in milliseconds. */
-const quietMs = 4000;
+/** How long a program that has loaded, and a menu, draws nothing, in milliseconds. */
+const [quietMs, menuMs] = [4000, 1000];
 const prompt = 'Add the note with the tool add_note.';
 
 async function writeJson(path: string, content: object): Promise<void> {
@@ -90,11 +90,11 @@ async function pressUntil(terminal: Started, key: string, shows: RegExp, tries =
 }
 
 /** Waits until a program has drawn nothing new for a while: one that still loads its commands takes them for a prompt. */
-async function untilQuiet(terminal: Started): Promise<void> {
+async function untilQuiet(terminal: Started, ms = quietMs): Promise<void> {
   const until = Date.now() + loginMs;
   for (let drawn = -1, length = 0; drawn !== length && Date.now() < until; ) {
     drawn = length;
-    await pause(quietMs);
+    await pause(ms);
     length = terminal.output().length;
   }
 }
@@ -111,8 +111,8 @@ async function typeCommand(terminal: Started, command: string, shows: RegExp): P
 /** Walks down a menu until the pointer stands before an entry, and takes it. */
 async function choose(terminal: Started, entry: RegExp): Promise<void> {
   for (let steps = 0; steps < 8; steps++) {
-    const [, pointed = ''] = await terminal.waitFor(/[›❯] ([^│\n]*)/, loginMs);
-    await pause(keyMs);
+    await untilQuiet(terminal, menuMs);
+    const [, pointed = ''] = [...terminal.output().matchAll(/[›❯] ([^│\n]*)/g)].at(-1) ?? [];
     terminal.write(entry.test(pointed) ? enter : down);
     if (entry.test(pointed)) return;
   }
@@ -306,6 +306,8 @@ startup_timeout_sec = 60
         security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: false } },
         privacy: { usageStatisticsEnabled: false },
         general: { disableAutoUpdate: true, enableAutoUpdate: false },
+        // By default it hides tools of MCP servers behind a search.
+        tools: { visible: ['mcp__notes__add_note'] },
         mcpServers: { notes: at.transport === 'sse' ? { url: at.url } : { httpUrl: at.url } },
       });
       return {

@@ -111,8 +111,6 @@ async function main(): Promise<void> {
     process.stdout.write(`${chosen.map(({ name, title }) => `${name}  ${title}`).join('\n')}\n`);
     return;
   }
-  if (values.record && values.steps !== undefined)
-    throw new Error('--record needs every step: leave --steps out.');
   const folder = values.folder
     ? resolve(values.folder)
     : await mkdtemp(join(tmpdir(), 'gatehouse-programs-'));

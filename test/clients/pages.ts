@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
@@ -11,8 +11,14 @@ import type { Workplace } from './workplace.ts';
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.html': 'text/html' };
 
+/** What is kept of a page for when it is opened again. */
+interface Kept {
+  port: number;
+  storageState?: Awaited<ReturnType<BrowserContext['storageState']>>;
+}
+
 /** Serves a built page on loopback; every path without a file is the page. */
-async function servePage(folder: string): Promise<{ origin: string; stop(): void }> {
+async function servePage(folder: string, wanted: number): Promise<{ port: number; stop(): void }> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const file = extname(pathname) === '' ? 'index.html' : pathname;
@@ -21,9 +27,9 @@ async function servePage(folder: string): Promise<{ origin: string; stop(): void
       response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain' }).end(content);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   return {
-    origin: `http://localhost:${(server.address() as AddressInfo).port}`,
+    port: (server.address() as AddressInfo).port,
     stop: () => {
       server.closeAllConnections();
       server.close();
@@ -68,13 +74,18 @@ export const pages: readonly ClientProgram[] = [
         base: '/',
         build: { outDir: built, emptyOutDir: true },
       });
-      const server = await servePage(built);
+      // A page that is opened again is at its origin, and finds what it stored there.
+      const kept = join(at.home, 'kept.json');
+      const before = JSON.parse(await readFile(kept, 'utf8').catch(() => '{"port":0}')) as Kept;
+      const server = await servePage(built, before.port);
       const browser = await startBrowser();
-      const context = await browser.newContext();
+      const context = await browser.newContext(
+        before.storageState === undefined ? {} : { storageState: before.storageState },
+      );
       const page = await context.newPage();
       attend(context, at);
       const query = new URLSearchParams({ url: at.url, transport: at.transport });
-      await page.goto(`${server.origin}/?${query}`);
+      await page.goto(`http://localhost:${server.port}/?${query}`);
       return {
         async call(text) {
           await page.waitForFunction('["ready", "failed"].includes(window.mcp?.state)', undefined, {
@@ -86,6 +97,8 @@ export const pages: readonly ClientProgram[] = [
           return JSON.stringify(result);
         },
         async close() {
+          const storageState = await context.storageState();
+          await writeFile(kept, JSON.stringify({ port: server.port, storageState } satisfies Kept));
           await browser.close();
           server.stop();
         },

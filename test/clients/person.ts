@@ -92,7 +92,8 @@ export function createPerson(place: Place, browser: BrowserStub): Person {
       unread += text;
       const plain = plainText(unread);
       let end = 0;
-      for (const match of plain.matchAll(/https?:\/\/[^\s"'<>\\│]+(?=[\s"'<>\\│])/g)) {
+      // A URL before the side of a box goes on in the next line: the browser gets it whole.
+      for (const match of plain.matchAll(/https?:\/\/[^\s"'<>\\│]+(?=["'<>\\\n\r]|[ \t](?![ \t]*│))/g)) {
         end = match.index + match[0].length;
         if (match[0].startsWith(start)) open(match[0]);
       }

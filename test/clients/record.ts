@@ -168,9 +168,18 @@ export async function recordProgram(result: ProgramResult, sent: readonly Sent[]
     ...step,
     ...(note === undefined ? undefined : { note: keptNote(note) }),
   }));
-  const recorded: Recorded = { ...result, steps, requests: keepRequests(sent) };
+  const file = new URL(`${result.name}.json`, folder);
+  const before = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Partial<Recorded>;
+  // Steps that were not taken this time stay as they were, if it is the same version.
+  const isTaken = (step: StepName): boolean =>
+    before.version !== result.version || steps.some((one) => one.step === step);
+  const recorded: Recorded = {
+    ...result,
+    steps: [...(before.steps ?? []).filter(({ step }) => !isTaken(step)), ...steps],
+    requests: [...(before.requests ?? []).filter(({ step }) => !isTaken(step)), ...keepRequests(sent)],
+  };
   await mkdir(folder, { recursive: true });
-  await writeFile(new URL(`${result.name}.json`, folder), `${JSON.stringify(recorded, undefined, 2)}\n`);
+  await writeFile(file, `${JSON.stringify(recorded, undefined, 2)}\n`);
 }
 
 /** Reads what was recorded, in the order of the programs. */
