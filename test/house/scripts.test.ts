@@ -115,6 +115,20 @@ describe('scripts/test', () => {
     expect(code).toBe(0);
   });
 
+  it('hands --clients to the runner of real programs, and runs no test', async () => {
+    const { code, stdout } = await script('test', ['--clients', 'codex', '--json']);
+    expect(stdout).toBe(`node ${join(clone, 'test/clients/main.ts')} codex --json\n`);
+    expect(code).toBe(0);
+  });
+
+  it('describes itself with --help, and runs nothing', async () => {
+    const { code, stdout } = await script('test', ['--help']);
+    expect(stdout).toMatch(/^Type check, lint and tests: .*\n/);
+    expect(stdout).toContain('scripts/test --clients [names] [options] takes the MCP clients');
+    expect(stdout).not.toMatch(/^#|set -euo|vitest run test/m);
+    expect(code).toBe(0);
+  });
+
   it('ends with the names of the browser tests that did not run, and how to run them', async () => {
     const { code, stdout } = await script('test');
     expect(stdout).toMatch(/Not run.*\ntest\/browser\/login\.test\.ts\nTo run them, install Chromium.*\n$/);

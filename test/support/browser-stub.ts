@@ -9,6 +9,8 @@ export interface BrowserStub {
   folder: string;
   /** Waits for the URL. */
   opened(): Promise<string>;
+  /** Returns the last URL, or nothing yet. */
+  latest(): Promise<string>;
 }
 
 const openers = ['xdg-open', 'open', 'gio', 'x-www-browser', 'sensible-browser'];
@@ -24,14 +26,19 @@ export async function createBrowserStub(parent: string): Promise<BrowserStub> {
     await writeFile(path, `#!/bin/sh\nfor last; do :; done\nprintf '%s\\n' "$last" > '${urlFile}'\n`);
     await chmod(path, 0o755);
   }
+  const latest = async (): Promise<string> => {
+    const text = await readFile(urlFile, 'utf8').catch(() => '');
+    return text.endsWith('\n') ? text.trim() : '';
+  };
   return {
     program: join(folder, 'browser'),
     folder,
+    latest,
     async opened() {
       const until = Date.now() + patienceMs;
       while (Date.now() < until) {
-        const text = await readFile(urlFile, 'utf8').catch(() => '');
-        if (text.endsWith('\n')) return text.trim();
+        const url = await latest();
+        if (url !== '') return url;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       throw new Error('no browser was opened');
