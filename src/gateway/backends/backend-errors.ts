@@ -14,6 +14,8 @@ export type BackendFailure =
   | 'backend_not_private'
   | 'backend_timed_out'
   | 'backend_redirected'
+  | 'backend_endpoint_elsewhere'
+  | 'backend_framing'
   | 'backend_not_http'
   | 'backend_not_mcp'
   | 'backend_wants_login'
@@ -56,6 +58,10 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_timed_out:
     'did not answer in time. Look whether what was asked had its effect before you send it again, or ask it for less.',
   backend_redirected: 'answered with a redirect, which is not followed. Its operator has to correct its URL.',
+  backend_endpoint_elsewhere:
+    'wants its messages posted to another origin than its own, which is not done. Its operator has to correct the endpoint that it announces, or its URL.',
+  backend_framing:
+    'puts Content-Length headers before its messages, as language servers do. MCP has one message on each line: its operator has to use another version or option of the program.',
   backend_not_http:
     'sends answers that are not HTTP/1.1 as it is written down, such as lines that end without CR. Tell its operator.',
   backend_not_mcp: 'is not at its URL: nothing there speaks MCP. Its operator has to correct the URL.',

@@ -222,6 +222,82 @@ describe('a server by URL', () => {
     expect(sessions).toBe(2);
   });
 
+  it.each([
+    [404, 'gone'],
+    [410, 'gone'],
+    [503, 'gone'],
+    [400, '{"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session ID provided"},"id":null}'],
+    [404, '{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":ID}'],
+  ])(
+    'that ends a session with %i (%s) is asked the same in another one (FA-48, B3-11)',
+    async (status, text) => {
+      const sessions: string[] = [];
+      const { url } = await serve((request, response) => {
+        const { headers, body } = request;
+        const session = headers['mcp-session-id'] as string | undefined;
+        if (session !== undefined && !sessions.includes(session))
+          response.writeHead(status).end(text.replace('ID', JSON.stringify(body.id)));
+        else if (request.method === 'GET') response.writeHead(405).end();
+        else if (body.method === 'initialize') {
+          sessions.push(`s-${Math.random()}`);
+          begins(request, response, sessions.at(-1));
+        } else if (!begins(request, response)) json(response, { id: body.id, result: { content: [] } });
+      });
+      const talk = await begin(backendAt({ url, transport: 'http' }));
+      expect((await talk.ask('tools/call')).result).toEqual({ content: [] });
+      sessions.length = 0;
+      const both = await Promise.all([talk.ask('tools/call'), talk.ask('tools/call')]);
+      expect(both.map(({ result }) => result)).toEqual([{ content: [] }, { content: [] }]);
+      expect(sessions).toHaveLength(1);
+    },
+  );
+
+  it('that has too much to do (503) keeps its session, whether it answers pings or nothing at all (FA-48)', async () => {
+    let refused: RegExp | undefined;
+    const { url, asked } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (refused?.test(String(body.method))) response.writeHead(503).end();
+      else if (!begins(request, response, 'only')) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    refused = /tools\/call/;
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_overloaded');
+    expect(asked.filter(({ body }) => body.method === 'initialize')).toHaveLength(1);
+    refused = /./;
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_overloaded');
+    refused = undefined;
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.at(-1)?.headers['mcp-session-id']).toBe('only');
+  });
+
+  it('that never answers notifications/initialized keeps no call waiting, nor a connection (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (body.method?.startsWith('notifications/')) return;
+      else if (!begins(request, response)) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    const sinceMs = performance.now();
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    talk.tell({ method: 'notifications/roots/list_changed' });
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(performance.now() - sinceMs).toBeLessThan(5_000);
+  });
+
+  it('that never takes the response to its own request keeps no call waiting (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (body.method === undefined) return;
+      else if (!begins(request, response)) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    talk.tell({ id: 'asked', result: {} });
+    expect((await talk.ask('tools/call')).result).toEqual({});
+  });
+
   it('gets a request again that has no effect, where a kept connection was closed; never a tool call', async () => {
     const seen: string[] = [];
     const { url } = await serve((request, response) => {

@@ -40,6 +40,8 @@ export interface LinkListener {
 /** One session at a server that is reached by URL, however it is spoken to. */
 export interface Link {
   readonly kind: LinkKind;
+  /** Whether the server keeps a session for it, which it may forget. */
+  readonly hasSession: boolean;
   /** Whether an answer may still come over it. */
   readonly isBusy: boolean;
   /** Begins the session. The answer comes to the listener, as to any request. */

@@ -46,6 +46,9 @@ const credentialsUnavailable: JsonRpcError = {
   data: { reason: 'credentials_unavailable' },
 };
 
+/** How long a session of which it is not known whether it lives may take to answer a ping, in milliseconds. */
+const doubtMs = 5_000;
+
 type Outcome = { answer: Message } | { failure: LinkFailure };
 
 /**
@@ -58,7 +61,7 @@ export class RemoteServer implements McpLike {
   readonly #memory = new SessionMemory();
   readonly #flood = new Flood(() => performance.now());
   /** Requests of the front without an answer. */
-  readonly #waiting = new InFlightMap<RequestId, true>();
+  readonly #waiting = new InFlightMap<RequestId, Message>();
   /** Requests of our own, by their ids. */
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
   /** Messages that a lost session has kept from the server once already. */
@@ -76,6 +79,8 @@ export class RemoteServer implements McpLike {
   #version: unknown;
   /** Id of `initialize` while the first session begins. */
   #opening: RequestId | undefined;
+  /** Whether the session still answers, while that is being found out. */
+  #doubted: Promise<boolean> | undefined;
   #hasBegun = false;
   /** Whether what it begins with has been replaced meanwhile. */
   #isOutdated = false;
@@ -120,7 +125,7 @@ export class RemoteServer implements McpLike {
     const message = withoutCallerAuth(said);
     const { id, method } = message;
     this.#memory.sent(message as JSONRPCMessage);
-    if (method !== undefined && id !== undefined) this.#waiting.set(id, true);
+    if (method !== undefined && id !== undefined) this.#waiting.set(id, message);
     if (method === 'initialize') void this.#begin(message as RequestMessage);
     else if (method === 'notifications/cancelled') this.#cancel(message);
     else if (!this.#options.credentials) this.#deliver(message);
@@ -245,6 +250,7 @@ export class RemoteServer implements McpLike {
     failed: (id, failure) => {
       const own = this.#own.get(id);
       if (own) own({ failure });
+      else if (failure.status === 503 && this.#link?.hasSession && !this.#held) void this.#doubt(id, failure);
       else this.#failed(id, failure);
     },
     lost: (link, unsent) => this.#lost(link, unsent),
@@ -280,7 +286,32 @@ export class RemoteServer implements McpLike {
     this.#answer({ jsonrpc: '2.0', id, error } as Message);
   }
 
-  #lost(link: Link, unsent: readonly Message[]): void {
+  /**
+   * Says whether 503 means that a server has too much to do, or that the session is gone with the node that had it: in a
+   * session that lives, a ping is answered.
+   */
+  async #doubt(id: RequestId, failure: LinkFailure): Promise<void> {
+    const link = this.#link;
+    const message = this.#waiting.get(id);
+    if (!link || !message) return;
+    this.#doubted ??= this.#ping(link, doubtMs).finally(() => {
+      this.#doubted = undefined;
+    });
+    const isAlive = await this.#doubted;
+    if (isAlive || this.#isClosed || !this.#waiting.has(id)) this.#failed(id, failure);
+    else this.#lost(link, [message], link);
+  }
+
+  /** @returns whether the session answers within some milliseconds, if only with an error */
+  async #ping(link: Link, withinMs: number): Promise<boolean> {
+    const ping = { jsonrpc: '2.0', id: this.#nextOwnId(), method: 'ping' } as RequestMessage;
+    const outcome = await this.#ask(link, ping, performance.now() + withinMs);
+    if ('failure' in outcome) link.drop(ping.id);
+    return !('failure' in outcome);
+  }
+
+  /** @param doubted what is used on where no other session can be begun */
+  #lost(link: Link, unsent: readonly Message[], doubted?: Link): void {
     const again: Message[] = [];
     for (const message of unsent) {
       const own = message.id === undefined ? undefined : this.#own.get(message.id);
@@ -291,7 +322,7 @@ export class RemoteServer implements McpLike {
     if (link === this.#link) this.#retire(link);
     if (this.#link) for (const message of again) this.#take(message);
     else if (this.#held) for (const message of again) this.#hold(message);
-    else if (again.length > 0) this.#renew(again);
+    else if (again.length > 0) this.#renew(again, doubted);
   }
 
   /** Whether what a lost session kept from the server is to be sent in another: once, and no answer to the lost one. */
@@ -317,7 +348,7 @@ export class RemoteServer implements McpLike {
   }
 
   /** Begins a new session like the one that was lost, and sends what waits for it. */
-  #renew(messages: readonly Message[]): void {
+  #renew(messages: readonly Message[], doubted?: Link): void {
     const resting = this.#checkResting();
     if (resting) {
       // Later, as the server would answer: who asks hears nothing before it has asked.
@@ -332,12 +363,19 @@ export class RemoteServer implements McpLike {
     void this.#beginAnew().then((failure) => {
       const held = this.#held ?? [];
       this.#held = undefined;
+      if (doubted) this.#settle(doubted, failure);
       const link = failure ? undefined : this.#link;
       for (const message of held)
         if (link) link.send(message);
         else if (message.id !== undefined && message.method !== undefined)
           this.#failed(message.id, failure ?? { reason: 'backend_session_lost' });
     });
+  }
+
+  /** A server that begins no session because it has too much to do may know the old one when it has less. */
+  #settle(doubted: Link, failure: LinkFailure | undefined): void {
+    if (failure?.status === 503 && this.#retired.delete(doubted)) this.#link = doubted;
+    else if (!doubted.isBusy) void doubted.close();
   }
 
   async #beginAnew(): Promise<LinkFailure | undefined> {
