@@ -7,6 +7,7 @@ import type { CredentialSource, Credentials } from '../credentials/credentials.t
 import { createHttpLink } from '../modern/http-link.ts';
 import type { FailureDetail } from '../modern/modern-link.ts';
 import { createModernSource, type LegacySource } from '../modern/modern-source.ts';
+import { defaultMaxAnswerValues } from './failure-of-answer.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
 import { createBoundedWarnings } from './remote/bounded-warnings.ts';
@@ -42,6 +43,8 @@ export interface RemoteBackendOptions {
   bodyMs?: number;
   /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
   maxAnswerBytes?: number;
+  /** Most values in an answer, arrays and objects included; 250,000 by default. */
+  maxAnswerValues?: number;
   /** Why it may be spoken to over http on the public internet; refused by default. */
   dangerouslyPlainHttpBecause?: string | undefined;
 }
@@ -74,7 +77,7 @@ export function createRemoteBackend(
   { logger, credentials, held = new HeldBytes() }: RemoteBackendParts,
 ): GatewayBackend {
   const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
-  const { maxAnswerBytes = 16 * 1024 * 1024 } = options;
+  const { maxAnswerBytes = 16 * 1024 * 1024, maxAnswerValues = defaultMaxAnswerValues } = options;
   if (!Number.isInteger(maxConnections) || maxConnections < 2)
     throw new RangeError('maxConnections: must be a whole number from 2');
   const url = new URL(options.url);
@@ -120,6 +123,7 @@ export function createRemoteBackend(
       streams,
       maxHeld,
       maxAnswerBytes,
+      maxAnswerValues,
       held,
       noteFailure,
       noteUnreadable: (bytes) => warn({ bytes }, 'a backend sent something that is no MCP message'),
@@ -174,6 +178,7 @@ export function createRemoteBackend(
     lanes,
     streams,
     maxAnswerBytes,
+    maxAnswerValues,
     held,
     credentials: async (caller) => (credentials ? credentials.find(caller) : {}),
   });

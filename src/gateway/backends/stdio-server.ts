@@ -47,7 +47,7 @@ export interface StdioServerOptions {
 const maxToldLines = 5;
 
 const late = 'a backend did not answer initialize in time';
-const silentlyLate = `${late}, and wrote nothing to its standard error: a program that npx or the like has to download first may be waiting for the network, such as for a proxy or certificates that its env (--env) does not hand over`;
+const silentlyLate = `${late}, and wrote nothing to its standard error: a program that npx or the like has to download first may be waiting for the network, such as for a proxy or certificates that its env (--env) does not hand over; or it waits for Content-Length headers, as language servers do`;
 
 /** Ids of what the server is asked by us; those of the front are numbers. */
 const ownIds = 'gatehouse-';
@@ -344,7 +344,11 @@ export class StdioServer implements McpLike, Occupant {
 
   /** Takes a line of the process. */
   #hear(bytes: Uint8Array): void {
-    const messages = readLineOfServer(bytes);
+    if (this.#process?.isFramed && this.#state === 'starting') {
+      this.#lose('backend_framing');
+      return;
+    }
+    const messages = readLineOfServer(bytes, this.#process?.maxLineValues);
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
     if (isRefusal(messages)) this.#heardGarbage(messages, bytes.length);

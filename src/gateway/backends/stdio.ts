@@ -36,6 +36,8 @@ export interface StdioBackendOptions {
   idleSeconds?: number;
   /** Longest line it may write, in bytes; 16 MiB by default. */
   maxLineBytes?: number;
+  /** Most values in a line, arrays and objects included; 250,000 by default. */
+  maxAnswerValues?: number;
   /**
    * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
    * has waited to hear which revisions it speaks counts.
@@ -117,7 +119,20 @@ export function createStdioBackend(
   const restarts = new Restarts(nowMs);
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
   const launcher = createLauncher({
-    ...{ name, command, args, env, secrets, maxLineBytes, held, patience, watchdog, logger, nowMs },
+    ...{
+      name,
+      command,
+      args,
+      env,
+      secrets,
+      maxLineBytes,
+      maxLineValues: options.maxAnswerValues,
+      held,
+      patience,
+      watchdog,
+      logger,
+      nowMs,
+    },
     ...(credentials && { credentials }),
     ...(accountFolders !== undefined && { folders: createAccountFolders(accountFolders) }),
     ...(limits && { limits }),

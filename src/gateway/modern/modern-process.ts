@@ -331,7 +331,11 @@ export class ModernProcess implements Occupant {
   }
 
   #hear(bytes: Uint8Array): void {
-    const messages = readLineOfServer(bytes);
+    if (this.#process?.isFramed && this.#state === 'starting') {
+      this.#fail('backend_framing');
+      return;
+    }
+    const messages = readLineOfServer(bytes, this.#process?.maxLineValues);
     if (messages === undefined) return;
     this.#usedAtMs = this.#options.nowMs();
     if (isRefusal(messages)) this.#heardGarbage(messages);

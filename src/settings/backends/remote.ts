@@ -48,6 +48,14 @@ export const remoteBackendSettings = z.strictObject({
     .describe(
       'most connections to it, half for calls and half for streams of sessions; an account has a fifth of each at most',
     ),
+  maxAnswerValues: z
+    .int()
+    .min(1000)
+    .max(10_000_000)
+    .default(250_000)
+    .describe(
+      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+    ),
   dangerouslyPlainHttpBecause: z
     .string()
     .min(10)

@@ -73,6 +73,14 @@ export const stdioBackendSettings = z.strictObject({
     .describe(
       'processes that are started before anybody needs them; not with personal credentials or folders',
     ),
+  maxAnswerValues: z
+    .int()
+    .min(1000)
+    .max(10_000_000)
+    .default(250_000)
+    .describe(
+      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+    ),
   maxProcesses: z
     .int()
     .min(1)

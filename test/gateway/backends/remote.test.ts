@@ -286,6 +286,27 @@ describe('a server by URL', () => {
     expect(performance.now() - sinceMs).toBeLessThan(5_000);
   });
 
+  it('may answer with as many values as its setting says, and tell of a change with params: [] (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response)) {
+        response.writeHead(200, eventStream);
+        const said = { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: [] };
+        const answer = { jsonrpc: '2.0', id: body.id, result: { list: Array(body.params?.length).fill(1) } };
+        for (const message of [said, answer]) response.write(`data: ${JSON.stringify(message)}\n\n`);
+        response.end();
+      }
+    });
+    const small = await begin(backendAt({ url, transport: 'http', maxAnswerValues: 2_000 }));
+    expect((await small.ask('tools/call', { length: 3_000 })).error?.data?.reason).toBe(
+      'backend_answer_too_large',
+    );
+    const large = await begin(backendAt({ url, transport: 'http', maxAnswerValues: 300_000 }));
+    expect((await large.ask('tools/call', { length: 260_000 })).error).toBeUndefined();
+    expect(large.heard.map(({ message }) => message.method)).toEqual(['notifications/tools/list_changed']);
+  });
+
   it('that never takes the response to its own request keeps no call waiting (FA-48)', async () => {
     const { url } = await serve((request, response) => {
       const { body } = request;

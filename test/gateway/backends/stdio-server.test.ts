@@ -63,6 +63,68 @@ describe('a program as an MCP server', () => {
     expect(line?.includes('a proxy or certificates that its env (--env) does not hand over')).toBe(isTold);
   });
 
+  /** A program that writes each message as the test says, with a tool that answers with an array of a length. */
+  const written = (write: string) => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `let count = 0;
+      const write = ${write};
+      const say = (message) => write(JSON.stringify({ jsonrpc: '2.0', ...message }), count++);
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (id === undefined) return;
+        const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'a', version: '1' } };
+        if (method === 'initialize') say({ id, result: initialized });
+        else if (method === 'tools/call') {
+          const { length = 0, text = '' } = params.arguments;
+          say({ method: 'notifications/tools/list_changed', params: [] });
+          say({ id, result: { content: [], structuredContent: { list: Array(length).fill(1), text } } });
+        } else say({ id, error: { code: -32601, message: 'no' } });
+      });`,
+    ],
+  });
+  const lines = "(text) => process.stdout.write(text + '\\n')";
+
+  it.each([
+    ['at its start', "(text, at) => process.stdout.write((at ? '' : '\\ufeff') + text + '\\r\\n')"],
+    ['before each line', "(text) => process.stdout.write('\\ufeff' + text + '\\n')"],
+  ])('that writes a byte order mark %s is read (FA-48)', async (_what, write) => {
+    const { open, log } = startProgram(written(write));
+    const talk = await open();
+    expect((await talk.ask('tools/call', { name: 'a', arguments: { length: 1 } })).result).toBeDefined();
+    expect(log.join('')).not.toContain('no MCP message');
+  });
+
+  it('that writes Content-Length headers is not waited for, and that is what its caller and the log hear (FA-48)', async () => {
+    const framed =
+      "(text) => process.stdout.write('Content-Length: ' + Buffer.byteLength(text) + '\\r\\n\\r\\n' + text)";
+    const { open, log, backend } = startProgram(written(framed));
+    await expect(open()).rejects.toThrow('Content-Length headers');
+    expect(backend.status().failures.last?.reason).toBe('backend_framing');
+    expect(log.join('')).toContain('puts Content-Length headers before its messages');
+    expect(log.join('')).not.toContain('did not answer initialize in time');
+  });
+
+  it('that tells of a change with params: [] is heard (FA-48)', async () => {
+    const talk = await startProgram(written(lines)).open();
+    await talk.ask('tools/call', { name: 'a', arguments: {} });
+    await talk.hears(({ method }) => method === 'notifications/tools/list_changed');
+  });
+
+  it('may answer with as many values as its setting says (FA-48)', async () => {
+    const ask = async (options: Partial<StdioBackendOptions>, length: number): Promise<unknown> => {
+      const talk = await startProgram({ ...written(lines), ...options }).open();
+      const { result, error } = await talk.ask('tools/call', { name: 'a', arguments: { length } });
+      return error ? (error.data as { reason: string }).reason : Object.keys(result ?? {});
+    };
+    const whole = ['content', 'structuredContent'];
+    expect(await ask({}, 200_000)).toEqual(whole);
+    expect(await ask({}, 260_000)).toBe('backend_answer_too_large');
+    expect(await ask({ maxAnswerValues: 300_000 }, 260_000)).toEqual(whole);
+    expect(await ask({ maxAnswerValues: 2_000 }, 3_000)).toBe('backend_answer_too_large');
+  });
+
   it('that writes too long a line is an error for the call, and goes on (T-156)', async () => {
     const { conversations } = start(['sound'], { maxLineBytes: 1_000_000 });
     const talk = await openTalk(conversations);

@@ -76,6 +76,8 @@ export interface LinkParts {
   maxHeld: number;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Most values in an answer or event. */
+  maxAnswerValues: number;
   /** Counts the bytes of answers while they are read. */
   held: HeldBytes;
   /** Takes note of something that failed and that nobody waits for. */

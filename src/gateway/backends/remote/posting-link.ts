@@ -153,7 +153,7 @@ export abstract class PostingLink implements Link {
 
   /** Reads an event of a stream as messages. Who waits for one that cannot be read is told so. */
   protected readEvent(data: Buffer): readonly Message[] {
-    const messages = readAnswer(data);
+    const messages = readAnswer(data, this.parts.maxAnswerValues);
     if (typeof messages !== 'string') return messages;
     this.parts.noteUnreadable(data.length);
     const post = this.requestWith(outerId(data));
@@ -329,7 +329,7 @@ function saysSessionLost(answer: Message): boolean {
  */
 export function readJsonAnswer(
   answer: WireAnswer,
-  { wire, maxAnswerBytes, held, account, noteUnreadable }: LinkParts,
+  { wire, maxAnswerBytes, maxAnswerValues, held, account, noteUnreadable }: LinkParts,
   take: { messages(list: readonly Message[]): void; failed(reason: BackendFailure): void },
 ): void {
   const limits = { maxBytes: maxAnswerBytes, deadlines: wire.bodies, holding: { held, account } };
@@ -338,7 +338,7 @@ export function readJsonAnswer(
       take.failed(body);
       return;
     }
-    const messages = readAnswer(body);
+    const messages = readAnswer(body, maxAnswerValues);
     if (typeof messages === 'string') {
       noteUnreadable(body.length);
       take.failed(messages);
