@@ -9,6 +9,7 @@ export type BackendFailure =
   | 'backend_answer_unreadable'
   | 'backend_answer_too_large'
   | 'backend_not_reading'
+  | 'backend_unresponsive'
   | 'backend_unreachable'
   | 'backend_certificate_invalid'
   | 'backend_not_private'
@@ -51,6 +52,8 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
   backend_answer_too_large: 'answered with more than is read at once. Ask it for less.',
   backend_not_reading: 'does not read what it is sent. Try again later.',
+  backend_unresponsive:
+    'answers no pings any more, and is started anew. Look whether the call had its effect before you send it again.',
   backend_unreachable: 'cannot be reached. Try again; if it stays so, tell its operator.',
   backend_certificate_invalid: 'cannot be reached: its certificate is not valid. Tell its operator.',
   backend_not_private:

@@ -37,6 +37,11 @@ export interface RemoteBackendOptions {
    * has waited to hear which revisions it speaks counts.
    */
   startMs?: number;
+  /**
+   * How long a session there may say nothing until it is pinged, in seconds; 60 by default, 0 for never. One that misses
+   * pings is left for a new one.
+   */
+  pingSeconds?: number;
   /** How long the head of an answer may take, in milliseconds; 10 minutes by default: some hold it back until a tool is done. */
   headMs?: number;
   /** How long the rest of an answer that is no stream may take, in milliseconds; 60 s by default. */
@@ -151,6 +156,7 @@ export function createRemoteBackend(
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
         startMs: start.startMs,
+        pingMs: (options.pingSeconds ?? 60) * 1000,
         account,
         restarts,
         maxHeld,

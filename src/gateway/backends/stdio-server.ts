@@ -14,6 +14,7 @@ import { type BackendFailure, backendError, restartingError } from './backend-er
 import { failureOfAnswer } from './failure-of-answer.ts';
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { Occupant, Places } from './places.ts';
 import { ProcessStart } from './process-start.ts';
 import type { Restarts } from './restarts.ts';
@@ -30,6 +31,10 @@ export interface StdioServerOptions {
   places: Places;
   restarts: Restarts;
   failures: Failures;
+  /** How long a process may say nothing until it is pinged, in milliseconds; 0 for never. */
+  pingMs: number;
+  /** See `HeartbeatOptions`. */
+  pings: { isAnswered: boolean };
   /**
    * Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one:
    * all it was asked is what revisions it speaks.
@@ -51,6 +56,7 @@ const silentlyLate = `${late}, and wrote nothing to its standard error: a progra
 
 /** Ids of what the server is asked by us; those of the front are numbers. */
 const ownIds = 'gatehouse-';
+const pingId = `${ownIds}ping`;
 
 /**
  * An MCP server of a revision up to 2025-11-25, whose processes come and go: one is started when it is first asked, and
@@ -69,6 +75,7 @@ export class StdioServer implements McpLike, Occupant {
   /** What the process asks its client. */
   readonly #asked = new Set<RequestId>();
   readonly #queue = new StartQueue();
+  readonly #heartbeat: Heartbeat;
   #transport: Transport | undefined;
   #process: StdioProcess | undefined;
   /** `ready`: it has answered initialize. */
@@ -95,6 +102,14 @@ export class StdioServer implements McpLike, Occupant {
     this.#options = options;
     this.#usedAtMs = options.nowMs();
     this.#flood = new Flood(options.nowMs);
+    this.#heartbeat = new Heartbeat({
+      everyMs: options.pingMs,
+      known: options.pings,
+      isBusy: () => this.#waiting.size > 0,
+      ping: () => this.#process?.write({ jsonrpc: '2.0', id: pingId, method: 'ping' }),
+      dead: () => this.#lose('backend_unresponsive'),
+      nowMs: options.nowMs,
+    });
     this.#progress = new StartProgress(`The MCP server ${options.name} is starting.`, (notification) =>
       this.#send(notification),
     );
@@ -197,6 +212,7 @@ export class StdioServer implements McpLike, Occupant {
     const passed = withoutCallerAuth(request);
     if (this.#state === 'ready') {
       if (this.#process?.isStuck) return backendError('backend_not_reading', name);
+      this.#heartbeat.asked();
       this.#process?.write(passed);
       return undefined;
     }
@@ -288,6 +304,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#saidOlder = false;
     this.#readySinceMs = this.#options.nowMs();
     this.#options.failures.mended();
+    this.#heartbeat.start();
   }
 
   /** The process has failed, or is to be another: answers what runs with an error. */
@@ -315,6 +332,7 @@ export class StdioServer implements McpLike, Occupant {
     if (this.#state === 'closed') return;
     this.#state = 'asleep';
     this.#isRefused = false;
+    this.#heartbeat.stop();
     this.#start?.over();
     this.#progress.stop();
     this.#queue.takeAll();
@@ -350,9 +368,21 @@ export class StdioServer implements McpLike, Occupant {
     }
     const messages = readLineOfServer(bytes, this.#process?.maxLineValues);
     if (messages === undefined) return;
-    this.#usedAtMs = this.#options.nowMs();
-    if (isRefusal(messages)) this.#heardGarbage(messages, bytes.length);
-    else for (const message of messages.list) this.#pass(message);
+    this.#heartbeat.heard();
+    if (isRefusal(messages)) {
+      this.#usedAtMs = this.#options.nowMs();
+      this.#heardGarbage(messages, bytes.length);
+    } else for (const message of messages.list) if (!this.#takePing(message)) this.#pass(message);
+  }
+
+  /** Pings of both sides are no use of the process: one that nobody uses ends in spite of them. */
+  #takePing({ id, method }: Message): boolean {
+    if (method === undefined && id === pingId) this.#heartbeat.answered();
+    // The gateway is its client: no person is needed to say that it is there (FA-41).
+    else if (method === 'ping' && id !== undefined) {
+      if (this.#mayPass()) this.#process?.write({ jsonrpc: '2.0', id, result: {} });
+    } else return false;
+    return true;
   }
 
   #heardGarbage({ reason, id }: Refusal, bytes: number): void {
@@ -368,6 +398,7 @@ export class StdioServer implements McpLike, Occupant {
 
   #pass(message: Message): void {
     const { id, method } = message;
+    this.#usedAtMs = this.#options.nowMs();
     if (method === undefined) this.#passAnswer(message as Message & { id: RequestId });
     else if (this.#mayPass()) {
       if (id !== undefined) this.#asked.add(id);

@@ -43,6 +43,11 @@ export interface StdioBackendOptions {
    * has waited to hear which revisions it speaks counts.
    */
   startMs?: number;
+  /**
+   * How long a process may say nothing until it is pinged, in seconds; 30 by default, 0 for never. One that misses pings is
+   * replaced.
+   */
+  pingSeconds?: number;
   /** What each account's processes get as environment; not with processes that everybody shares. */
   credentials?: CredentialSource;
   /**
@@ -105,6 +110,8 @@ export function createStdioBackend(
   const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
   const patienceMs = startMs * probeShare;
   const idleMs = (options.idleSeconds ?? 3600) * 1000;
+  const pingMs = (options.pingSeconds ?? 30) * 1000;
+  const pings = { legacy: { isAnswered: false }, modern: { isAnswered: false } };
   checkOptions(options);
   const { env, secrets, missing } = backendEnvironment(options.env ?? [], process.env);
   if (missing.length > 0)
@@ -152,7 +159,7 @@ export function createStdioBackend(
     sharing: sharings[sharing],
     create({ authInfo }, start) {
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
-        ...{ name, start, places, restarts, failures, logger, nowMs },
+        ...{ name, start, places, restarts, failures, pingMs, pings: pings.legacy, logger, nowMs },
         // One that is slow to start is not started twice.
         takeOver: () => link.giveAway(authInfo, patienceMs),
         launch: () => launcher.launch(authInfo),
@@ -164,7 +171,7 @@ export function createStdioBackend(
   };
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
   const link = createStdioLink({
-    ...{ name, sharing, startMs, places, restarts, launch, nowMs },
+    ...{ name, sharing, startMs, places, restarts, pingMs, pings: pings.modern, launch, nowMs },
     // What has refused `initialize` need not be started again to be asked in 2026-07-28.
     takeOver(caller) {
       const key = sharerKey(sharing, caller);

@@ -59,8 +59,11 @@ export function readFramesOfServer(value: unknown): Frames | Refusal {
 
 function withParams(value: unknown): unknown {
   if (!isRecord(value) || value.method === undefined) return value;
-  const { params, ...others } = value;
-  if (isEmptyArray(params)) return others;
+  const { params } = value;
+  if (isEmptyArray(params)) {
+    const { params: _none, ...others } = value;
+    return others;
+  }
   if (!isRecord(params) || !isEmptyArray(params._meta)) return value;
   const { _meta: _none, ...known } = params;
   return { ...value, params: known };

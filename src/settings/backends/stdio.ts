@@ -73,6 +73,14 @@ export const stdioBackendSettings = z.strictObject({
     .describe(
       'processes that are started before anybody needs them; not with personal credentials or folders',
     ),
+  pingSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .default(30)
+    .describe(
+      'how long a process may say nothing until it is pinged, in seconds; one that misses pings is replaced; 0 for never',
+    ),
   maxAnswerValues: z
     .int()
     .min(1000)

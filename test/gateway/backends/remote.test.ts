@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { backendAt, begin, begins, json, open, params, serve } from './support/talk.ts';
 
 const eventStream = { 'content-type': 'text/event-stream' };
@@ -305,6 +305,45 @@ describe('a server by URL', () => {
     const large = await begin(backendAt({ url, transport: 'http', maxAnswerValues: 300_000 }));
     expect((await large.ask('tools/call', { length: 260_000 })).error).toBeUndefined();
     expect(large.heard.map(({ message }) => message.method)).toEqual(['notifications/tools/list_changed']);
+  });
+
+  it('that hangs is noticed by pings, and its session is begun anew when it is back (FA-39)', async () => {
+    let hangs = false;
+    const pings: unknown[] = [];
+    const { url, asked } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (hangs && body.method !== 'initialize') return;
+      else if (body.method === 'ping') {
+        pings.push(body.id);
+        json(response, { id: body.id, error: { code: -32601, message: 'no' } });
+      } else if (!begins(request, response, 's')) json(response, { id: body.id, result: {} });
+    });
+    const backend = backendAt({ url, transport: 'http', pingSeconds: 0.1 });
+    const talk = await begin(backend);
+    await vi.waitUntil(() => pings.length > 2, { timeout: 10_000 });
+    expect(backend.status().failures.count).toBe(0);
+    hangs = true;
+    await vi.waitUntil(() => backend.status().failures.count > 0, { timeout: 10_000 });
+    expect(backend.status().failures.last?.reason).toBe('backend_unresponsive');
+    hangs = false;
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.filter(({ body }) => body.method === 'initialize')).toHaveLength(2);
+  });
+
+  it('that keeps no session is not pinged, nor one whose setting says never (FA-39)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response, request.url === '/s' ? 's' : undefined))
+        json(response, { id: request.body.id, result: {} });
+    });
+    const talks = [
+      await begin(backendAt({ url, transport: 'http', pingSeconds: 0.05 })),
+      await begin(backendAt({ url: new URL('/s', url).href, transport: 'http', pingSeconds: 0 })),
+    ];
+    await pause(500);
+    for (const talk of talks) expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.filter(({ body }) => body.method === 'ping')).toEqual([]);
   });
 
   it('that never takes the response to its own request keeps no call waiting (FA-48)', async () => {

@@ -106,6 +106,77 @@ describe('a program as an MCP server', () => {
     expect(log.join('')).not.toContain('did not answer initialize in time');
   });
 
+  /** A program that answers pings as the test says, and stops answering anything at all when it is asked for `hang`. */
+  const pinged = (answer: string, onHang = 'hangs = true') => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `let hangs = false;
+      const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (hangs || id === undefined || method === undefined) return;
+        const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } };
+        if (method === 'initialize') say({ id, result: initialized });
+        else if (method === 'ping') { ${answer} }
+        else if (method === 'tools/call') {
+          say({ id, result: { content: [{ type: 'text', text: String(process.pid) }] } });
+          if (params.name === 'hang') { ${onHang} }
+          if (params.name === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+        } else say({ id, error: { code: -32601, message: 'no' } });
+      });`,
+    ],
+  });
+  const pong = 'say({ id, result: {} })';
+
+  it.each([
+    ['answers them', pong],
+    ['does not know pings, and says so', "say({ id, error: { code: -32601, message: 'Method not found' } })"],
+  ])('that %s and then hangs is replaced before anybody waits for it (FA-39)', async (_what, answer) => {
+    const { open, backend } = startProgram({ ...pinged(answer), pingSeconds: 0.2 });
+    const talk = await open();
+    const first = await talk.call('hang');
+    await vi.waitUntil(() => backend.status().processes === 0, { timeout: 10_000, interval: 20 });
+    expect(backend.status().failures.last?.reason).toBe('backend_unresponsive');
+    const second = await talk.call('echo');
+    expect([second === first, Number(second) > 0]).toEqual([false, true]);
+  });
+
+  it('that never answers pings lives on, as does one that is silent because a call keeps it from answering (FA-39)', async () => {
+    const silent = startProgram({ ...pinged(''), pingSeconds: 0.1 });
+    const talk = await silent.open();
+    const busy = startProgram({ ...pinged(pong), pingSeconds: 0.2 });
+    const working = await busy.open();
+    const first = [await talk.call('echo'), await working.call('echo')];
+    const slow = [working.call('block'), working.call('echo')];
+    expect([...new Set(await Promise.all(slow))]).toEqual([first[1]]);
+    expect([await talk.call('echo'), await working.call('echo')]).toEqual(first);
+    expect([silent, busy].map(({ backend }) => backend.status().failures.count)).toEqual([0, 0]);
+  });
+
+  it('that hung before it was asked is not waited for, and its call hears why (FA-39)', async () => {
+    const { open } = startProgram({ ...pinged(pong), pingSeconds: 1 });
+    const talk = await open();
+    await talk.call('hang');
+    const pings = vi.fn();
+    setTimeout(pings, 3300);
+    await vi.waitUntil(() => pings.mock.calls.length > 0, { timeout: 10_000 });
+    const { error, result } = await talk.ask('tools/call', { name: 'echo', arguments: {} });
+    expect(result).toBeUndefined();
+    expect(error?.data).toEqual({ reason: 'backend_unresponsive' });
+  });
+
+  it('that is pinged, or pings, is idle all the same, and ends after its time (FA-39, FA-41)', async () => {
+    const { open, backend } = startProgram({
+      ...pinged(`${pong}; if (id) say({ id: 'p' + Date.now(), method: 'ping' })`),
+      pingSeconds: 0.1,
+      idleSeconds: 1,
+    });
+    await (await open()).call('echo');
+    await vi.waitUntil(() => backend.status().processes === 0, { timeout: 10_000, interval: 20 });
+    expect(backend.status().failures.count).toBe(0);
+  });
+
   it('that tells of a change with params: [] is heard (FA-48)', async () => {
     const talk = await startProgram(written(lines)).open();
     await talk.ask('tools/call', { name: 'a', arguments: {} });
@@ -220,7 +291,7 @@ it('that asked something and begins anew before it has begun is answered nothing
       const { id, method, params } = JSON.parse(line);
       if (method === undefined) answers++;
       else if (method === 'initialize') {
-        if (process.env.KEY === 'old') return say({ id: 'asked', method: 'ping' });
+        if (process.env.KEY === 'old') return say({ id: 'asked', method: 'roots/list' });
         const { protocolVersion } = params;
         const begun = { protocolVersion, capabilities: {}, serverInfo: { name: 'a', version: '1' } };
         setTimeout(() => say({ id, result: begun }), 300);
@@ -245,7 +316,7 @@ it('that asked something and begins anew before it has begun is answered nothing
     ...{ id: 1, method: 'initialize' },
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
   });
-  await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'ping' }]));
+  await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'roots/list' }]));
   change();
   tell({ id: 'asked', result: {} });
   await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ id: 1, result: {} }), 5000);

@@ -10,6 +10,7 @@ import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError, restartingError } from '../backend-errors.ts';
 import { Flood } from '../flood.ts';
+import { Heartbeat } from '../heartbeat.ts';
 import type { Restarts } from '../restarts.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
@@ -27,6 +28,8 @@ export interface RemoteServerOptions {
   startMs(): number;
   /** For whom it is asked. */
   account: string;
+  /** How long a session may say nothing until it is pinged, in milliseconds; 0 for never. */
+  pingMs: number;
   /** When it may be asked again where it did not answer in time. */
   restarts: Restarts;
   /** Most messages that wait while a lost session is begun anew. */
@@ -80,16 +83,25 @@ export class RemoteServer implements McpLike {
   /** Id of `initialize` while the first session begins. */
   #opening: RequestId | undefined;
   /** Whether the session still answers, while that is being found out. */
-  #doubted: Promise<boolean> | undefined;
+  #doubted: Promise<{ failure?: LinkFailure }> | undefined;
   #hasBegun = false;
   /** Whether what it begins with has been replaced meanwhile. */
   #isOutdated = false;
   /** What waits while the session is begun anew. */
   #held: Message[] | undefined;
   #isClosed = false;
+  readonly #heartbeat: Heartbeat;
 
   constructor(options: RemoteServerOptions) {
     this.#options = options;
+    this.#heartbeat = new Heartbeat({
+      everyMs: options.pingMs,
+      known: { isAnswered: true },
+      isBusy: () => this.#waiting.size > 0,
+      ping: () => void this.#beat(),
+      dead: () => this.#unresponsive(),
+      nowMs: () => performance.now(),
+    });
   }
 
   async connect(transport: Transport): Promise<void> {
@@ -113,6 +125,7 @@ export class RemoteServer implements McpLike {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#heartbeat.stop();
     this.#options.closed();
     const links = [...this.#retired, ...(this.#link ? [this.#link] : [])];
     await this.#transport?.close();
@@ -125,7 +138,10 @@ export class RemoteServer implements McpLike {
     const message = withoutCallerAuth(said);
     const { id, method } = message;
     this.#memory.sent(message as JSONRPCMessage);
-    if (method !== undefined && id !== undefined) this.#waiting.set(id, message);
+    if (method !== undefined && id !== undefined) {
+      this.#waiting.set(id, message);
+      this.#heartbeat.asked();
+    }
     if (method === 'initialize') void this.#begin(message as RequestMessage);
     else if (method === 'notifications/cancelled') this.#cancel(message);
     else if (!this.#options.credentials) this.#deliver(message);
@@ -215,6 +231,7 @@ export class RemoteServer implements McpLike {
       const outcome = await this.#ask(link, initialize, untilMs);
       if (!('failure' in outcome) && !this.#isClosed) {
         this.#link = link;
+        if (link.hasSession) this.#heartbeat.start();
         this.#options.worked(kind);
         this.#options.restarts.succeeded(this.#options.account);
         return outcome;
@@ -245,6 +262,26 @@ export class RemoteServer implements McpLike {
     });
   }
 
+  /** Any response of HTTP is a sign of life; a session that is gone is noticed by it, too. */
+  async #beat(): Promise<void> {
+    const link = this.#link;
+    if (!link) return;
+    const { pingMs } = this.#options;
+    const { failure } = await this.#ping(link, 3 * pingMs);
+    if ((!failure || failure.status !== undefined) && link === this.#link) this.#heartbeat.heard();
+  }
+
+  /** A session that does not answer is left: the next message begins another, in the time that may take. */
+  #unresponsive(): void {
+    const link = this.#link;
+    if (!link) return;
+    const failure: LinkFailure = { reason: 'backend_unresponsive' };
+    this.#link = undefined;
+    if (this.#waiting.size === 0) this.#options.noteFailure(failure);
+    for (const id of this.#waiting.keys()) this.#failed(id, failure);
+    void link.close();
+  }
+
   readonly #listener: LinkListener = {
     hear: (message, relatedTo) => this.#hear(message, relatedTo),
     failed: (id, failure) => {
@@ -257,6 +294,7 @@ export class RemoteServer implements McpLike {
   };
 
   #hear(message: Message, relatedTo: RequestId | undefined): void {
+    this.#heartbeat.heard();
     if (message.method !== undefined) this.#say(message, relatedTo);
     else {
       const own = message.id === undefined ? undefined : this.#own.get(message.id);
@@ -297,17 +335,18 @@ export class RemoteServer implements McpLike {
     this.#doubted ??= this.#ping(link, doubtMs).finally(() => {
       this.#doubted = undefined;
     });
-    const isAlive = await this.#doubted;
-    if (isAlive || this.#isClosed || !this.#waiting.has(id)) this.#failed(id, failure);
+    const { failure: dead } = await this.#doubted;
+    if (!dead || this.#isClosed || !this.#waiting.has(id)) this.#failed(id, failure);
     else this.#lost(link, [message], link);
   }
 
-  /** @returns whether the session answers within some milliseconds, if only with an error */
-  async #ping(link: Link, withinMs: number): Promise<boolean> {
+  /** @returns why the session does not answer within some milliseconds; nothing if it does, if only with an error */
+  async #ping(link: Link, withinMs: number): Promise<{ failure?: LinkFailure }> {
     const ping = { jsonrpc: '2.0', id: this.#nextOwnId(), method: 'ping' } as RequestMessage;
     const outcome = await this.#ask(link, ping, performance.now() + withinMs);
-    if ('failure' in outcome) link.drop(ping.id);
-    return !('failure' in outcome);
+    if (!('failure' in outcome)) return {};
+    link.drop(ping.id);
+    return outcome;
   }
 
   /** @param doubted what is used on where no other session can be begun */
@@ -337,6 +376,7 @@ export class RemoteServer implements McpLike {
 
   #retire(link: Link): void {
     this.#link = undefined;
+    this.#heartbeat.stop();
     for (const retired of this.#retired) if (!retired.isBusy) this.#retired.delete(retired);
     this.#retired.add(link);
   }
