@@ -3,6 +3,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
+import { changesOfLists } from '../../mcp/modern/changes.ts';
 import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
@@ -15,6 +16,7 @@ import { failureOfAnswer } from './failure-of-answer.ts';
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { listsOf, withListChanges } from './list-changes.ts';
 import type { Occupant, Places } from './places.ts';
 import { ProcessStart } from './process-start.ts';
 import type { Restarts } from './restarts.ts';
@@ -412,7 +414,7 @@ export class StdioServer implements McpLike, Occupant {
     const { id } = message;
     const isResult = message.result !== undefined;
     if (id === ownIds && this.#state === 'starting') {
-      this.#restarted(isResult);
+      this.#restarted(message.result);
       return;
     }
     if (id === discoverId) {
@@ -431,7 +433,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#flood.answer();
     this.#told.answered(id, isResult);
     if (method === 'initialize') this.#isRefused = !isResult;
-    this.#send(message);
+    this.#send(method === 'initialize' ? withListChanges(message) : message);
     if (method !== 'initialize' || !isResult) return;
     this.#opening = undefined;
     this.#ready();
@@ -439,8 +441,8 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   /** A new process has answered `initialize`: it is told what the last knew, and gets what waits. */
-  #restarted(isResult: boolean): void {
-    if (!isResult) {
+  #restarted(result: Record<string, unknown> | undefined): void {
+    if (!result) {
       this.#notStarted();
       return;
     }
@@ -450,6 +452,9 @@ export class StdioServer implements McpLike, Occupant {
       this.#process?.write({ jsonrpc: '2.0', ...(isNotification ? {} : { id: `${ownIds}${at}` }), ...told });
     });
     this.#flush();
+    // It may be another version of the program, or have other tools by now (FA-44).
+    if (this.#told.isInitialized)
+      for (const change of changesOfLists(listsOf(result.capabilities))) this.#send(change);
   }
 
   /** Whether what was said unasked is passed on. */

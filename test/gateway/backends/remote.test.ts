@@ -319,12 +319,12 @@ describe('a server by URL', () => {
         json(response, { id: body.id, error: { code: -32601, message: 'no' } });
       } else if (!begins(request, response, 's')) json(response, { id: body.id, result: {} });
     });
-    const backend = backendAt({ url, transport: 'http', pingSeconds: 0.1 });
+    const backend = backendAt({ url, transport: 'http', pingSeconds: 0.5 });
     const talk = await begin(backend);
-    await vi.waitUntil(() => pings.length > 2, { timeout: 10_000 });
+    await vi.waitUntil(() => pings.length > 2, { timeout: 30_000 });
     expect(backend.status().failures.count).toBe(0);
     hangs = true;
-    await vi.waitUntil(() => backend.status().failures.count > 0, { timeout: 10_000 });
+    await vi.waitUntil(() => backend.status().failures.count > 0, { timeout: 30_000 });
     expect(backend.status().failures.last?.reason).toBe('backend_unresponsive');
     hangs = false;
     expect((await talk.ask('tools/call')).result).toEqual({});

@@ -122,7 +122,7 @@ describe('a program as an MCP server', () => {
         else if (method === 'tools/call') {
           say({ id, result: { content: [{ type: 'text', text: String(process.pid) }] } });
           if (params.name === 'hang') { ${onHang} }
-          if (params.name === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+          if (params.name === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000);
         } else say({ id, error: { code: -32601, message: 'no' } });
       });`,
     ],
@@ -145,7 +145,7 @@ describe('a program as an MCP server', () => {
   it('that never answers pings lives on, as does one that is silent because a call keeps it from answering (FA-39)', async () => {
     const silent = startProgram({ ...pinged(''), pingSeconds: 0.1 });
     const talk = await silent.open();
-    const busy = startProgram({ ...pinged(pong), pingSeconds: 0.2 });
+    const busy = startProgram({ ...pinged(pong), pingSeconds: 0.7 });
     const working = await busy.open();
     const first = [await talk.call('echo'), await working.call('echo')];
     const slow = [working.call('block'), working.call('echo')];

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
-import { announceLists } from '../../../client/transports/list-announcements.ts';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import { changesOfLists } from '../../../mcp/modern/changes.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError, restartingError } from '../backend-errors.ts';
 import { Flood } from '../flood.ts';
 import { Heartbeat } from '../heartbeat.ts';
+import { listsOf, withListChanges } from '../list-changes.ts';
 import type { Restarts } from '../restarts.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
@@ -191,7 +192,7 @@ export class RemoteServer implements McpLike {
       return;
     }
     this.#version = versionIn(outcome.answer);
-    this.#answer(outcome.answer);
+    this.#answer(this.#link?.kind === 'rest' ? outcome.answer : withListChanges(outcome.answer));
   }
 
   async #openWithCredentials(initialize: RequestMessage): Promise<Outcome> {
@@ -435,7 +436,8 @@ export class RemoteServer implements McpLike {
     for (const request of lasting)
       await this.#ask(link, { ...request, id: this.#nextOwnId() } as RequestMessage, untilMs);
     const { result } = outcome.answer as { result?: { capabilities?: unknown } };
-    for (const change of announceLists(result?.capabilities)) void this.#transport?.send(change);
+    for (const change of changesOfLists(listsOf(result?.capabilities)))
+      void this.#transport?.send(change as JSONRPCMessage);
     return undefined;
   }
 
