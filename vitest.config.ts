@@ -21,6 +21,7 @@ const long = [
   'flows/crash/**/*',
   'flows/crosstalk/long-session',
   'flows/faults/**/*',
+  'flows/gateway/idle-ping',
   'flows/limits/event-loop',
   'flows/limits/held-memory',
   'flows/restart/killed',

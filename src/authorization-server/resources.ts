@@ -34,7 +34,8 @@ export interface ScopeTools {
 }
 
 /**
- * Tells which tools the scopes a client asks an account for would open; undefined where that cannot be told at once.
+ * Tells which tools the scopes a client asks an account for would open. `not_yet`: the server has not listed them so far, as
+ * one that is still starting; undefined if the resource is served elsewhere.
  * Never throws.
  */
 export type ToolsOf = (asked: {
@@ -42,7 +43,7 @@ export type ToolsOf = (asked: {
   clientId: string;
   resource: string;
   scopes: readonly string[];
-}) => Promise<ScopeTools | undefined>;
+}) => Promise<ScopeTools | 'not_yet' | undefined>;
 
 /**
  * The resources of an installation. The first is the default for clients that name none (2025-03-26, A7-06). They may

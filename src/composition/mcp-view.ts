@@ -30,17 +30,13 @@ export function viewMcp(
   const sessionsOfAll = () => routes.all.map(({ mcpEndpoint }) => mcpEndpoint.accountSessions);
   return {
     isServedHere: (resource) => routes.all.some(({ own }) => Object.values(own).includes(resource)),
-    toolsOf: async ({ accountId, clientId, resource, scopes }) =>
-      routes.all
-        .find(({ own }) => Object.values(own).includes(resource))
-        ?.mcpEndpoint.toolsOf({
-          issuer,
-          subject: accountId,
-          clientId,
-          scopes,
-          audience: resource,
-          expiresAt: now() + accessTokenSeconds,
-        }),
+    async toolsOf({ accountId, clientId, resource, scopes }) {
+      const route = routes.all.find(({ own }) => Object.values(own).includes(resource));
+      if (!route) return undefined;
+      const expiresAt = now() + accessTokenSeconds;
+      const caller = { issuer, subject: accountId, clientId, scopes, audience: resource, expiresAt };
+      return (await route.mcpEndpoint.toolsOf(caller)) ?? 'not_yet';
+    },
     mcpConnections: {
       async list(subject) {
         const { all } = routes;

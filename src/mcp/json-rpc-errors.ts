@@ -1,5 +1,6 @@
 import { errorCodes } from '../oauth/mcp-error-codes.ts';
 import type { JsonRpcError } from './conversations/conversation.ts';
+import type { Asked } from './unwritable.ts';
 
 /** Nobody here knows the method. */
 export const methodNotFound: JsonRpcError = { code: errorCodes.methodNotFound, message: 'Method not found' };
@@ -53,4 +54,25 @@ export function heldBytesError(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(heldBytesError);
   const { id = null } = Object(answer) as { id?: unknown };
   return { jsonrpc: '2.0', id, error: heldBytesExceeded };
+}
+
+/** Methods whose request names a resource. */
+const resourceMethods = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe']);
+
+/** Codes with which SDKs say that a resource is unknown, and words that tell it from what else these codes say. */
+const saysNotFound: ReadonlyMap<unknown, RegExp> = new Map([
+  [errorCodes.invalidParams, /\b(?:not found|unknown|no such|does not exist)\b/i],
+  [errorCodes.internalError, /\bresource\b.*\bnot found\b|\b(?:unknown|no such) resource\b/is],
+  [0, /\bresource\b.*\bnot found\b|\b(?:unknown|no such) resource\b/is],
+]);
+
+/**
+ * Returns an error of any server with the code of the revisions up to 2025-11-25 for a resource that is unknown.
+ * @param asked the request: its method, and the URI of the resource
+ * @see MCP 2025-11-25 "Resources", error handling (FA-33)
+ */
+export function withLegacyCode(error: JsonRpcError, { method, name }: Asked): JsonRpcError {
+  if (!resourceMethods.has(method) || !saysNotFound.get(error.code)?.test(String(error.message)))
+    return error;
+  return { data: { uri: name }, ...error, code: errorCodes.resourceNotFound };
 }

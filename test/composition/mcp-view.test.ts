@@ -23,12 +23,12 @@ function view(...all: ReturnType<typeof route>[]) {
 const ada = { issuer, subject: 'ada' };
 
 describe('what the authorization server sees of the MCP servers', () => {
-  it('asks for the tools of its own resources as a caller would, and never for those of others', async () => {
+  it('asks for the tools of its own resources as a caller would, and never for those of others (FA-60)', async () => {
     const [notes, files] = [route('notes'), route('files')];
     const { toolsOf } = view(notes, files);
     const asked = { accountId: 'ada', clientId: 'app', scopes: ['read'] };
-    await toolsOf({ ...asked, resource: 'https://other.example/mcp' });
-    await toolsOf({ ...asked, resource: `${issuer}/files/mcp` });
+    expect(await toolsOf({ ...asked, resource: 'https://other.example/mcp' })).toBeUndefined();
+    expect(await toolsOf({ ...asked, resource: `${issuer}/files/mcp` })).toBe('not_yet');
     expect(notes.mcpEndpoint.toolsOf).not.toHaveBeenCalled();
     expect(files.mcpEndpoint.toolsOf).toHaveBeenCalledExactlyOnceWith({
       ...ada,

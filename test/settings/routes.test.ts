@@ -13,6 +13,8 @@ describe('the setting for routes', () => {
         command: 'notes-server',
         args: [],
         env: [],
+        maxAnswerValues: 250_000,
+        pingSeconds: 30,
         maxProcesses: 50,
         process: 'session',
         idleSeconds: 3600,

@@ -59,11 +59,12 @@ export async function showConsent(
   if (refusal) return turnAway(ctx, options, interaction, asked, upstream, refusal);
   const scopes = upstream.limit(wanted);
   const about = { accountId: account.id, clientId, resource: resource.resource };
-  const [standing, earlier, tools] = await Promise.all([
+  const [standing, earlier, listed] = await Promise.all([
     options.standingOf(asked.client),
     options.allowedBefore(about.accountId, about.clientId, about.resource, earlierShown),
     options.toolsOf({ ...about, scopes }),
   ]);
+  const tools = listed === 'not_yet' ? undefined : listed;
   showPage(
     ctx,
     renderConsent(textsFor(ctx), {
@@ -89,6 +90,7 @@ export async function showConsent(
         ...(tools ? { tools: tools.byScope[scope] ?? [] } : undefined),
       })),
       freeTools: tools?.free ?? [],
+      awaitsTools: listed === 'not_yet',
       hasEarlier: earlier.grantIds.length > 0 || earlier.mayHaveMore,
       time: asked.refreshes
         ? { choices: offeredDurations(lifetimes.grantSeconds), longestSeconds: lifetimes.grantSeconds }

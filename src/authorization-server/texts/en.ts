@@ -91,6 +91,8 @@ export const en = {
     allowedScopesLegend: 'Allowed before: the app will still be able to',
     tools: (names: Markup) => markup`Tools: ${names}`,
     freeTools: (names: Markup) => markup`Tools the app can use in any case: ${names}`,
+    toolsNotYet:
+      'The server has not listed its tools yet: it may still be starting. Reload this page in a moment to see them.',
     andMore: (names: Markup, more: number) => markup`${names} and ${more} more`,
     askedAgain: 'You are asked each time, because another app could use the identifier of this one.',
     endEarlier: 'End what was allowed before',

@@ -82,6 +82,7 @@ export const zhCn: Texts = {
     allowedScopesLegend: '此前已允许：该应用仍将能够',
     tools: (names) => markup`工具：${names}`,
     freeTools: (names) => markup`该应用在任何情况下都可使用的工具：${names}`,
+    toolsNotYet: '该服务器尚未列出其工具：它可能仍在启动。请稍后重新加载此页面以查看。',
     andMore: (names, more) => markup`${names} 及其他 ${more} 个`,
     askedAgain: '每次都会询问您，因为其他应用可能会冒用该应用的标识。',
     endEarlier: '终止此前允许的访问',

@@ -28,6 +28,8 @@ export interface ConsentPage {
   scopes: readonly AskedScope[];
   /** Tools that need no scope, so that any app that is allowed can use them. */
   freeTools: readonly string[];
+  /** Whether the server has not listed its tools yet. */
+  awaitsTools?: boolean;
   /** Whether an app with this identifier has access by an earlier consent. */
   hasEarlier: boolean;
   time: AccessTime;
@@ -140,7 +142,7 @@ ${
 }${renderIdentity(texts, page.client, target)}
 <form method="post" action="${page.action}">
 <input type="hidden" name="csrf" value="${page.csrf}">
-${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}
+${renderScopes(texts, page.scopes, page.freeTools, page.hasEarlier)}${page.awaitsTools === true && markup`<p class="muted">${words.toolsNotYet}</p>\n`}
 ${renderDurationChoice(texts, page.time)}
 ${page.next !== undefined && markup`<p class="muted">${texts.upstream.goesThere(displayText(page.next))}</p>\n`}${
   page.next !== undefined &&

@@ -21,7 +21,7 @@ import { introduction } from './introduction.ts';
 import { joinList } from './joined-lists.ts';
 import { Member, type MemberBackend, type MemberListener } from './member.ts';
 import { OpenQuestions } from './open-questions.ts';
-import { finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
+import { finalError, finalResult, finalSaying, type ListKind, listKinds, ownRequest } from './renaming.ts';
 import { unknownName } from './unknown-names.ts';
 
 /** What a server made of several is made with. */
@@ -166,7 +166,7 @@ export class AggregateServer implements McpLike {
     const answer = await this.#questions.ask(member, { of: id, method, params }, sender);
     if (!answer.result) {
       if (method === 'resources/subscribe') member.subscribed.delete(String(uri));
-      return answer;
+      return { error: finalError(member.key, answer.error) };
     }
     return { result: finalResult(member.key, method, answer.result) };
   }

@@ -16,9 +16,13 @@ export const unknownCapabilities: Capabilities = {
 export function joinCapabilities(all: readonly Capabilities[]): Capabilities {
   const has = (name: string): boolean => all.some((each) => isObject(each[name]));
   const subscribe = all.some(({ resources }) => isObject(resources) && resources.subscribe === true);
+  // A client refuses all of them if one has something else than an object.
   const merged = (name: string): Capabilities =>
     Object.fromEntries(
-      all.toReversed().flatMap((each) => Object.entries(isObject(each[name]) ? each[name] : {})),
+      all
+        .toReversed()
+        .flatMap((each) => Object.entries(isObject(each[name]) ? each[name] : {}))
+        .filter(([, value]) => isObject(value) && !Array.isArray(value)),
     );
   return {
     ...(has('tools') && { tools: { listChanged: true } }),

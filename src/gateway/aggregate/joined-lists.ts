@@ -1,14 +1,16 @@
+import { isSpecType, specTypeSchemas } from '@modelcontextprotocol/server';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
+import { isObject } from '../../mcp/conversations/client-abilities.ts';
 import type { Sender } from '../../mcp/conversations/conversation.ts';
 import type { Cursors } from '../../mcp/paging.ts';
 import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
-import type { Logger } from '../../observability/logger.ts';
+import { type Logger, loggable } from '../../observability/logger.ts';
 import { backendError } from '../backends/backend-errors.ts';
 import type { Answer } from '../steps/step.ts';
 import { maxToolNameLength } from './final-names.ts';
 import { gather, type Missing } from './gathering.ts';
-import type { Member } from './member.ts';
+import type { Member, MemberBackend } from './member.ts';
 import type { OpenQuestions, Question } from './open-questions.ts';
 import { finalEntry, type ListKind } from './renaming.ts';
 
@@ -87,23 +89,72 @@ async function askInTime(
   return questions.ask(member, question, sender).finally(() => clearTimeout(timer));
 }
 
+/**
+ * Returns the entries of a backend that clients can read: they refuse a list as a whole if one entry breaks the schema, and
+ * those of other backends with it.
+ */
 function finalEntries(
   member: Member,
   list: ListKind,
   own: readonly unknown[],
   logger: JoiningOptions['logger'],
 ): Record<string, unknown>[] {
-  const entries = own
-    .map((entry) => finalEntry(member.key, list, entry))
-    .filter((entry) => entry !== undefined);
-  if (list.member !== 'tools') return entries;
-  return entries.flatMap(({ execution: _tasks, ...tool }) => {
+  const { name: backend } = member.backend;
+  return own.flatMap((entry) => {
+    const final = finalEntry(member.key, list, entry);
+    const fault = findFault(list.type, entry);
+    if (!final || fault !== undefined) {
+      const name = loggable(String(Object(entry)[list.name] ?? ''));
+      if (isFirst(member.backend, `${list.type} ${name} ${fault}`))
+        logger.warn(
+          { backend, type: list.type, name, fault: loggable(fault ?? 'it has no name') },
+          'an entry of a list is left out: it breaks the schema of MCP, and clients would refuse the whole list',
+        );
+      return [];
+    }
+    if (list.type !== 'Tool') return [final];
+    const { execution: _tasks, ...tool } = final;
     const { length } = String(tool.name);
     if (length <= maxToolNameLength) return [tool];
-    logger.warn(
-      { backend: member.backend.name, length },
-      'a tool is left out: its name and the key of its backend are longer than 128 characters; give a shorter key',
-    );
+    if (isFirst(member.backend, `long ${tool.name}`)) logger.warn({ backend, length }, tooLong);
     return [];
   });
+}
+
+const tooLong =
+  'a tool is left out: its name and the key of its backend are longer than 128 characters; give a shorter key';
+
+/** Says what of an entry breaks the schema, in any revision up to 2025-11-25; undefined if nothing does. */
+function findFault(type: ListKind['type'], entry: unknown): string | undefined {
+  if (!isSpecType[type](entry)) {
+    const checked = specTypeSchemas[type]['~standard'].validate(entry);
+    const [issue] = ('issues' in checked && checked.issues) || [];
+    const place = issue?.path?.map((part) => String(Object(part).key ?? part)).join('.');
+    return `${place ? `${place}: ` : ''}${issue?.message ?? 'not of this type'}`;
+  }
+  if (type !== 'Tool') return undefined;
+  const { inputSchema, outputSchema } = entry as Record<string, unknown>;
+  if (!hasObjectSchemas(inputSchema)) return 'inputSchema.properties: not schemas';
+  return outputSchema === undefined ||
+    (Object(outputSchema).type === 'object' && hasObjectSchemas(outputSchema))
+    ? undefined
+    : 'outputSchema: not the schema of an object';
+}
+
+/** 2026-07-28 allows `true` for a property, the revisions before do not, nor does version 1 of the SDK. */
+function hasObjectSchemas(schema: unknown): boolean {
+  const { properties = {} } = Object(schema) as { properties?: unknown };
+  return isObject(properties) && Object.values(properties).every(isObject);
+}
+
+/** Most faults of a backend that are remembered, so that each is told once. */
+const maxTold = 1000;
+const told = new WeakMap<MemberBackend, Set<string>>();
+
+function isFirst(backend: MemberBackend, fault: string): boolean {
+  const known = told.get(backend) ?? new Set();
+  told.set(backend, known);
+  if (known.has(fault) || known.size >= maxTold) return false;
+  known.add(fault);
+  return true;
 }

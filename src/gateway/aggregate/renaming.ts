@@ -1,5 +1,6 @@
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import { isObject } from '../../mcp/conversations/client-abilities.ts';
+import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { finalName, finalUri, type Split, splitName, splitUri } from './final-names.ts';
 
 type Fields = Record<string, unknown>;
@@ -10,14 +11,19 @@ export interface ListKind {
   capability: string;
   /** What tells its entries apart. */
   name: string;
+  /** The type of its entries in the schema of MCP. */
+  type: 'Tool' | 'Prompt' | 'Resource' | 'ResourceTemplate';
 }
 
 /** The lists of several backends that are one. */
 export const listKinds: ReadonlyMap<string, ListKind> = new Map([
-  ['tools/list', { member: 'tools', capability: 'tools', name: 'name' }],
-  ['prompts/list', { member: 'prompts', capability: 'prompts', name: 'name' }],
-  ['resources/list', { member: 'resources', capability: 'resources', name: 'uri' }],
-  ['resources/templates/list', { member: 'resourceTemplates', capability: 'resources', name: 'uriTemplate' }],
+  ['tools/list', { member: 'tools', capability: 'tools', name: 'name', type: 'Tool' }],
+  ['prompts/list', { member: 'prompts', capability: 'prompts', name: 'name', type: 'Prompt' }],
+  ['resources/list', { member: 'resources', capability: 'resources', name: 'uri', type: 'Resource' }],
+  [
+    'resources/templates/list',
+    { member: 'resourceTemplates', capability: 'resources', name: 'uriTemplate', type: 'ResourceTemplate' },
+  ],
 ]);
 
 /** Members of the `_meta` of a tool that are URIs of resources: its pages in hosts that show them. */
@@ -58,16 +64,25 @@ export function finalEntry(key: string, { name }: ListKind, entry: unknown): Fie
   const own = entry[name];
   if (typeof own !== 'string') return undefined;
   const final = name === 'name' ? finalName(key, own) : finalUri(key, own);
-  const { _meta: meta } = entry;
-  return { ...entry, [name]: final, ...(isObject(meta) && { _meta: finalMeta(key, meta) }) };
+  return { ...withMeta(key, entry), [name]: final };
 }
 
-/** Gives the result of a request as clients know it: the URIs of resources in it, at any depth of its content. */
+/**
+ * Returns the result of a request as clients know it: with the final URIs of resources, at any depth of its content, and of
+ * the pages that its `_meta` names.
+ */
 export function finalResult(key: string, method: string, result: Fields): Fields {
-  if (method === 'tools/call') return withBlocks(key, result);
-  if (method === 'prompts/get') return withMessages(key, result);
-  if (method !== 'resources/read' || !Array.isArray(result.contents)) return result;
-  return { ...result, contents: result.contents.map((each) => withUri(key, each)) };
+  const own = withMeta(key, result);
+  if (method === 'tools/call') return withBlocks(key, own);
+  if (method === 'prompts/get') return withMessages(key, own);
+  if (method !== 'resources/read' || !Array.isArray(own.contents)) return own;
+  return { ...own, contents: own.contents.map((each) => withUri(key, each)) };
+}
+
+/** Returns an error as clients know it: one about a resource names it in its data. */
+export function finalError(key: string, error: JsonRpcError): JsonRpcError {
+  const data = withUri(key, error.data);
+  return data === error.data ? error : { ...error, data };
 }
 
 /** Gives what a backend asks its client, or tells it, as clients know it. */
@@ -75,10 +90,24 @@ export function finalSaying(key: string, said: Message): Message {
   const { method, params = {} } = said;
   if (method === 'notifications/resources/updated')
     return { ...said, params: withUri(key, params) as Fields };
-  if (method === 'sampling/createMessage') return { ...said, params: withMessages(key, params) };
+  if (method === 'sampling/createMessage')
+    return { ...said, params: withTools(key, withMessages(key, withMeta(key, params))) };
+  if (method === 'elicitation/create') return { ...said, params: withMeta(key, params) };
   if (method !== 'notifications/message') return said;
   const logger = typeof params.logger === 'string' ? `${key}/${params.logger}` : key;
   return { ...said, params: { ...params, logger } };
+}
+
+/** With the pages that its `_meta` names; itself if there are none. */
+function withMeta(key: string, holder: Fields): Fields {
+  const { _meta: meta } = holder;
+  return isObject(meta) ? { ...holder, _meta: finalMeta(key, meta) } : holder;
+}
+
+function withTools(key: string, holder: Fields): Fields {
+  if (!Array.isArray(holder.tools)) return holder;
+  const tools = holder.tools.map((each: unknown) => (isObject(each) ? withMeta(key, each) : each));
+  return { ...holder, tools };
 }
 
 function finalMeta(key: string, meta: Fields): Fields {
@@ -95,7 +124,9 @@ function finalMeta(key: string, meta: Fields): Fields {
 
 function withMessages(key: string, holder: Fields): Fields {
   if (!Array.isArray(holder.messages)) return holder;
-  const messages = holder.messages.map((each: unknown) => (isObject(each) ? withBlocks(key, each) : each));
+  const messages = holder.messages.map((each: unknown) =>
+    isObject(each) ? withBlocks(key, withMeta(key, each)) : each,
+  );
   return { ...holder, messages };
 }
 
@@ -112,12 +143,13 @@ function withBlocks(key: string, holder: Fields): Fields {
 function finalBlock(key: string, block: unknown): unknown {
   if (!isObject(block)) return block;
   if (block.type === 'resource_link') return withUri(key, block);
-  if (block.type === 'resource') return { ...block, resource: withUri(key, block.resource) };
-  return block.type === 'tool_result' ? withBlocks(key, block) : block;
+  const own = withMeta(key, block);
+  if (own.type === 'resource') return { ...own, resource: withUri(key, own.resource) };
+  return own.type === 'tool_result' ? withBlocks(key, own) : own;
 }
 
 function withUri(key: string, holder: unknown): unknown {
-  return isObject(holder) && typeof holder.uri === 'string'
-    ? { ...holder, uri: finalUri(key, holder.uri) }
-    : holder;
+  if (!isObject(holder)) return holder;
+  const own = withMeta(key, holder);
+  return typeof own.uri === 'string' ? { ...own, uri: finalUri(key, own.uri) } : own;
 }

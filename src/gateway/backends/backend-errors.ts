@@ -9,11 +9,14 @@ export type BackendFailure =
   | 'backend_answer_unreadable'
   | 'backend_answer_too_large'
   | 'backend_not_reading'
+  | 'backend_unresponsive'
   | 'backend_unreachable'
   | 'backend_certificate_invalid'
   | 'backend_not_private'
   | 'backend_timed_out'
   | 'backend_redirected'
+  | 'backend_endpoint_elsewhere'
+  | 'backend_framing'
   | 'backend_not_http'
   | 'backend_not_mcp'
   | 'backend_wants_login'
@@ -49,6 +52,8 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_answer_unreadable: 'answered with something that is no JSON-RPC response. Tell its operator.',
   backend_answer_too_large: 'answered with more than is read at once. Ask it for less.',
   backend_not_reading: 'does not read what it is sent. Try again later.',
+  backend_unresponsive:
+    'answers no pings any more, and is started anew. Look whether the call had its effect before you send it again.',
   backend_unreachable: 'cannot be reached. Try again; if it stays so, tell its operator.',
   backend_certificate_invalid: 'cannot be reached: its certificate is not valid. Tell its operator.',
   backend_not_private:
@@ -56,6 +61,10 @@ const sayings: Readonly<Record<BackendFailure, string>> = {
   backend_timed_out:
     'did not answer in time. Look whether what was asked had its effect before you send it again, or ask it for less.',
   backend_redirected: 'answered with a redirect, which is not followed. Its operator has to correct its URL.',
+  backend_endpoint_elsewhere:
+    'wants its messages posted to another origin than its own, which is not done. Its operator has to correct the endpoint that it announces, or its URL.',
+  backend_framing:
+    'puts Content-Length headers before its messages, as language servers do. MCP has one message on each line: its operator has to use another version or option of the program.',
   backend_not_http:
     'sends answers that are not HTTP/1.1 as it is written down, such as lines that end without CR. Tell its operator.',
   backend_not_mcp: 'is not at its URL: nothing there speaks MCP. Its operator has to correct the URL.',

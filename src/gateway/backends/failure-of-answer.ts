@@ -1,6 +1,9 @@
 import type { Refusal } from '../../mcp/refusal.ts';
 import type { BackendFailure } from './backend-errors.ts';
 
+/** Most values in an answer of a backend: to read more than these takes a tenth of a second and longer. */
+export const defaultMaxAnswerValues = 250_000;
+
 /**
  * Says what an answer that could not be read is to its caller: larger than is read, or none at all.
  * @param reason why it was not read

@@ -7,6 +7,7 @@ import type { CredentialSource, Credentials } from '../credentials/credentials.t
 import { createHttpLink } from '../modern/http-link.ts';
 import type { FailureDetail } from '../modern/modern-link.ts';
 import { createModernSource, type LegacySource } from '../modern/modern-source.ts';
+import { defaultMaxAnswerValues } from './failure-of-answer.ts';
 import { createFailures } from './failures.ts';
 import type { GatewayBackend } from './gateway-backend.ts';
 import { createBoundedWarnings } from './remote/bounded-warnings.ts';
@@ -36,12 +37,19 @@ export interface RemoteBackendOptions {
    * has waited to hear which revisions it speaks counts.
    */
   startMs?: number;
+  /**
+   * How long a session there may say nothing until it is pinged, in seconds; 60 by default, 0 for never. One that misses
+   * pings is left for a new one.
+   */
+  pingSeconds?: number;
   /** How long the head of an answer may take, in milliseconds; 10 minutes by default: some hold it back until a tool is done. */
   headMs?: number;
   /** How long the rest of an answer that is no stream may take, in milliseconds; 60 s by default. */
   bodyMs?: number;
   /** Longest answer, and longest event of a stream, in bytes; 16 MiB by default. */
   maxAnswerBytes?: number;
+  /** Most values in an answer, arrays and objects included; 250,000 by default. */
+  maxAnswerValues?: number;
   /** Why it may be spoken to over http on the public internet; refused by default. */
   dangerouslyPlainHttpBecause?: string | undefined;
 }
@@ -74,7 +82,7 @@ export function createRemoteBackend(
   { logger, credentials, held = new HeldBytes() }: RemoteBackendParts,
 ): GatewayBackend {
   const { transport = 'auto', maxConnections = 1000, startMs = 50_000 } = options;
-  const { maxAnswerBytes = 16 * 1024 * 1024 } = options;
+  const { maxAnswerBytes = 16 * 1024 * 1024, maxAnswerValues = defaultMaxAnswerValues } = options;
   if (!Number.isInteger(maxConnections) || maxConnections < 2)
     throw new RangeError('maxConnections: must be a whole number from 2');
   const url = new URL(options.url);
@@ -120,6 +128,7 @@ export function createRemoteBackend(
       streams,
       maxHeld,
       maxAnswerBytes,
+      maxAnswerValues,
       held,
       noteFailure,
       noteUnreadable: (bytes) => warn({ bytes }, 'a backend sent something that is no MCP message'),
@@ -147,6 +156,7 @@ export function createRemoteBackend(
         kinds,
         makeLink: (kind, given, listener) => makeLink(kind, account, given, listener),
         startMs: start.startMs,
+        pingMs: (options.pingSeconds ?? 60) * 1000,
         account,
         restarts,
         maxHeld,
@@ -174,6 +184,7 @@ export function createRemoteBackend(
     lanes,
     streams,
     maxAnswerBytes,
+    maxAnswerValues,
     held,
     credentials: async (caller) => (credentials ? credentials.find(caller) : {}),
   });

@@ -1,3 +1,5 @@
+import { isRefusal } from '../../mcp/refusal.ts';
+import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
 import type { StdioProcess } from './stdio-process.ts';
 
 /** How long after one was taken the next is started: whoever took it is served first. */
@@ -25,7 +27,13 @@ export function createSpare(start: () => StdioProcess): Spare {
     const started = start();
     waiting = started;
     started.listener = {
-      line() {},
+      // The gateway is its client already: a program that pings gets its answer (FA-41).
+      line(bytes) {
+        const messages = readLineOfServer(bytes, started.maxLineValues);
+        if (messages === undefined || isRefusal(messages)) return;
+        for (const { id, method } of messages.requests)
+          if (method === 'ping') started.write({ jsonrpc: '2.0', id, result: {} });
+      },
       tooLong() {},
       gone() {
         if (waiting === started) waiting = undefined;

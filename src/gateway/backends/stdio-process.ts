@@ -5,6 +5,7 @@ import { LineReader } from '../../mcp/stdio/line-reader.ts';
 import { HeldBytes, type IncomingBytes, smallBytes } from '../../mcp/streams/held-bytes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { createErrorOutput } from './error-output.ts';
+import { defaultMaxAnswerValues } from './failure-of-answer.ts';
 import { endGroup, type Patience } from './process-group.ts';
 import type { Watchdog } from './watchdog.ts';
 
@@ -22,6 +23,8 @@ export interface StdioProcessOptions {
   secrets: readonly string[];
   /** Longest line it may write, and most that may wait to be read by it, in bytes. */
   maxLineBytes: number;
+  /** Most values in a line; a default by default. */
+  maxLineValues?: number | undefined;
   /** Counts the bytes of lines while they are read; those of this process alone by default. */
   held?: HeldBytes;
   patience: Patience;
@@ -42,6 +45,12 @@ export interface ProcessListener {
 
 /** How long what a process wrote before it ended may take to arrive, in milliseconds. */
 const lastWordsMs = 200;
+
+/** Longest line that may be a header of a message, in bytes. */
+const maxHeaderBytes = 100;
+const framingHeader = /^content-(?:length: *\d+|type: *[\x21-\x7e ]+)$/i;
+const framed =
+  'a backend puts Content-Length headers before its messages, as language servers do: MCP has one message on each line';
 
 const nobody: ProcessListener = { line() {}, tooLong() {}, gone() {} };
 
@@ -65,6 +74,9 @@ export class StdioProcess {
   #ending: Promise<void> | undefined;
   #isGone = false;
   #hasWrittenErrors = false;
+  #isFramed = false;
+  /** Whether the last line was a header of a message. */
+  #wasHeader = false;
 
   /** Starts it. Where that fails, the listener hears so later, and the log has the reason. */
   constructor(options: StdioProcessOptions) {
@@ -94,6 +106,16 @@ export class StdioProcess {
   /** Whether it could not be started, has ended, or is being ended. */
   get isGone(): boolean {
     return this.#isGone || this.#ending !== undefined;
+  }
+
+  /** Whether it puts headers before its messages, as language servers do. */
+  get isFramed(): boolean {
+    return this.#isFramed;
+  }
+
+  /** Most values in a line that are read. */
+  get maxLineValues(): number {
+    return this.#options.maxLineValues ?? defaultMaxAnswerValues;
   }
 
   /** Whether it has written anything to its standard error. */
@@ -134,7 +156,8 @@ export class StdioProcess {
     logger.info({ backend: name, pid }, 'a backend was started');
     const reader = new LineReader(maxLineBytes, {
       line: (bytes) => {
-        if (!this.#ending) this.listener.line(bytes);
+        this.#lookForFraming(bytes);
+        if (!this.#ending) this.listener.line(withoutByteOrderMark(bytes));
       },
       tooLong: () => {
         logger.warn({ backend: name, pid, maxLineBytes }, 'a backend wrote a line that is too long');
@@ -159,6 +182,18 @@ export class StdioProcess {
       writeErrors(chunk);
     });
     child.once('exit', (code, signal) => void this.#exited(child, code, signal));
+  }
+
+  #lookForFraming(line: Uint8Array): void {
+    const text = line.length <= maxHeaderBytes ? Buffer.from(line).toString('latin1').trimEnd() : undefined;
+    if (text === '' && this.#wasHeader) {
+      if (!this.#isFramed) {
+        const { name, logger } = this.#options;
+        logger.error({ backend: name, pid: this.pid }, framed);
+      }
+      this.#isFramed = true;
+    }
+    this.#wasHeader = text !== undefined && framingHeader.test(text);
   }
 
   /** Reads nothing more of its output. @returns reads on, unless somebody else has stopped it, too */
@@ -232,4 +267,9 @@ export class StdioProcess {
     child.stdout.destroy();
     child.stderr.destroy();
   }
+}
+
+/** Some programs, of Windows above all, begin with a byte order mark, which is no part of JSON (RFC 8259 section 8.1). */
+function withoutByteOrderMark(line: Uint8Array): Uint8Array {
+  return line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
 }

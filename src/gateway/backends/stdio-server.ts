@@ -3,6 +3,7 @@ import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
 import { StartProgress } from '../../mcp/conversations/start-progress.ts';
+import { changesOfLists } from '../../mcp/modern/changes.ts';
 import { isRefusal, type Refusal } from '../../mcp/refusal.ts';
 import type { McpLike } from '../../mcp/server-source.ts';
 import { readLineOfServer } from '../../mcp/stdio/read-line.ts';
@@ -14,6 +15,8 @@ import { type BackendFailure, backendError, restartingError } from './backend-er
 import { failureOfAnswer } from './failure-of-answer.ts';
 import type { Failures } from './failures.ts';
 import { Flood } from './flood.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { listsOf, withListChanges } from './list-changes.ts';
 import type { Occupant, Places } from './places.ts';
 import { ProcessStart } from './process-start.ts';
 import type { Restarts } from './restarts.ts';
@@ -30,6 +33,10 @@ export interface StdioServerOptions {
   places: Places;
   restarts: Restarts;
   failures: Failures;
+  /** How long a process may say nothing until it is pinged, in milliseconds; 0 for never. */
+  pingMs: number;
+  /** See `HeartbeatOptions`. */
+  pings: { isAnswered: boolean };
   /**
    * Gives a process that was started for the same caller, has its place no more, and awaits `initialize`, if there is one:
    * all it was asked is what revisions it speaks.
@@ -47,10 +54,11 @@ export interface StdioServerOptions {
 const maxToldLines = 5;
 
 const late = 'a backend did not answer initialize in time';
-const silentlyLate = `${late}, and wrote nothing to its standard error: a program that npx or the like has to download first may be waiting for the network, such as for a proxy or certificates that its env (--env) does not hand over`;
+const silentlyLate = `${late}, and wrote nothing to its standard error: a program that npx or the like has to download first may be waiting for the network, such as for a proxy or certificates that its env (--env) does not hand over; or it waits for Content-Length headers, as language servers do`;
 
 /** Ids of what the server is asked by us; those of the front are numbers. */
 const ownIds = 'gatehouse-';
+const pingId = `${ownIds}ping`;
 
 /**
  * An MCP server of a revision up to 2025-11-25, whose processes come and go: one is started when it is first asked, and
@@ -69,6 +77,7 @@ export class StdioServer implements McpLike, Occupant {
   /** What the process asks its client. */
   readonly #asked = new Set<RequestId>();
   readonly #queue = new StartQueue();
+  readonly #heartbeat: Heartbeat;
   #transport: Transport | undefined;
   #process: StdioProcess | undefined;
   /** `ready`: it has answered initialize. */
@@ -95,6 +104,14 @@ export class StdioServer implements McpLike, Occupant {
     this.#options = options;
     this.#usedAtMs = options.nowMs();
     this.#flood = new Flood(options.nowMs);
+    this.#heartbeat = new Heartbeat({
+      everyMs: options.pingMs,
+      known: options.pings,
+      isBusy: () => this.#waiting.size > 0,
+      ping: () => this.#process?.write({ jsonrpc: '2.0', id: pingId, method: 'ping' }),
+      dead: () => this.#lose('backend_unresponsive'),
+      nowMs: options.nowMs,
+    });
     this.#progress = new StartProgress(`The MCP server ${options.name} is starting.`, (notification) =>
       this.#send(notification),
     );
@@ -197,6 +214,7 @@ export class StdioServer implements McpLike, Occupant {
     const passed = withoutCallerAuth(request);
     if (this.#state === 'ready') {
       if (this.#process?.isStuck) return backendError('backend_not_reading', name);
+      this.#heartbeat.asked();
       this.#process?.write(passed);
       return undefined;
     }
@@ -288,6 +306,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#saidOlder = false;
     this.#readySinceMs = this.#options.nowMs();
     this.#options.failures.mended();
+    this.#heartbeat.start();
   }
 
   /** The process has failed, or is to be another: answers what runs with an error. */
@@ -315,6 +334,7 @@ export class StdioServer implements McpLike, Occupant {
     if (this.#state === 'closed') return;
     this.#state = 'asleep';
     this.#isRefused = false;
+    this.#heartbeat.stop();
     this.#start?.over();
     this.#progress.stop();
     this.#queue.takeAll();
@@ -344,11 +364,27 @@ export class StdioServer implements McpLike, Occupant {
 
   /** Takes a line of the process. */
   #hear(bytes: Uint8Array): void {
-    const messages = readLineOfServer(bytes);
+    if (this.#process?.isFramed && this.#state === 'starting') {
+      this.#lose('backend_framing');
+      return;
+    }
+    const messages = readLineOfServer(bytes, this.#process?.maxLineValues);
     if (messages === undefined) return;
-    this.#usedAtMs = this.#options.nowMs();
-    if (isRefusal(messages)) this.#heardGarbage(messages, bytes.length);
-    else for (const message of messages.list) this.#pass(message);
+    this.#heartbeat.heard();
+    if (isRefusal(messages)) {
+      this.#usedAtMs = this.#options.nowMs();
+      this.#heardGarbage(messages, bytes.length);
+    } else for (const message of messages.list) if (!this.#takePing(message)) this.#pass(message);
+  }
+
+  /** Pings of both sides are no use of the process: one that nobody uses ends in spite of them. */
+  #takePing({ id, method }: Message): boolean {
+    if (method === undefined && id === pingId) this.#heartbeat.answered();
+    // The gateway is its client: no person is needed to say that it is there (FA-41).
+    else if (method === 'ping' && id !== undefined) {
+      if (this.#mayPass()) this.#process?.write({ jsonrpc: '2.0', id, result: {} });
+    } else return false;
+    return true;
   }
 
   #heardGarbage({ reason, id }: Refusal, bytes: number): void {
@@ -364,6 +400,7 @@ export class StdioServer implements McpLike, Occupant {
 
   #pass(message: Message): void {
     const { id, method } = message;
+    this.#usedAtMs = this.#options.nowMs();
     if (method === undefined) this.#passAnswer(message as Message & { id: RequestId });
     else if (this.#mayPass()) {
       if (id !== undefined) this.#asked.add(id);
@@ -377,7 +414,7 @@ export class StdioServer implements McpLike, Occupant {
     const { id } = message;
     const isResult = message.result !== undefined;
     if (id === ownIds && this.#state === 'starting') {
-      this.#restarted(isResult);
+      this.#restarted(message.result);
       return;
     }
     if (id === discoverId) {
@@ -396,7 +433,7 @@ export class StdioServer implements McpLike, Occupant {
     this.#flood.answer();
     this.#told.answered(id, isResult);
     if (method === 'initialize') this.#isRefused = !isResult;
-    this.#send(message);
+    this.#send(method === 'initialize' ? withListChanges(message) : message);
     if (method !== 'initialize' || !isResult) return;
     this.#opening = undefined;
     this.#ready();
@@ -404,8 +441,8 @@ export class StdioServer implements McpLike, Occupant {
   }
 
   /** A new process has answered `initialize`: it is told what the last knew, and gets what waits. */
-  #restarted(isResult: boolean): void {
-    if (!isResult) {
+  #restarted(result: Record<string, unknown> | undefined): void {
+    if (!result) {
       this.#notStarted();
       return;
     }
@@ -415,6 +452,9 @@ export class StdioServer implements McpLike, Occupant {
       this.#process?.write({ jsonrpc: '2.0', ...(isNotification ? {} : { id: `${ownIds}${at}` }), ...told });
     });
     this.#flush();
+    // It may be another version of the program, or have other tools by now (FA-44).
+    if (this.#told.isInitialized)
+      for (const change of changesOfLists(listsOf(result.capabilities))) this.#send(change);
   }
 
   /** Whether what was said unasked is passed on. */

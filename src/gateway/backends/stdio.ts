@@ -36,11 +36,18 @@ export interface StdioBackendOptions {
   idleSeconds?: number;
   /** Longest line it may write, in bytes; 16 MiB by default. */
   maxLineBytes?: number;
+  /** Most values in a line, arrays and objects included; 250,000 by default. */
+  maxAnswerValues?: number;
   /**
    * How long it may take to answer `initialize`, in milliseconds; 50 s by default, before clients give up. What its caller
    * has waited to hear which revisions it speaks counts.
    */
   startMs?: number;
+  /**
+   * How long a process may say nothing until it is pinged, in seconds; 30 by default, 0 for never. One that misses pings is
+   * replaced.
+   */
+  pingSeconds?: number;
   /** What each account's processes get as environment; not with processes that everybody shares. */
   credentials?: CredentialSource;
   /**
@@ -103,6 +110,8 @@ export function createStdioBackend(
   const { maxProcesses = 50, maxLineBytes = 16 * 1024 * 1024, startMs = 50_000, spare = 0 } = options;
   const patienceMs = startMs * probeShare;
   const idleMs = (options.idleSeconds ?? 3600) * 1000;
+  const pingMs = (options.pingSeconds ?? 30) * 1000;
+  const pings = { legacy: { isAnswered: false }, modern: { isAnswered: false } };
   checkOptions(options);
   const { env, secrets, missing } = backendEnvironment(options.env ?? [], process.env);
   if (missing.length > 0)
@@ -117,7 +126,20 @@ export function createStdioBackend(
   const restarts = new Restarts(nowMs);
   const failures = createFailures(() => Math.floor(Date.now() / 1000));
   const launcher = createLauncher({
-    ...{ name, command, args, env, secrets, maxLineBytes, held, patience, watchdog, logger, nowMs },
+    ...{
+      name,
+      command,
+      args,
+      env,
+      secrets,
+      maxLineBytes,
+      maxLineValues: options.maxAnswerValues,
+      held,
+      patience,
+      watchdog,
+      logger,
+      nowMs,
+    },
     ...(credentials && { credentials }),
     ...(accountFolders !== undefined && { folders: createAccountFolders(accountFolders) }),
     ...(limits && { limits }),
@@ -137,7 +159,7 @@ export function createStdioBackend(
     sharing: sharings[sharing],
     create({ authInfo }, start) {
       const server = new StdioServer(authInfo ? accountKeyPrefix(authInfo) : '', {
-        ...{ name, start, places, restarts, failures, logger, nowMs },
+        ...{ name, start, places, restarts, failures, pingMs, pings: pings.legacy, logger, nowMs },
         // One that is slow to start is not started twice.
         takeOver: () => link.giveAway(authInfo, patienceMs),
         launch: () => launcher.launch(authInfo),
@@ -149,7 +171,7 @@ export function createStdioBackend(
   };
   const launch = (caller: AuthInfo | undefined): ReturnType<Launcher['launch']> => launcher.launch(caller);
   const link = createStdioLink({
-    ...{ name, sharing, startMs, places, restarts, launch, nowMs },
+    ...{ name, sharing, startMs, places, restarts, pingMs, pings: pings.modern, launch, nowMs },
     // What has refused `initialize` need not be started again to be asked in 2026-07-28.
     takeOver(caller) {
       const key = sharerKey(sharing, caller);

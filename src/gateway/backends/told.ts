@@ -25,6 +25,11 @@ export class Told {
     return this.#initialize !== undefined;
   }
 
+  /** Whether the client said that it is ready. */
+  get isInitialized(): boolean {
+    return this.#isInitialized;
+  }
+
   /** Whether somebody waits to hear of resources. */
   get hasSubscriptions(): boolean {
     return this.#subscriptions.size > 0;

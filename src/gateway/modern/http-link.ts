@@ -36,6 +36,8 @@ export interface HttpLinkOptions {
   streams: FairQueue;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Most values in an answer or event. */
+  maxAnswerValues: number;
   /** Counts the bytes of answers while they are read. */
   held: HeldBytes;
   /** Gives what the server is told on behalf of a caller; or why they cannot be served. */
@@ -215,7 +217,7 @@ class Exchange {
 
   /** @returns why it is no message */
   #hear(bytes: Uint8Array, status: number): LinkFailure['reason'] | undefined {
-    const messages = readAnswer(bytes);
+    const messages = readAnswer(bytes, this.#options.maxAnswerValues);
     if (typeof messages === 'string') return messages;
     const own = answerOf(messages, this.#request.id);
     for (const message of messages) {

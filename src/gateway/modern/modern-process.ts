@@ -2,6 +2,7 @@ import { LOG_LEVEL_META_KEY, type RequestId, SUBSCRIPTION_ID_META_KEY } from '@m
 import { InFlightMap } from '../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../mcp/conversations/conversation.ts';
+import { methodNotFound } from '../../mcp/json-rpc-errors.ts';
 import type { Answer } from '../../mcp/modern/backend.ts';
 import { internalRequest } from '../../mcp/modern/internal-call.ts';
 import { listenMethod } from '../../mcp/modern/subscription-filter.ts';
@@ -11,6 +12,7 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import { type BackendFailure, backendError, restartingError } from '../backends/backend-errors.ts';
 import { failureOfAnswer } from '../backends/failure-of-answer.ts';
 import { Flood } from '../backends/flood.ts';
+import { Heartbeat } from '../backends/heartbeat.ts';
 import type { Occupant, Places } from '../backends/places.ts';
 import { ProcessStart } from '../backends/process-start.ts';
 import type { Restarts } from '../backends/restarts.ts';
@@ -27,6 +29,10 @@ export interface ModernProcessOptions {
   startMs: number;
   /** How long one is kept that nobody asks or listens to, in milliseconds. */
   idleMs: number;
+  /** How long a process may say nothing until it is asked for a sign of life, in milliseconds; 0 for never. */
+  pingMs: number;
+  /** See `HeartbeatOptions`. */
+  pings: { isAnswered: boolean };
   places: Places;
   restarts: Restarts;
   /** Gives a process that was started for the same callers, and has refused `initialize`, if there is one. */
@@ -53,6 +59,7 @@ const handOverMs = 2_000;
 /** Ids of what we ask ourselves; those on the link are numbers. */
 export const discoverId = 'gatehouse-discover';
 const pingId = 'gatehouse-ping';
+const aliveId = 'gatehouse-alive';
 
 /** Statuses of errors that are about the request, as over HTTP. */
 const statuses = new Map<number, number>([
@@ -86,6 +93,7 @@ export class ModernProcess implements Occupant {
   readonly #flood: Flood;
   readonly #waiting = new InFlightMap<RequestId, Waiting>();
   readonly #queue = new StartQueue();
+  readonly #heartbeat: Heartbeat;
   /** `older`: it has answered as a program of an older revision does. */
   #state: 'asleep' | 'starting' | 'ready' | 'older' | 'closed' = 'asleep';
   #process: StdioProcess | undefined;
@@ -104,6 +112,15 @@ export class ModernProcess implements Occupant {
     this.#options = options;
     this.#usedAtMs = options.nowMs();
     this.#flood = new Flood(options.nowMs);
+    this.#heartbeat = new Heartbeat({
+      everyMs: options.pingMs,
+      known: options.pings,
+      isBusy: () => this.idleSinceMs === undefined,
+      // This revision has no pings; each server answers this.
+      ping: () => this.#process?.write({ ...internalRequest('server/discover', {}), id: aliveId }),
+      dead: () => this.#fail('backend_unresponsive'),
+      nowMs: options.nowMs,
+    });
   }
 
   get idleSinceMs(): number | undefined {
@@ -191,6 +208,7 @@ export class ModernProcess implements Occupant {
     const { name } = this.#options;
     if (this.#state === 'ready') {
       if (this.#process?.isStuck) return backendError('backend_not_reading', name);
+      this.#heartbeat.asked();
       this.#process?.write(request);
       return undefined;
     }
@@ -253,6 +271,8 @@ export class ModernProcess implements Occupant {
     this.#start?.over();
     this.#state = 'ready';
     this.#readySinceMs = this.#options.nowMs();
+    this.#options.pings.isAnswered = true;
+    this.#heartbeat.start();
     for (const request of this.#queue.takeAll()) this.#process?.write(request);
     this.#rest();
   }
@@ -303,6 +323,7 @@ export class ModernProcess implements Occupant {
    */
   #end(failure: ModernFailure, state: 'asleep' | 'closed' = 'asleep'): void {
     this.#state = state;
+    this.#heartbeat.stop();
     this.#start?.over();
     clearTimeout(this.#idleTimer);
     this.#queue.takeAll();
@@ -331,9 +352,13 @@ export class ModernProcess implements Occupant {
   }
 
   #hear(bytes: Uint8Array): void {
-    const messages = readLineOfServer(bytes);
+    if (this.#process?.isFramed && this.#state === 'starting') {
+      this.#fail('backend_framing');
+      return;
+    }
+    const messages = readLineOfServer(bytes, this.#process?.maxLineValues);
     if (messages === undefined) return;
-    this.#usedAtMs = this.#options.nowMs();
+    this.#heartbeat.heard();
     if (isRefusal(messages)) this.#heardGarbage(messages);
     else for (const message of messages.list) this.#take(message);
   }
@@ -349,9 +374,16 @@ export class ModernProcess implements Occupant {
 
   #take(message: Message & { result?: Record<string, unknown>; error?: JsonRpcError }): void {
     const { id, method } = message;
-    if (method === undefined) this.#takeAnswer(message);
-    // This revision has no requests of servers (B1-07).
-    else if (id === undefined && this.#mayPass()) this.#takeNotification(message);
+    if (method === undefined && id === aliveId) this.#heartbeat.answered();
+    else if (method === undefined) this.#takeAnswer(message);
+    else if (!this.#mayPass()) return;
+    else if (id === undefined) this.#takeNotification(message);
+    // This revision has no requests of servers (B1-07): a program that speaks older ones, too, may wait for an answer.
+    else
+      this.#process?.write({
+        ...{ jsonrpc: '2.0', id },
+        ...(method === 'ping' ? { result: {} } : { error: methodNotFound }),
+      });
   }
 
   #takeAnswer({

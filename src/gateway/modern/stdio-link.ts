@@ -14,6 +14,9 @@ export interface StdioLinkOptions {
   /** Who shares a process; with `session` the requests of one account with one client do. */
   sharing: 'session' | 'account' | 'shared';
   startMs: number;
+  /** See `ModernProcessOptions`. */
+  pingMs: number;
+  pings: { isAnswered: boolean };
   places: Places;
   restarts: Restarts;
   /** Gives a process that has refused `initialize`, and has its place no more, of those who share it with a caller. */

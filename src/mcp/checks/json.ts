@@ -15,16 +15,17 @@ export const maxNames = 10_000;
 /**
  * Reads a body as JSON: well-formed UTF-8 (T-138), a byte order mark in front of it or not. Numbers are those that were
  * written, see `parseExact`, and a lone surrogate stays one (FA-40, FA-42). Deep nesting and masses of members are
- * refused by counting brackets and commas, before anything recurses or is built (T-135). So are masses of different names (T-204). Text that is no JSON is refused as such, whatever
- * its depth. A body too small for all this is read as it is.
+ * refused by counting brackets and commas, before anything recurses or is built (T-135). So are masses of different names
+ * (T-204). Text that is no JSON is refused as such, whatever its depth. A body too small for all this is read as it is.
+ * @param most values that are read, if not {@link maxValues}
  * @see RFC 8259 section 8.1; RFC 7493 section 2.1
  */
-export function parseJson(bytes: Uint8Array): ExactJson | Refusal {
+export function parseJson(bytes: Uint8Array, most = maxValues): ExactJson | Refusal {
   const given = Buffer.isBuffer(bytes)
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const body = given[0] === 0xef && given[1] === 0xbb && given[2] === 0xbf ? given.subarray(3) : given;
-  const shape = checkShape(body);
+  const shape = checkShape(body, most);
   if (shape) return isUtf8(body) && mayBeJson(body) ? shape : { reason: 'not_json' };
   try {
     if (!isUtf8(body)) return { reason: 'not_json' };
@@ -47,10 +48,10 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /** Whether a body is too small to nest too deeply or to hold too many values, which is true of nearly all. */
-function isPlain(body: Buffer): boolean {
+function isPlain(body: Buffer, most: number): boolean {
   // What is open has to be closed: this short, none is too deep.
   if (body.length <= 2 * maxNesting) return true;
-  if (body.length > maxValues) return false;
+  if (body.length > most) return false;
   let containers = 0;
   for (const opening of [openArray, openObject])
     for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1))
@@ -58,8 +59,8 @@ function isPlain(body: Buffer): boolean {
   return true;
 }
 
-function checkShape(body: Buffer): Refusal | undefined {
-  if (isPlain(body)) return undefined;
+function checkShape(body: Buffer, most: number): Refusal | undefined {
+  if (isPlain(body, most)) return undefined;
   let depth = 0;
   let values = 1;
   let strings = 0;
@@ -70,7 +71,7 @@ function checkShape(body: Buffer): Refusal | undefined {
       const end = endOfString(body, at + 1);
       if (end === -1) return undefined;
       // A value has at most a name and a string: text with more strings is no JSON, and finding their ends takes long.
-      if (++strings > 2 * maxValues) return { reason: 'too_many_values' };
+      if (++strings > 2 * most) return { reason: 'too_many_values' };
       if (body[afterBlanks(body, end + 1)] === colon) {
         names.add(body.toString('latin1', at + 1, end));
         if (names.size > maxNames) return { reason: 'too_many_members' };
@@ -81,7 +82,7 @@ function checkShape(body: Buffer): Refusal | undefined {
       values++;
       if (++depth > maxNesting) return { reason: 'nested_too_deep' };
     } else if (byte === closeArray || byte === closeObject) depth--;
-    if (values > maxValues) return { reason: 'too_many_values' };
+    if (values > most) return { reason: 'too_many_values' };
   }
   return undefined;
 }

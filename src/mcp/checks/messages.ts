@@ -49,6 +49,31 @@ export function readFrames(value: unknown): Frames | Refusal {
   return { isBatch: true, list: value, requests: value.filter(isRequest) };
 }
 
+/**
+ * Reads a value as {@link readFrames} does, from a server: some write an object without members as an empty array, as
+ * PHP has one form for both.
+ */
+export function readFramesOfServer(value: unknown): Frames | Refusal {
+  const isList = Array.isArray(value) && value.length <= maxBatchLength;
+  return readFrames(isList ? value.map(withParams) : withParams(value));
+}
+
+function withParams(value: unknown): unknown {
+  if (!isRecord(value) || value.method === undefined) return value;
+  const { params } = value;
+  if (isEmptyArray(params)) {
+    const { params: _none, ...others } = value;
+    return others;
+  }
+  if (!isRecord(params) || !isEmptyArray(params._meta)) return value;
+  const { _meta: _none, ...known } = params;
+  return { ...value, params: known };
+}
+
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false;
   const { id, method, params } = value;

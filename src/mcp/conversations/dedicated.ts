@@ -4,6 +4,7 @@ import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
 import { isElsewhere, type McpLike, type ServerSource } from '../server-source.ts';
+import { type ClientAbilities, checkAbility, readAbilities } from './client-abilities.ts';
 import type {
   Conversation,
   Conversations,
@@ -45,17 +46,20 @@ class DedicatedConversation implements Conversation, Party {
   readonly #listener: Listener;
   readonly #logger: Logger;
   readonly #onEnd: (conversation: DedicatedConversation) => void;
+  readonly #abilities: ClientAbilities;
   #state: 'opening' | 'open' | 'ended' = 'opening';
   #level: LogLevel | undefined;
   #hasLogs = false;
 
   constructor(
     server: McpLike,
+    { capabilities }: InitializeParams,
     listener: Listener,
     { source, logger }: ConversationsOptions,
     onEnd: (conversation: DedicatedConversation) => void,
   ) {
     this.server = server;
+    this.#abilities = readAbilities(Object(capabilities));
     this.#listener = listener;
     this.#logger = logger;
     this.#onEnd = onEnd;
@@ -102,8 +106,8 @@ class DedicatedConversation implements Conversation, Party {
     if (this.#state === 'open' && !isBelow(this.#level, message)) this.#listener.hear(message, relatedTo);
   }
 
-  checkRequest(): JsonRpcError | undefined {
-    return this.#state === 'open' ? undefined : notInitialized;
+  checkRequest(request: RequestMessage): JsonRpcError | undefined {
+    return this.#state === 'open' ? checkAbility(this.#abilities, request) : notInitialized;
   }
 
   #request(request: RequestMessage, sender: Sender): void {
@@ -145,7 +149,13 @@ export function createDedicatedConversations(options: ConversationsOptions): Con
     async open(initialize, sender, listener) {
       const { authInfo } = sender;
       const made = await options.source.create({ era: 'legacy', ...(authInfo && { authInfo }) });
-      const conversation = new DedicatedConversation(requireNewServer(made), listener, options, forget);
+      const conversation = new DedicatedConversation(
+        requireNewServer(made),
+        initialize,
+        listener,
+        options,
+        forget,
+      );
       conversations.set(conversation.sessionId, conversation);
       try {
         const opening = await conversation.begin(initialize, sender);

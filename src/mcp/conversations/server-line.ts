@@ -7,6 +7,7 @@ import { principalKey } from '../../oauth/auth-info.ts';
 import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Message, RequestMessage } from '../checks/messages.ts';
+import { withLegacyCode } from '../json-rpc-errors.ts';
 import { Reception } from '../reception.ts';
 import type { McpLike } from '../server-source.ts';
 import { askedOf, type CheckWritable, createWritableCheck } from '../unwritable.ts';
@@ -238,6 +239,7 @@ export class ServerLine implements Transport {
   #answer(call: Call, answer: Answer): void {
     this.#forget(call);
     const restored = { ...answer, id: call.id } as Answer;
+    if (answer.error && call.asked) restored.error = withLegacyCode(answer.error, call.asked);
     call.onAnswer?.(restored);
     call.party?.hear(restored);
   }

@@ -23,7 +23,7 @@ import {
   embeddedRequest,
   inputMethods,
   isInputRequest,
-  missingCapabilities,
+  missingFor,
   urlElicitations,
 } from './client-inputs.ts';
 import { serverGone } from './error-answer.ts';
@@ -152,7 +152,7 @@ export class BridgedCall implements Listener {
     const elicitations = inputMethods.has(this.#request.method) ? urlElicitations(error) : undefined;
     if (!elicitations || !this.#call) return modernError(error, this.#request);
     const questions = new Map(elicitations.map((question, at) => [`input-${at + 1}`, question]));
-    return missingFor(this.#call, questions) ?? this.#inputRequired(questions, {});
+    return missingFor(this.#call, questions.values()) ?? this.#inputRequired(questions, {});
   }
 
   #hearNotification(notification: Message): void {
@@ -187,7 +187,7 @@ export class BridgedCall implements Listener {
   }
 
   #park(call: Call): void {
-    const lacking = missingFor(call, this.#questions);
+    const lacking = missingFor(call, this.#questions.values());
     const { authInfo } = call.caller;
     const watch =
       this.#watch && ((revoked: () => void) => this.#watch?.(authInfo, revoked) ?? (() => undefined));
@@ -243,29 +243,6 @@ function olderParams(params: Message['params']): Record<string, unknown> {
   if (!isRecord(meta)) return others;
   const _meta = Object.fromEntries(Object.entries(meta).filter(([name]) => !envelope.has(name)));
   return Object.keys(_meta).length > 0 ? { ...others, _meta } : others;
-}
-
-/** What a client said in the request it can be asked. */
-export function declaredCapabilities({
-  request: { params },
-}: Pick<Call, 'request'>): Record<string, unknown> {
-  const meta = params?._meta as Record<string, unknown> | undefined;
-  return (meta?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Record<string, unknown>;
-}
-
-/** The answer where a client cannot be asked what it must be asked (C3-05). */
-function missingFor(call: Call, questions: ReadonlyMap<string, RequestMessage>): Answer | undefined {
-  const declared = declaredCapabilities(call);
-  for (const question of questions.values()) {
-    const requiredCapabilities = missingCapabilities(question, declared);
-    if (!requiredCapabilities) continue;
-    const message = `The server needs ${question.method}, which the client did not declare.`;
-    return {
-      status: 400,
-      error: { code: errorCodes.missingRequiredClientCapability, message, data: { requiredCapabilities } },
-    };
-  }
-  return undefined;
 }
 
 /** Longest answer that is kept for a client that may come back, in characters. */

@@ -32,3 +32,15 @@ export function narrowed({ method, params }: Change, account: string): Change {
   if (method !== 'notifications/resources/updated') return { method };
   return { method, account, ...(params ? { params } : {}) };
 }
+
+/**
+ * Returns what clients are told if any list of a server may be another than before, for the lists whose changes it announces.
+ * @param capabilities of the server
+ * @see MCP 2025-11-25 tools "List Changed Notification" (FA-44)
+ */
+export function changesOfLists(capabilities: unknown): Message[] {
+  const offered = Object(capabilities) as Record<string, { listChanged?: unknown } | undefined>;
+  return ['tools', 'prompts', 'resources']
+    .filter((name) => offered[name]?.listChanged === true)
+    .map((name) => ({ jsonrpc: '2.0', method: `notifications/${name}/list_changed` }));
+}

@@ -1,6 +1,9 @@
+import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
+import { errorCodes } from '../../oauth/mcp-error-codes.ts';
 import type { RequestMessage } from '../checks/messages.ts';
 import { isObject, usesTools } from '../conversations/client-abilities.ts';
 import type { JsonRpcError } from '../conversations/conversation.ts';
+import type { Answer, Call } from './backend.ts';
 
 /** Methods that may answer that they need input (C4-01). */
 export const inputMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
@@ -45,7 +48,7 @@ export function urlElicitations({ code, data }: JsonRpcError): RequestMessage[] 
  * @see MCP 2026-07-28 "Error Codes" (C3-05, C4-02)
  */
 export function missingCapabilities(
-  { method, params = {} }: RequestMessage,
+  { method, params = {} }: Pick<RequestMessage, 'method' | 'params'>,
   declared: Record<string, unknown>,
 ): Record<string, unknown> | undefined {
   if (method === 'roots/list') return isObject(declared.roots) ? undefined : { roots: {} };
@@ -61,4 +64,33 @@ export function missingCapabilities(
   const meansForms = isObject(elicitation) && mode === 'form' && elicitation.url === undefined;
   if (isObject(elicitation) && (isObject(elicitation[mode]) || meansForms)) return undefined;
   return { elicitation: { [mode]: {} } };
+}
+
+/** What a client said in the request it can be asked. */
+export function declaredCapabilities({
+  request: { params },
+}: Pick<Call, 'request'>): Record<string, unknown> {
+  const meta = params?._meta as Record<string, unknown> | undefined;
+  return (meta?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Record<string, unknown>;
+}
+
+/**
+ * Returns the answer to a call during which a server asks its client for what that did not declare; undefined if it did
+ * (C3-05, FA-31).
+ */
+export function missingFor(
+  call: Pick<Call, 'request'>,
+  questions: Iterable<Pick<RequestMessage, 'method' | 'params'>>,
+): Answer | undefined {
+  const declared = declaredCapabilities(call);
+  for (const question of questions) {
+    const requiredCapabilities = missingCapabilities(question, declared);
+    if (!requiredCapabilities) continue;
+    const message = `The server needs ${question.method}, which the client did not declare.`;
+    return {
+      status: 400,
+      error: { code: errorCodes.missingRequiredClientCapability, message, data: { requiredCapabilities } },
+    };
+  }
+  return undefined;
 }

@@ -54,8 +54,16 @@ export function discoverResult(initialized: InitializeResult): Record<string, un
  * Gives the error of a server of an older revision the code and status of 2026-07-28.
  * @see MCP 2026-07-28 "Error Codes" (C8-02, B5-06)
  */
-export function modernError(error: JsonRpcError, { method, params }: RequestMessage): Answer {
-  if (error.code === errorCodes.resourceNotFound && method === 'resources/read')
-    return { status: 200, error: { ...error, code: errorCodes.invalidParams, data: { uri: params?.uri } } };
-  return { status: error.code === errorCodes.methodNotFound ? 404 : 200, error };
+export function modernError(error: JsonRpcError, request: RequestMessage): Answer {
+  const told = withModernCode(error, request);
+  return { status: told.code === errorCodes.methodNotFound ? 404 : 200, error: told };
+}
+
+/**
+ * Returns an error of any server with the code of 2026-07-28 for a resource that is unknown.
+ * @see MCP 2026-07-28 "Resources", error handling (C8-02, FA-33)
+ */
+export function withModernCode(error: JsonRpcError, { method, params }: RequestMessage): JsonRpcError {
+  if (error.code !== errorCodes.resourceNotFound || method !== 'resources/read') return error;
+  return { ...error, code: errorCodes.invalidParams, data: { uri: params?.uri } };
 }

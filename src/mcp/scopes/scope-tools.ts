@@ -1,3 +1,4 @@
+import { keepNewest } from '../../collections/keep-newest.ts';
 import { type AuthInfo, principalKey } from '../../oauth/auth-info.ts';
 import type { ToolList } from '../modern/tool-list.ts';
 import { operationOn } from '../reading/operations.ts';
@@ -32,13 +33,14 @@ const maxKept = 1000;
 /**
  * Creates the telling of what scopes open, from the live list of tools: for pages on which a person decides about
  * scopes.
- * @returns a function from a caller, with the scopes that are asked for, to the tools; undefined where the server does
- *   not tell in time or at all. It never throws.
+ * @returns a function from a caller, with the scopes that are asked for, to the tools. If the server does not tell in time,
+ *   these are the tools of the last list; undefined if there is none. It never throws (FA-60).
  */
 export function createScopeTools(
   options: ScopeToolsOptions,
 ): (caller: AuthInfo) => Promise<ScopeTools | undefined> {
   const { list, gate, isPersonal, patienceMs, keptMs, nowMs } = options;
+  const last = new Map<string, ScopeTools>();
   const kept = new Map<string, { tools: Promise<ScopeTools | undefined>; until: number }>();
 
   const read = async (caller: AuthInfo): Promise<ScopeTools | undefined> => {
@@ -62,15 +64,18 @@ export function createScopeTools(
     };
   };
 
+  const keyOf = (caller: AuthInfo): string =>
+    JSON.stringify([isPersonal ? principalKey(caller) : '', caller.scopes]);
   const recent = (caller: AuthInfo): Promise<ScopeTools | undefined> => {
-    const key = JSON.stringify([isPersonal ? principalKey(caller) : '', caller.scopes]);
+    const key = keyOf(caller);
     const known = kept.get(key);
     if (known && known.until > nowMs()) return known.tools;
     const entry = { tools: read(caller).catch(() => undefined), until: nowMs() + keptMs };
     kept.delete(key);
     kept.set(key, entry);
     entry.tools.then((told) => {
-      if (told === undefined && kept.get(key) === entry) kept.delete(key);
+      if (told !== undefined) keepNewest(last, key, told, maxKept);
+      else if (kept.get(key) === entry) kept.delete(key);
     });
     const [oldest] = kept.keys();
     if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
@@ -81,6 +86,6 @@ export function createScopeTools(
     const { promise, resolve } = Promise.withResolvers<ScopeTools | undefined>();
     const timer = setTimeout(() => resolve(undefined), patienceMs).unref();
     recent(caller).then(resolve);
-    return promise.finally(() => clearTimeout(timer));
+    return promise.finally(() => clearTimeout(timer)).then((told) => told ?? last.get(keyOf(caller)));
   };
 }

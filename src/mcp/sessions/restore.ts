@@ -9,6 +9,7 @@ import type {
   Listener,
   Sender,
 } from '../conversations/conversation.ts';
+import { changesOfLists } from '../modern/changes.ts';
 
 /** A session that stands in the storage, and whose server does not begin it any more. */
 export class NotRestored extends Error {
@@ -27,7 +28,7 @@ export class NotRestored extends Error {
 /**
  * Begins the conversation of a session anew after a restart, and tells the server again what the client had told it:
  * `initialize` with its params, its log level, its subscriptions. What the server answers to that was answered before,
- * and is not heard.
+ * and is not heard. The client hears that lists have changed: the server may be another than before (FA-44).
  * @throws NotRestored where the server does not begin it any more
  */
 export async function restoreConversation(
@@ -39,7 +40,7 @@ export async function restoreConversation(
   const { value: initialize } = parseExact(stored.initialize);
   const opening = await conversations.open(initialize as InitializeParams, sender, listener);
   if ('error' in opening) throw new NotRestored(stored.key, opening.error);
-  const { conversation } = opening;
+  const { conversation, result } = opening;
   if (stored.isInitialized) conversation.say({ jsonrpc: '2.0', method: 'notifications/initialized' }, sender);
 
   const told = [
@@ -47,5 +48,6 @@ export async function restoreConversation(
     ...stored.subscriptions.map((uri) => ({ method: 'resources/subscribe', params: { uri } })),
   ];
   for (const request of told) conversation.say({ jsonrpc: '2.0', id: randomUUID(), ...request }, sender);
+  if (stored.isInitialized) for (const change of changesOfLists(result.capabilities)) listener.hear(change);
   return conversation;
 }

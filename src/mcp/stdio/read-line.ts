@@ -1,7 +1,7 @@
 import type { RequestId } from '@modelcontextprotocol/server';
 import { type ExactJson, isId } from '../../collections/exact-json.ts';
 import { parseJson } from '../checks/json.ts';
-import { type Frames, readFrames } from '../checks/messages.ts';
+import { type Frames, readFramesOfServer } from '../checks/messages.ts';
 import { outerId } from '../checks/outer-id.ts';
 import { type Messages, readMessages, withPlainContent } from '../reading/messages.ts';
 import { isRefusal, type Refusal } from '../refusal.ts';
@@ -21,9 +21,10 @@ export function readLine(line: Uint8Array, isRelayed: boolean): Messages | Refus
 function readLineWith<Read>(
   read: (json: ExactJson) => Read | Refusal,
   line: Uint8Array,
+  maxValues?: number,
 ): Read | Refusal | undefined {
   if (line.every(isBlank)) return undefined;
-  const json = parseJson(line);
+  const json = parseJson(line, maxValues);
   if (isRefusal(json)) {
     const id = outerId(line);
     return id === undefined ? json : { ...json, id };
@@ -37,9 +38,10 @@ function readLineWith<Read>(
 /**
  * Reads one line of a program that answers, as {@link readLine} does. What does not say that it is JSON-RPC is no answer
  * to anybody, whatever `id` it has: a line of a log, say.
+ * @param maxValues see `parseJson`
  */
-export function readLineOfServer(line: Uint8Array): Frames | Refusal | undefined {
-  const read = readLineWith(({ value }) => readFrames(value), line);
+export function readLineOfServer(line: Uint8Array, maxValues?: number): Frames | Refusal | undefined {
+  const read = readLineWith(({ value }) => readFramesOfServer(value), line, maxValues);
   if (!isRefusal(read) || Buffer.from(line.buffer, line.byteOffset, line.byteLength).includes('"jsonrpc"'))
     return read;
   const { id: _ofNoAnswer, ...refusal } = read;

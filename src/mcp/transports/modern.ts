@@ -13,16 +13,23 @@ import { methodNotServed, resultNotServed } from '../json-rpc-errors.ts';
 import type { Answer, Backend, Caller } from '../modern/backend.ts';
 import { createBackends } from '../modern/backends.ts';
 import { createBridge } from '../modern/bridge.ts';
+import { missingFor } from '../modern/client-inputs.ts';
 import { checkEnvelope, hasRequiredMeta, namesModernRevision } from '../modern/envelope.ts';
 import { headerMismatch, refusalAnswer, sendAnswer, stateNotValid } from '../modern/error-answer.ts';
 import { HttpCall, type HttpCallOptions } from '../modern/http-call.ts';
 import { createListeners } from '../modern/listeners.ts';
+import { withModernCode } from '../modern/older-results.ts';
 import { createParameterCheck } from '../modern/parameter-check.ts';
 import { createRequestStates } from '../modern/request-state.ts';
 import { listenMethod } from '../modern/subscription-filter.ts';
 import { readToolList, type ToolList } from '../modern/tool-list.ts';
 import { messagesOf } from '../reading/messages.ts';
-import { isOfItsKind, type ServedMethods, withServedCapabilities } from '../reading/methods.ts';
+import {
+  isOfItsKind,
+  readInputRequests,
+  type ServedMethods,
+  withServedCapabilities,
+} from '../reading/methods.ts';
 import type { Refusal } from '../refusal.ts';
 import type { ScopeGate } from '../scopes/scope-gate.ts';
 import type { Seal } from '../seal.ts';
@@ -85,8 +92,12 @@ export function createModernTransport(options: ModernTransportOptions): ModernTr
       const { request, caller } = call;
       const { authInfo } = caller;
       const answer = inputOfLinks(given, call);
-      if (!answer.result) return answer;
+      if (!answer.result) return { ...answer, error: withModernCode(answer.error, request) };
       if (!served.isKnownResult(answer.result, 'modern')) return { status: 200, error: resultNotServed };
+      if (answer.result.resultType === 'input_required') {
+        const lacking = missingFor(call, Object.values(readInputRequests(answer.result.inputRequests) ?? {}));
+        if (lacking) return lacking;
+      }
       const told =
         request.method === 'server/discover'
           ? declareExtensions(answer.result)

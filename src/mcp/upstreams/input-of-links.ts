@@ -1,8 +1,7 @@
 import type { RequestMessage } from '../checks/messages.ts';
 import { isObject } from '../conversations/client-abilities.ts';
 import type { Answer, Call, Caller } from '../modern/backend.ts';
-import { declaredCapabilities } from '../modern/bridged-call.ts';
-import { inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
+import { declaredCapabilities, inputMethods, missingCapabilities } from '../modern/client-inputs.ts';
 import { missingOf } from './ask-for-links.ts';
 import { withPatience } from './caller-upstreams.ts';
 
@@ -46,7 +45,7 @@ export function inputOfLinks(answer: Answer, call: Pick<Call, 'request' | 'calle
   const key = `${keyPrefix}${missing.name}`;
   const params = { mode: 'url', url: missing.url, message: missing.message };
   const asked = { method: 'elicitation/create', params };
-  const lacking = missingCapabilities({ jsonrpc: '2.0', id: key, ...asked }, declaredCapabilities(call));
+  const lacking = missingCapabilities(asked, declaredCapabilities(call));
   if (lacking || responses(request).some(([known]) => known === key)) return answer;
   const { _meta } = answer.result ?? {};
   return {

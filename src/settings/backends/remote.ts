@@ -48,6 +48,22 @@ export const remoteBackendSettings = z.strictObject({
     .describe(
       'most connections to it, half for calls and half for streams of sessions; an account has a fifth of each at most',
     ),
+  pingSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .default(60)
+    .describe(
+      'how long a session there may say nothing until it is pinged, in seconds; one that misses pings is left for a new one; 0 for never',
+    ),
+  maxAnswerValues: z
+    .int()
+    .min(1000)
+    .max(10_000_000)
+    .default(250_000)
+    .describe(
+      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+    ),
   dangerouslyPlainHttpBecause: z
     .string()
     .min(10)

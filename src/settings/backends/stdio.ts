@@ -73,6 +73,22 @@ export const stdioBackendSettings = z.strictObject({
     .describe(
       'processes that are started before anybody needs them; not with personal credentials or folders',
     ),
+  pingSeconds: z
+    .int()
+    .min(0)
+    .max(3600)
+    .default(30)
+    .describe(
+      'how long a process may say nothing until it is pinged, in seconds; one that misses pings is replaced; 0 for never',
+    ),
+  maxAnswerValues: z
+    .int()
+    .min(1000)
+    .max(10_000_000)
+    .default(250_000)
+    .describe(
+      'most values in one of its answers, arrays and objects included; a million hold up everybody for half a second',
+    ),
   maxProcesses: z
     .int()
     .min(1)

@@ -31,6 +31,13 @@ function decisionForm(html: string): string {
 }
 
 describe('renderConsent', () => {
+  it('says that the tools cannot be listed yet, and only then (FA-60)', () => {
+    const words = 'The server has not listed its tools yet';
+    expect(renderConsent(en, { ...page, awaitsTools: true })).toContain(words);
+    expect(renderConsent(en, { ...page, awaitsTools: false })).not.toContain(words);
+    expect(renderConsent(en, page)).not.toContain(words);
+  });
+
   it('names the upstream somebody came through, and the one that is asked next', () => {
     expect(renderConsent(en, { ...page, through: 'Work' })).toContain('through Work');
     expect(renderConsent(en, { ...page, next: 'Work' })).toContain('If you allow this, Work is asked next');

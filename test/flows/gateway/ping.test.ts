@@ -1,38 +1,27 @@
-// Over src/mcp/conversations/server-line.ts: the gateway is the client of a program, and answers its pings.
-import { describe, expect, it, onTestFinished } from 'vitest';
+// Over src/gateway/backends/stdio-server.ts, spare.ts, src/gateway/modern/modern-process.ts and
+// src/mcp/conversations/server-line.ts: the gateway is the client of a program, and answers its pings.
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startGatehouse } from '../../support/gatehouse.ts';
 import { enter, openDoor } from '../attacks/support/doors.ts';
+import { pingingProgram } from './support/pinging-program.ts';
 
-/** A program that pings its client every 100 ms, and ends if a ping is not answered with a result within three seconds. */
-const pingingProgram = `
-let last = 0;
-let answered = 0;
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
-const ping = () => {
-  const id = 'ping-' + ++last;
-  say({ id, method: 'ping' });
-  setTimeout(() => answered >= Number(id.slice(5)) || process.exit(3), 3000).unref();
-};
-require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params, result } = JSON.parse(line);
-  if (method === undefined) { if (result && String(id).startsWith('ping-')) answered++; }
-  else if (id === undefined) return;
-  else if (method === 'initialize') {
-    const serverInfo = { name: 'pinging', version: '1' };
-    say({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo } });
-    setInterval(ping, 100);
-  } else if (method === 'tools/list') say({ id, result: { tools: [{ name: 'pings', inputSchema: { type: 'object' } }] } });
-  else if (method === 'tools/call') say({ id, result: { content: [{ type: 'text', text: process.pid + ' ' + answered }] } });
-  else say({ id, error: { code: -32601, message: 'Method not found' } });
-});
-`;
+const unanswered = { everyMs: 100, unansweredMs: 300 };
+
+/** How long the client asks nothing, in milliseconds. */
+const idleMs = 5000;
 
 describe.each(['session', 'account', 'shared'] as const)('a program with process: %s', (sharing) => {
-  it.each(['mcp 2025', 'mcp 2026'] as const)(
-    'A program whose pings are answered lives on between the calls of a client at %s (FA-41)',
-    async (name) => {
+  it.each([
+    ['mcp 2025', 'legacy'],
+    ['mcp 2026', 'legacy'],
+    ['mcp 2025', 'modern'],
+    ['mcp 2026', 'modern'],
+  ] as const)(
+    'whose pings are answered lives on between the calls of a client at %s, if it speaks %s revisions (FA-41)',
+    async (name, era) => {
       const gatehouse = await startGatehouse({
-        backend: { command: process.execPath, args: ['-e', pingingProgram], process: sharing },
+        backend: { ...pingingProgram(era, unanswered), process: sharing },
       });
       onTestFinished(() => gatehouse.stop());
       const door = await openDoor(gatehouse, name, await enter(gatehouse, { scopes: ['mcp'] }));
@@ -43,10 +32,20 @@ describe.each(['session', 'account', 'shared'] as const)('a program with process
         return text.split(' ').map(Number);
       };
       const [pid] = await call();
-      await new Promise((resolve) => setTimeout(resolve, 3500));
+      await pause(idleMs);
       const [later, answered] = await call();
       expect(later).toBe(pid);
       expect(answered).toBeGreaterThan(10);
     },
   );
+});
+
+it('A program that is started before anybody needs it gets its pings answered, too (FA-41)', async () => {
+  const gatehouse = await startGatehouse({
+    backend: { ...pingingProgram('from its start', unanswered), spare: 1, idleSeconds: 60 },
+  });
+  onTestFinished(() => gatehouse.stop());
+  await vi.waitUntil(() => gatehouse.log.some((line) => line.includes('a backend was started')));
+  await pause(1500);
+  expect(gatehouse.log.filter((line) => line.includes('ended by itself'))).toEqual([]);
 });

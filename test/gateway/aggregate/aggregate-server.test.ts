@@ -64,15 +64,23 @@ async function connect(aggregate: GatewayBackend, subject = 'ada', isReady = tru
 }
 
 const toolNames = ({ result = {} }: Said) => (result.tools as { name: string }[]).map(({ name }) => name);
+const inputSchema = { type: 'object' };
 const raw = (tools: readonly string[]) =>
-  new RawServer({ 'tools/list': () => ({ result: { tools: tools.map((name) => ({ name })) } }) });
+  new RawServer({
+    'tools/list': () => ({ result: { tools: tools.map((name) => ({ name, inputSchema })) } }),
+  });
 
 /** A server with a list of three pages. */
 const paged = () =>
   new RawServer({
     'tools/list': ({ params }) => {
       const page = Number(params?.cursor ?? 0);
-      return { result: { tools: [{ name: `t${page}` }], ...(page < 2 && { nextCursor: String(page + 1) }) } };
+      return {
+        result: {
+          tools: [{ name: `t${page}`, inputSchema }],
+          ...(page < 2 && { nextCursor: String(page + 1) }),
+        },
+      };
     },
   });
 
@@ -122,7 +130,7 @@ describe('lists', () => {
     expect((await ask('logging/setLevel', { level: 'info' })).result).toEqual({});
     const { result } = await ask('tools/list');
     expect(result).toEqual({
-      tools: [{ name: 'a_t' }],
+      tools: [{ name: 'a_t', inputSchema }],
       ttlMs: 0,
       _meta: { 'mcp-gatehouse/unavailable': [{ backend: 'b', message: 'No.', reason: 'r' }] },
     });

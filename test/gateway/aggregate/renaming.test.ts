@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   finalEntry,
+  finalError,
   finalResult,
   finalSaying,
   type ListKind,
@@ -109,5 +110,53 @@ describe('what comes of a backend', () => {
     expect(said('sampling/createMessage', { messages: [{ role: 'user', content: [answered] }] })).toEqual({
       messages: [{ role: 'user', content: [{ ...answered, content: [{ ...block, uri: 'mem+a:b' }] }] }],
     });
+  });
+
+  const pages = (uri: string) => ({
+    ui: { resourceUri: uri, csp: 1 },
+    'ui/resourceUri': uri,
+    'openai/outputTemplate': uri,
+    other: uri,
+  });
+  const [own, final] = [pages('ui://app'), { ...pages('ui://mem+app'), other: 'ui://app' }];
+  const blocks = (meta: object, uri: string) => [
+    { type: 'text', text: 'a', _meta: meta },
+    { type: 'resource_link', uri, name: 'x', _meta: meta },
+    { type: 'resource', resource: { uri, text: 't', _meta: meta }, _meta: meta },
+    { type: 'tool_result', content: [{ type: 'text', text: 'a', _meta: meta }] },
+  ];
+
+  it.each([
+    ['tools/call', (meta: object, uri: string) => ({ content: blocks(meta, uri), _meta: meta })],
+    [
+      'prompts/get',
+      (meta: object, uri: string) => ({ messages: [{ content: blocks(meta, uri)[2] }], _meta: meta }),
+    ],
+    ['resources/read', (meta: object, uri: string) => ({ contents: [{ uri, _meta: meta }], _meta: meta })],
+    ['completion/complete', (meta: object) => ({ completion: { values: [] }, _meta: meta })],
+  ] as const)(
+    'has it in the pages of a result of %s, wherever its _meta stands (FA-45)',
+    (method, written) => {
+      expect(finalResult('mem', method, written(own, 'a:b'))).toEqual(written(final, 'mem+a:b'));
+    },
+  );
+
+  it('has it in the pages of tools and messages that a model is asked with (FA-45)', () => {
+    const asked = (meta: object, uri: string) => ({
+      messages: [{ role: 'user', content: blocks(meta, uri) }],
+      tools: [{ name: 't', inputSchema: {}, _meta: meta }],
+      _meta: meta,
+    });
+    const said = { jsonrpc: '2.0', method: 'sampling/createMessage' } as const;
+    expect(finalSaying('mem', { ...said, params: asked(own, 'a:b') }).params).toEqual(
+      asked(final, 'mem+a:b'),
+    );
+  });
+
+  it('has it in an error about a resource (FA-45)', () => {
+    const error = (data: unknown) => ({ code: -32002, message: 'Resource not found', data });
+    expect(finalError('mem', error({ uri: 'a:b' }))).toEqual(error({ uri: 'mem+a:b' }));
+    for (const other of [undefined, 'a:b', [1], { reason: 'backend_ended' }])
+      expect(finalError('mem', error(other))).toEqual(error(other));
   });
 });

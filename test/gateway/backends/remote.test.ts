@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { backendAt, begin, begins, json, open, params, serve } from './support/talk.ts';
 
 const eventStream = { 'content-type': 'text/event-stream' };
@@ -220,6 +220,142 @@ describe('a server by URL', () => {
     expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_session_lost');
     expect(asked.filter(({ body }) => body.method === 'tools/call')).toHaveLength(2);
     expect(sessions).toBe(2);
+  });
+
+  it.each([
+    [404, 'gone'],
+    [410, 'gone'],
+    [503, 'gone'],
+    [400, '{"jsonrpc":"2.0","error":{"code":-32000,"message":"No valid session ID provided"},"id":null}'],
+    [404, '{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":ID}'],
+  ])(
+    'that ends a session with %i (%s) is asked the same in another one (FA-48, B3-11)',
+    async (status, text) => {
+      const sessions: string[] = [];
+      const { url } = await serve((request, response) => {
+        const { headers, body } = request;
+        const session = headers['mcp-session-id'] as string | undefined;
+        if (session !== undefined && !sessions.includes(session))
+          response.writeHead(status).end(text.replace('ID', JSON.stringify(body.id)));
+        else if (request.method === 'GET') response.writeHead(405).end();
+        else if (body.method === 'initialize') {
+          sessions.push(`s-${Math.random()}`);
+          begins(request, response, sessions.at(-1));
+        } else if (!begins(request, response)) json(response, { id: body.id, result: { content: [] } });
+      });
+      const talk = await begin(backendAt({ url, transport: 'http' }));
+      expect((await talk.ask('tools/call')).result).toEqual({ content: [] });
+      sessions.length = 0;
+      const both = await Promise.all([talk.ask('tools/call'), talk.ask('tools/call')]);
+      expect(both.map(({ result }) => result)).toEqual([{ content: [] }, { content: [] }]);
+      expect(sessions).toHaveLength(1);
+    },
+  );
+
+  it('that has too much to do (503) keeps its session, whether it answers pings or nothing at all (FA-48)', async () => {
+    let refused: RegExp | undefined;
+    const { url, asked } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (refused?.test(String(body.method))) response.writeHead(503).end();
+      else if (!begins(request, response, 'only')) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    refused = /tools\/call/;
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_overloaded');
+    expect(asked.filter(({ body }) => body.method === 'initialize')).toHaveLength(1);
+    refused = /./;
+    expect((await talk.ask('tools/call')).error?.data?.reason).toBe('backend_overloaded');
+    refused = undefined;
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.at(-1)?.headers['mcp-session-id']).toBe('only');
+  });
+
+  it('that never answers notifications/initialized keeps no call waiting, nor a connection (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (body.method?.startsWith('notifications/')) return;
+      else if (!begins(request, response)) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    const sinceMs = performance.now();
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    talk.tell({ method: 'notifications/roots/list_changed' });
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(performance.now() - sinceMs).toBeLessThan(5_000);
+  });
+
+  it('may answer with as many values as its setting says, and tell of a change with params: [] (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response)) {
+        response.writeHead(200, eventStream);
+        const said = { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: [] };
+        const answer = { jsonrpc: '2.0', id: body.id, result: { list: Array(body.params?.length).fill(1) } };
+        for (const message of [said, answer]) response.write(`data: ${JSON.stringify(message)}\n\n`);
+        response.end();
+      }
+    });
+    const small = await begin(backendAt({ url, transport: 'http', maxAnswerValues: 2_000 }));
+    expect((await small.ask('tools/call', { length: 3_000 })).error?.data?.reason).toBe(
+      'backend_answer_too_large',
+    );
+    const large = await begin(backendAt({ url, transport: 'http', maxAnswerValues: 300_000 }));
+    expect((await large.ask('tools/call', { length: 260_000 })).error).toBeUndefined();
+    expect(large.heard.map(({ message }) => message.method)).toEqual(['notifications/tools/list_changed']);
+  });
+
+  it('that hangs is noticed by pings, and its session is begun anew when it is back (FA-39)', async () => {
+    let hangs = false;
+    const pings: unknown[] = [];
+    const { url, asked } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (hangs && body.method !== 'initialize') return;
+      else if (body.method === 'ping') {
+        pings.push(body.id);
+        json(response, { id: body.id, error: { code: -32601, message: 'no' } });
+      } else if (!begins(request, response, 's')) json(response, { id: body.id, result: {} });
+    });
+    const backend = backendAt({ url, transport: 'http', pingSeconds: 0.5 });
+    const talk = await begin(backend);
+    await vi.waitUntil(() => pings.length > 2, { timeout: 30_000 });
+    expect(backend.status().failures.count).toBe(0);
+    hangs = true;
+    await vi.waitUntil(() => backend.status().failures.count > 0, { timeout: 30_000 });
+    expect(backend.status().failures.last?.reason).toBe('backend_unresponsive');
+    hangs = false;
+    expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.filter(({ body }) => body.method === 'initialize')).toHaveLength(2);
+  });
+
+  it('that keeps no session is not pinged, nor one whose setting says never (FA-39)', async () => {
+    const { url, asked } = await serve((request, response) => {
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (!begins(request, response, request.url === '/s' ? 's' : undefined))
+        json(response, { id: request.body.id, result: {} });
+    });
+    const talks = [
+      await begin(backendAt({ url, transport: 'http', pingSeconds: 0.05 })),
+      await begin(backendAt({ url: new URL('/s', url).href, transport: 'http', pingSeconds: 0 })),
+    ];
+    await pause(500);
+    for (const talk of talks) expect((await talk.ask('tools/call')).result).toEqual({});
+    expect(asked.filter(({ body }) => body.method === 'ping')).toEqual([]);
+  });
+
+  it('that never takes the response to its own request keeps no call waiting (FA-48)', async () => {
+    const { url } = await serve((request, response) => {
+      const { body } = request;
+      if (request.method === 'GET') response.writeHead(405).end();
+      else if (body.method === undefined) return;
+      else if (!begins(request, response)) json(response, { id: body.id, result: {} });
+    });
+    const talk = await begin(backendAt({ url, transport: 'http' }));
+    talk.tell({ id: 'asked', result: {} });
+    expect((await talk.ask('tools/call')).result).toEqual({});
   });
 
   it('gets a request again that has no effect, where a kept connection was closed; never a tool call', async () => {

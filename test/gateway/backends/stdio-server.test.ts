@@ -63,6 +63,139 @@ describe('a program as an MCP server', () => {
     expect(line?.includes('a proxy or certificates that its env (--env) does not hand over')).toBe(isTold);
   });
 
+  /** A program that writes each message as the test says, with a tool that answers with an array of a length. */
+  const written = (write: string) => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `let count = 0;
+      const write = ${write};
+      const say = (message) => write(JSON.stringify({ jsonrpc: '2.0', ...message }), count++);
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (id === undefined) return;
+        const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'a', version: '1' } };
+        if (method === 'initialize') say({ id, result: initialized });
+        else if (method === 'tools/call') {
+          const { length = 0, text = '' } = params.arguments;
+          say({ method: 'notifications/tools/list_changed', params: [] });
+          say({ id, result: { content: [], structuredContent: { list: Array(length).fill(1), text } } });
+        } else say({ id, error: { code: -32601, message: 'no' } });
+      });`,
+    ],
+  });
+  const lines = "(text) => process.stdout.write(text + '\\n')";
+
+  it.each([
+    ['at its start', "(text, at) => process.stdout.write((at ? '' : '\\ufeff') + text + '\\r\\n')"],
+    ['before each line', "(text) => process.stdout.write('\\ufeff' + text + '\\n')"],
+  ])('that writes a byte order mark %s is read (FA-48)', async (_what, write) => {
+    const { open, log } = startProgram(written(write));
+    const talk = await open();
+    expect((await talk.ask('tools/call', { name: 'a', arguments: { length: 1 } })).result).toBeDefined();
+    expect(log.join('')).not.toContain('no MCP message');
+  });
+
+  it('that writes Content-Length headers is not waited for, and that is what its caller and the log hear (FA-48)', async () => {
+    const framed =
+      "(text) => process.stdout.write('Content-Length: ' + Buffer.byteLength(text) + '\\r\\n\\r\\n' + text)";
+    const { open, log, backend } = startProgram(written(framed));
+    await expect(open()).rejects.toThrow('Content-Length headers');
+    expect(backend.status().failures.last?.reason).toBe('backend_framing');
+    expect(log.join('')).toContain('puts Content-Length headers before its messages');
+    expect(log.join('')).not.toContain('did not answer initialize in time');
+  });
+
+  /** A program that answers pings as the test says, and stops answering anything at all when it is asked for `hang`. */
+  const pinged = (answer: string, onHang = 'hangs = true') => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `let hangs = false;
+      const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (hangs || id === undefined || method === undefined) return;
+        const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'a', version: '1' } };
+        if (method === 'initialize') say({ id, result: initialized });
+        else if (method === 'ping') { ${answer} }
+        else if (method === 'tools/call') {
+          say({ id, result: { content: [{ type: 'text', text: String(process.pid) }] } });
+          if (params.name === 'hang') { ${onHang} }
+          if (params.name === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5000);
+        } else say({ id, error: { code: -32601, message: 'no' } });
+      });`,
+    ],
+  });
+  const pong = 'say({ id, result: {} })';
+
+  it.each([
+    ['answers them', pong],
+    ['does not know pings, and says so', "say({ id, error: { code: -32601, message: 'Method not found' } })"],
+  ])('that %s and then hangs is replaced before anybody waits for it (FA-39)', async (_what, answer) => {
+    const { open, backend } = startProgram({ ...pinged(answer), pingSeconds: 0.2 });
+    const talk = await open();
+    const first = await talk.call('hang');
+    await vi.waitUntil(() => backend.status().processes === 0, { timeout: 10_000, interval: 20 });
+    expect(backend.status().failures.last?.reason).toBe('backend_unresponsive');
+    const second = await talk.call('echo');
+    expect([second === first, Number(second) > 0]).toEqual([false, true]);
+  });
+
+  it('that never answers pings lives on, as does one that is silent because a call keeps it from answering (FA-39)', async () => {
+    const silent = startProgram({ ...pinged(''), pingSeconds: 0.1 });
+    const talk = await silent.open();
+    const busy = startProgram({ ...pinged(pong), pingSeconds: 0.7 });
+    const working = await busy.open();
+    const first = [await talk.call('echo'), await working.call('echo')];
+    const slow = [working.call('block'), working.call('echo')];
+    expect([...new Set(await Promise.all(slow))]).toEqual([first[1]]);
+    expect([await talk.call('echo'), await working.call('echo')]).toEqual(first);
+    expect([silent, busy].map(({ backend }) => backend.status().failures.count)).toEqual([0, 0]);
+  });
+
+  it('that hung before it was asked is not waited for, and its call hears why (FA-39)', async () => {
+    const { open } = startProgram({ ...pinged(pong), pingSeconds: 1 });
+    const talk = await open();
+    await talk.call('hang');
+    const pings = vi.fn();
+    setTimeout(pings, 3300);
+    await vi.waitUntil(() => pings.mock.calls.length > 0, { timeout: 10_000 });
+    const { error, result } = await talk.ask('tools/call', { name: 'echo', arguments: {} });
+    expect(result).toBeUndefined();
+    expect(error?.data).toEqual({ reason: 'backend_unresponsive' });
+  });
+
+  it('that is pinged, or pings, is idle all the same, and ends after its time (FA-39, FA-41)', async () => {
+    const { open, backend } = startProgram({
+      ...pinged(`${pong}; if (id) say({ id: 'p' + Date.now(), method: 'ping' })`),
+      pingSeconds: 0.1,
+      idleSeconds: 1,
+    });
+    await (await open()).call('echo');
+    await vi.waitUntil(() => backend.status().processes === 0, { timeout: 10_000, interval: 20 });
+    expect(backend.status().failures.count).toBe(0);
+  });
+
+  it('that tells of a change with params: [] is heard (FA-48)', async () => {
+    const talk = await startProgram(written(lines)).open();
+    await talk.ask('tools/call', { name: 'a', arguments: {} });
+    await talk.hears(({ method }) => method === 'notifications/tools/list_changed');
+  });
+
+  it('may answer with as many values as its setting says (FA-48)', async () => {
+    const ask = async (options: Partial<StdioBackendOptions>, length: number): Promise<unknown> => {
+      const talk = await startProgram({ ...written(lines), ...options }).open();
+      const { result, error } = await talk.ask('tools/call', { name: 'a', arguments: { length } });
+      return error ? (error.data as { reason: string }).reason : Object.keys(result ?? {});
+    };
+    const whole = ['content', 'structuredContent'];
+    expect(await ask({}, 200_000)).toEqual(whole);
+    expect(await ask({}, 260_000)).toBe('backend_answer_too_large');
+    expect(await ask({ maxAnswerValues: 300_000 }, 260_000)).toEqual(whole);
+    expect(await ask({ maxAnswerValues: 2_000 }, 3_000)).toBe('backend_answer_too_large');
+  });
+
   it('that writes too long a line is an error for the call, and goes on (T-156)', async () => {
     const { conversations } = start(['sound'], { maxLineBytes: 1_000_000 });
     const talk = await openTalk(conversations);
@@ -158,7 +291,7 @@ it('that asked something and begins anew before it has begun is answered nothing
       const { id, method, params } = JSON.parse(line);
       if (method === undefined) answers++;
       else if (method === 'initialize') {
-        if (process.env.KEY === 'old') return say({ id: 'asked', method: 'ping' });
+        if (process.env.KEY === 'old') return say({ id: 'asked', method: 'roots/list' });
         const { protocolVersion } = params;
         const begun = { protocolVersion, capabilities: {}, serverInfo: { name: 'a', version: '1' } };
         setTimeout(() => say({ id, result: begun }), 300);
@@ -183,7 +316,7 @@ it('that asked something and begins anew before it has begun is answered nothing
     ...{ id: 1, method: 'initialize' },
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
   });
-  await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'ping' }]));
+  await vi.waitFor(() => expect(heard).toMatchObject([{ id: 'asked', method: 'roots/list' }]));
   change();
   tell({ id: 'asked', result: {} });
   await vi.waitFor(() => expect(heard.at(-1)).toMatchObject({ id: 1, result: {} }), 5000);

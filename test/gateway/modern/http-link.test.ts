@@ -24,6 +24,7 @@ function makeLink(headers: Record<string, string> = {}) {
       lanes,
       streams,
       maxAnswerBytes: 1000,
+      maxAnswerValues: 1_000,
       held: new HeldBytes(),
       credentials,
     },

@@ -35,6 +35,8 @@ function start(
     ...{ name: 'Program', startMs, idleMs, places, restarts, nowMs, ended },
     launch: launched,
     takeOver: () => undefined,
+    pingMs: 0,
+    pings: { isAnswered: false },
     servesEverybody: false,
     isKnown: () => isKnown,
   });

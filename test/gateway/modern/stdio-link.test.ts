@@ -13,7 +13,16 @@ it('the way to a program that is closed starts none for who asks again', async (
   const launch = vi.fn(() => new Promise<never>(() => undefined));
   const places = new Places('Program', { total: 3, perAccount: 3 }, nowMs);
   const link = createStdioLink({
-    ...{ name: 'Program', sharing: 'session' as const, startMs: 20_000, places, launch, nowMs },
+    ...{
+      name: 'Program',
+      sharing: 'session' as const,
+      pingMs: 0,
+      pings: { isAnswered: false },
+      startMs: 20_000,
+      places,
+      launch,
+      nowMs,
+    },
     restarts: new Restarts(nowMs),
     takeOver: () => undefined,
   });

@@ -45,6 +45,31 @@ describe('arguments', () => {
     expect(() => checkBySchema({ $ref: 'https://evil.example/schema' }, {})).toThrow();
   });
 
+  it.each([
+    ['exclusiveMaximum of draft-04', { n: { type: 'number', maximum: 5, exclusiveMaximum: true } }],
+    [
+      'exclusiveMinimum of draft-04',
+      { n: { type: 'array', items: { minimum: 5, exclusiveMinimum: false } } },
+    ],
+    ['required of draft-03', { n: { type: 'number', required: true } }],
+    ['a type that no dialect has', { n: { anyOf: [{ type: 'any' }] } }],
+    ['a bound that is text', { n: { minLength: '3' } }],
+  ])('cannot be checked by a schema with %s (FA-48)', (_what, properties) => {
+    expect(() => checkBySchema({ type: 'object', properties }, { n: 3 })).toThrow();
+  });
+
+  it('are checked by a schema whose data and names look like keywords of another draft (FA-48)', () => {
+    const required = {
+      type: 'object',
+      properties: { type: { type: 'string' } },
+      default: { required: true },
+    };
+    const whole = { properties: { required, enum: { enum: [{ exclusiveMaximum: true }] } } };
+    expect(
+      checkBySchema(whole, { required: { type: 'a' }, enum: { exclusiveMaximum: true } }),
+    ).toBeUndefined();
+  });
+
   it('are told what does not fit in no more than a thousand characters', () => {
     expect(checkBySchema({ enum: ['x'.repeat(5000)] }, {})?.length).toBeLessThan(1010);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maxBatchLength, readFrames } from '../../../src/mcp/checks/messages.ts';
+import { maxBatchLength, readFrames, readFramesOfServer } from '../../../src/mcp/checks/messages.ts';
 import { isRefusal } from '../../../src/mcp/refusal.ts';
 
 const request = { jsonrpc: '2.0', id: 1, method: 'ping' };
@@ -57,6 +57,21 @@ describe('a message', () => {
   ])('is refused: %s (C1-01, T-142)', (_what, value) => {
     expect(verdict(value)).toBe('not_a_message');
   });
+});
+
+it.each([
+  [
+    'params of a notification',
+    { jsonrpc: '2.0', method: 'notifications/tools/list_changed', params: [] },
+    {},
+  ],
+  ['params of a request', { jsonrpc: '2.0', id: 1, method: 'roots/list', params: [] }, {}],
+  ['_meta', { jsonrpc: '2.0', id: 1, method: 'ping', params: { a: 1, _meta: [] } }, { params: { a: 1 } }],
+])('An empty array for %s of a server is an object without members (FA-48)', (_what, value, read) => {
+  const { params: _none, ...others } = value;
+  expect(readFramesOfServer(value)).toMatchObject({ list: [{ ...others, ...read }] });
+  expect(readFramesOfServer([value])).toMatchObject({ isBatch: true, list: [{ ...others, ...read }] });
+  expect(readFramesOfServer({ ...value, params: [1] })).toEqual({ reason: 'not_a_message' });
 });
 
 describe('a batch', () => {

@@ -59,6 +59,19 @@ describe('notes as resources', () => {
     expect(JSON.parse((all.contents[0] as { text: string }).text)).toMatchObject({ notes: [{ id }] });
   });
 
+  it('that are unknown have the code of the revision that is spoken (FA-33)', async () => {
+    const { gate } = await startWithNote();
+    const token = gate.issue('bob');
+    const uri = 'notes://unknown';
+    for (const revision of ['2025-03-26', '2025-11-25']) {
+      const session = await gate.initialize(token, revision);
+      const { error } = await gate.call(token, session, 'resources/read', { uri });
+      expect(error).toMatchObject({ code: -32002, data: { uri } });
+    }
+    const answer = await gate.callModern(token, 'resources/read', { uri });
+    expect(await answer.json()).toMatchObject({ error: { code: -32602, data: { uri } } });
+  });
+
   it('of another account are not found', async () => {
     const { gate, id } = await startWithNote();
     const bob = await gate.connect(gate.issue('bob'));

@@ -55,6 +55,21 @@ describe('the tools that scopes open', () => {
     });
   });
 
+  it('are those of the last list while the server does not answer, for each account its own (FA-60)', async () => {
+    let answer: () => Promise<ToolList> = async () => listOf('search');
+    let now = 0;
+    const tell = toolsOf(() => answer(), { patienceMs: 20, nowMs: () => now });
+    const [ann, bob] = ['ann', 'bob'].map((subject) => ({ ...authInfoWith('notes:read'), subject }));
+    const first = await tell(ann as AuthInfo);
+    expect(first?.byScope).toEqual({ 'notes:read': ['search'] });
+    for (const failing of [() => new Promise<never>(() => {}), () => Promise.reject(new Error('down'))]) {
+      now += 10_000;
+      answer = failing;
+      expect(await tell(ann as AuthInfo)).toEqual(first);
+      expect(await tell(bob as AuthInfo)).toBeUndefined();
+    }
+  });
+
   it('are read as the account sees them, with the scopes that are asked for and those they include', async () => {
     const seen: AuthInfo[] = [];
     const list = async (caller: AuthInfo) => {

@@ -10,6 +10,8 @@ it('a program gets arguments and variables only as they are set, and fifty proce
     process: 'session',
     idleSeconds: 3600,
     spare: 0,
+    maxAnswerValues: 250_000,
+    pingSeconds: 30,
     maxProcesses: 50,
   });
   for (const env of [['TOKEN'], { TOKEN: 'secret' }])

@@ -60,7 +60,7 @@ function callTool(id: string | number, name: string, args: Json, progressToken: 
       process.stdout.write('\n');
     },
     /** An answer that is whole, and larger than is read: by its values, or by how deep it goes. */
-    vast: () => say({ id, result: { content: [], structuredContent: { values: Array(60_000).fill(0) } } }),
+    vast: () => say({ id, result: { content: [], structuredContent: { values: Array(300_000).fill(0) } } }),
     deep: () => {
       const nested = `${'['.repeat(200)}${']'.repeat(200)}`;
       process.stdout.write(

@@ -18,6 +18,7 @@ const endpointMs = 10_000;
  */
 export class EventStreamLink extends PostingLink {
   readonly kind = 'sse';
+  readonly hasSession = true;
   #initialize: Post['message'] | undefined;
   #endpoint: string | undefined;
   #hasPlace = false;
@@ -55,7 +56,7 @@ export class EventStreamLink extends PostingLink {
   protected answered(): void {}
 
   protected override isSessionLost(status: number): boolean {
-    return status === 404 && this.#initialize === undefined;
+    return (status === 404 || status === 410) && this.#initialize === undefined;
   }
 
   protected override lost(unsent: readonly Message[]): void {
@@ -105,7 +106,7 @@ export class EventStreamLink extends PostingLink {
     const { url } = this.parts;
     const target = URL.parse(endpoint, url.href);
     if (target?.origin !== url.origin) {
-      this.#failed({ reason: 'backend_redirected', location: redirectTarget(endpoint, url) });
+      this.#failed({ reason: 'backend_endpoint_elsewhere', location: redirectTarget(endpoint, url) });
       return;
     }
     clearTimeout(this.#late);

@@ -40,6 +40,8 @@ export interface LinkListener {
 /** One session at a server that is reached by URL, however it is spoken to. */
 export interface Link {
   readonly kind: LinkKind;
+  /** Whether the server keeps a session for it, which it may forget. */
+  readonly hasSession: boolean;
   /** Whether an answer may still come over it. */
   readonly isBusy: boolean;
   /** Begins the session. The answer comes to the listener, as to any request. */
@@ -74,6 +76,8 @@ export interface LinkParts {
   maxHeld: number;
   /** Longest answer, and longest event of a stream, in bytes. */
   maxAnswerBytes: number;
+  /** Most values in an answer or event. */
+  maxAnswerValues: number;
   /** Counts the bytes of answers while they are read. */
   held: HeldBytes;
   /** Takes note of something that failed and that nobody waits for. */

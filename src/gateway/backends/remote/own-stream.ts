@@ -87,7 +87,7 @@ export class OwnStream {
     }
     answer.drop();
     // Some answer 404 to every GET: it is about the session only where a stream of it was open.
-    if (status === 404 && this.#wasOpen) {
+    if ((status === 404 || status === 410) && this.#wasOpen) {
       this.close();
       this.#options.sessionGone();
     } else if (status >= 500 || status === 429) this.#again();

@@ -31,6 +31,12 @@ export interface Post {
 /** Largest body of a refusal that is looked at, in bytes. */
 const maxRefusalBytes = 64 * 1024;
 
+/** How long requests wait for the response to `notifications/initialized`, in milliseconds: some servers never send it. */
+const initializedMs = 500;
+
+/** How long the response to a message that is no request may take, in milliseconds: nobody waits for it. */
+const takenMs = 10_000;
+
 /** Requests that change nothing, and may be sent again where it is not known whether the server got them. */
 const repeatable =
   /^(?:ping|(?:prompts|resources|tools|resources\/templates)\/list|prompts\/get|resources\/read|completion\/complete)$/;
@@ -38,6 +44,7 @@ const repeatable =
 /** What all links have in common: each message is a POST of its own, and some of them have to wait for another. */
 export abstract class PostingLink implements Link {
   abstract readonly kind: LinkKind;
+  abstract readonly hasSession: boolean;
   protected readonly parts: LinkParts;
   protected readonly listener: LinkListener;
   /** Whether {@link headers} gives the same list for many messages. */
@@ -52,6 +59,7 @@ export abstract class PostingLink implements Link {
   readonly #others = new Set<Post>();
   /** Messages that wait until the server knows that we are initialized. */
   #held: Post[] | undefined;
+  #isInitialized = false;
 
   constructor(parts: LinkParts, listener: LinkListener) {
     this.parts = parts;
@@ -90,7 +98,10 @@ export abstract class PostingLink implements Link {
     if (this.#held) this.#hold(post);
     else this.#begin(post);
     // Servers refuse requests that overtake it.
-    if (message.method === 'notifications/initialized' && !post.isOver) this.#held ??= [];
+    if (message.method === 'notifications/initialized' && !post.isOver) {
+      this.#held ??= [];
+      setTimeout(() => this.#release(), initializedMs).unref();
+    }
   }
 
   drop(id: RequestId): void {
@@ -142,7 +153,7 @@ export abstract class PostingLink implements Link {
 
   /** Reads an event of a stream as messages. Who waits for one that cannot be read is told so. */
   protected readEvent(data: Buffer): readonly Message[] {
-    const messages = readAnswer(data);
+    const messages = readAnswer(data, this.parts.maxAnswerValues);
     if (typeof messages !== 'string') return messages;
     this.parts.noteUnreadable(data.length);
     const post = this.requestWith(outerId(data));
@@ -189,6 +200,7 @@ export abstract class PostingLink implements Link {
    * @param failure tells who waits for its answer that there is none
    */
   protected cut(post: Post, failure?: LinkFailure): void {
+    if (post.isOver) return;
     const { stop } = post;
     if (failure) this.fail(post, failure);
     else this.over(post);
@@ -226,6 +238,7 @@ export abstract class PostingLink implements Link {
     // What a request waits for may be an answer of ours: only requests wait for a lane.
     if (post.id === undefined) {
       this.post(post);
+      setTimeout(() => this.cut(post, { reason: 'backend_timed_out' }), takenMs).unref();
       return;
     }
     const go = (): void => {
@@ -267,9 +280,10 @@ export abstract class PostingLink implements Link {
     if (post.message.method === 'notifications/initialized') this.#release();
   }
 
-  /** The server knows that we are initialized, or never will. */
+  /** The server knows that we are initialized, or does not say so in time. */
   #release(): void {
-    if (this.isClosed) return;
+    if (this.isClosed || this.#isInitialized || !this.#held) return;
+    this.#isInitialized = true;
     this.initialized(() => {
       const held = this.#held ?? [];
       this.#held = undefined;
@@ -282,14 +296,14 @@ export abstract class PostingLink implements Link {
     const messages = readAnswer(body);
     const answers = typeof messages === 'string' ? [] : messages;
     const own = answers.find((message) => isAnswer(message) && message.id === post.sentAs);
+    const isLost = this.isSessionLost(status, body);
     // What answers initialize without its id may be a server of another transport.
-    const isForIt = isAboutTheRequest(status) && post.message.method !== 'initialize';
-    const told =
-      own ?? (isForIt && !this.isSessionLost(status, body) ? this.answerOf(post, answers) : undefined);
-    if (told && post.id !== undefined) {
+    const isForIt = isAboutTheRequest(status) && !isLost && post.message.method !== 'initialize';
+    const told = own ?? (isForIt ? this.answerOf(post, answers) : undefined);
+    if (told && post.id !== undefined && !(isLost && saysSessionLost(told))) {
       this.over(post);
       this.listener.hear({ ...told, id: post.id }, post.id);
-    } else if (this.isSessionLost(status, body)) {
+    } else if (isLost) {
       this.over(post);
       this.lost([post.message]);
     } else
@@ -311,13 +325,19 @@ export abstract class PostingLink implements Link {
   }
 }
 
+/** Whether an error is about the session, and not about what was asked in it. */
+function saysSessionLost(answer: Message): boolean {
+  const { message } = Object((answer as { error?: unknown }).error) as { message?: unknown };
+  return typeof message === 'string' && /session/i.test(message);
+}
+
 /**
  * Reads an answer that is one body of JSON.
  * @param hear takes its messages, and says whether the request is answered with them
  */
 export function readJsonAnswer(
   answer: WireAnswer,
-  { wire, maxAnswerBytes, held, account, noteUnreadable }: LinkParts,
+  { wire, maxAnswerBytes, maxAnswerValues, held, account, noteUnreadable }: LinkParts,
   take: { messages(list: readonly Message[]): void; failed(reason: BackendFailure): void },
 ): void {
   const limits = { maxBytes: maxAnswerBytes, deadlines: wire.bodies, holding: { held, account } };
@@ -326,7 +346,7 @@ export function readJsonAnswer(
       take.failed(body);
       return;
     }
-    const messages = readAnswer(body);
+    const messages = readAnswer(body, maxAnswerValues);
     if (typeof messages === 'string') {
       noteUnreadable(body.length);
       take.failed(messages);

@@ -1,6 +1,6 @@
 import { parseJson } from '../../../mcp/checks/json.ts';
 import type { Message } from '../../../mcp/checks/messages.ts';
-import { readFrames } from '../../../mcp/checks/messages.ts';
+import { readFramesOfServer } from '../../../mcp/checks/messages.ts';
 import { isRefusal } from '../../../mcp/refusal.ts';
 import { modernErrorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { BackendFailure } from '../backend-errors.ts';
@@ -8,12 +8,13 @@ import { failureOfAnswer } from '../failure-of-answer.ts';
 
 /**
  * Reads what a server sent as one JSON-RPC message, or a batch of them (B3-13, B3-15).
+ * @param maxValues see `parseJson`
  * @returns the messages; or why they are none
  */
-export function readAnswer(bytes: Uint8Array): readonly Message[] | BackendFailure {
-  const json = parseJson(bytes);
+export function readAnswer(bytes: Uint8Array, maxValues?: number): readonly Message[] | BackendFailure {
+  const json = parseJson(bytes, maxValues);
   if (isRefusal(json)) return failureOfAnswer(json.reason);
-  const messages = readFrames(json.value);
+  const messages = readFramesOfServer(json.value);
   if (!isRefusal(messages)) return messages.list;
   return messages.reason === 'empty_batch' ? [] : 'backend_answer_unreadable';
 }

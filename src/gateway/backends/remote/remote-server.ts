@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
-import { announceLists } from '../../../client/transports/list-announcements.ts';
 import { SessionMemory } from '../../../client/transports/session-memory.ts';
 import { InFlightMap } from '../../../collections/in-flight-map.ts';
 import type { Message, RequestMessage } from '../../../mcp/checks/messages.ts';
 import type { JsonRpcError } from '../../../mcp/conversations/conversation.ts';
+import { changesOfLists } from '../../../mcp/modern/changes.ts';
 import type { McpLike } from '../../../mcp/server-source.ts';
 import { errorCodes } from '../../../oauth/mcp-error-codes.ts';
 import type { Credentials } from '../../credentials/credentials.ts';
 import { backendError, restartingError } from '../backend-errors.ts';
 import { Flood } from '../flood.ts';
+import { Heartbeat } from '../heartbeat.ts';
+import { listsOf, withListChanges } from '../list-changes.ts';
 import type { Restarts } from '../restarts.ts';
 import { withoutCallerAuth } from '../without-caller-auth.ts';
 import type { Link, LinkFailure, LinkKind, LinkListener } from './link.ts';
@@ -27,6 +29,8 @@ export interface RemoteServerOptions {
   startMs(): number;
   /** For whom it is asked. */
   account: string;
+  /** How long a session may say nothing until it is pinged, in milliseconds; 0 for never. */
+  pingMs: number;
   /** When it may be asked again where it did not answer in time. */
   restarts: Restarts;
   /** Most messages that wait while a lost session is begun anew. */
@@ -46,6 +50,9 @@ const credentialsUnavailable: JsonRpcError = {
   data: { reason: 'credentials_unavailable' },
 };
 
+/** How long a session of which it is not known whether it lives may take to answer a ping, in milliseconds. */
+const doubtMs = 5_000;
+
 type Outcome = { answer: Message } | { failure: LinkFailure };
 
 /**
@@ -58,7 +65,7 @@ export class RemoteServer implements McpLike {
   readonly #memory = new SessionMemory();
   readonly #flood = new Flood(() => performance.now());
   /** Requests of the front without an answer. */
-  readonly #waiting = new InFlightMap<RequestId, true>();
+  readonly #waiting = new InFlightMap<RequestId, Message>();
   /** Requests of our own, by their ids. */
   readonly #own = new Map<RequestId, (outcome: Outcome) => void>();
   /** Messages that a lost session has kept from the server once already. */
@@ -76,15 +83,26 @@ export class RemoteServer implements McpLike {
   #version: unknown;
   /** Id of `initialize` while the first session begins. */
   #opening: RequestId | undefined;
+  /** Whether the session still answers, while that is being found out. */
+  #doubted: Promise<{ failure?: LinkFailure }> | undefined;
   #hasBegun = false;
   /** Whether what it begins with has been replaced meanwhile. */
   #isOutdated = false;
   /** What waits while the session is begun anew. */
   #held: Message[] | undefined;
   #isClosed = false;
+  readonly #heartbeat: Heartbeat;
 
   constructor(options: RemoteServerOptions) {
     this.#options = options;
+    this.#heartbeat = new Heartbeat({
+      everyMs: options.pingMs,
+      known: { isAnswered: true },
+      isBusy: () => this.#waiting.size > 0,
+      ping: () => void this.#beat(),
+      dead: () => this.#unresponsive(),
+      nowMs: () => performance.now(),
+    });
   }
 
   async connect(transport: Transport): Promise<void> {
@@ -108,6 +126,7 @@ export class RemoteServer implements McpLike {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#heartbeat.stop();
     this.#options.closed();
     const links = [...this.#retired, ...(this.#link ? [this.#link] : [])];
     await this.#transport?.close();
@@ -120,7 +139,10 @@ export class RemoteServer implements McpLike {
     const message = withoutCallerAuth(said);
     const { id, method } = message;
     this.#memory.sent(message as JSONRPCMessage);
-    if (method !== undefined && id !== undefined) this.#waiting.set(id, true);
+    if (method !== undefined && id !== undefined) {
+      this.#waiting.set(id, message);
+      this.#heartbeat.asked();
+    }
     if (method === 'initialize') void this.#begin(message as RequestMessage);
     else if (method === 'notifications/cancelled') this.#cancel(message);
     else if (!this.#options.credentials) this.#deliver(message);
@@ -170,7 +192,7 @@ export class RemoteServer implements McpLike {
       return;
     }
     this.#version = versionIn(outcome.answer);
-    this.#answer(outcome.answer);
+    this.#answer(this.#link?.kind === 'rest' ? outcome.answer : withListChanges(outcome.answer));
   }
 
   async #openWithCredentials(initialize: RequestMessage): Promise<Outcome> {
@@ -210,6 +232,7 @@ export class RemoteServer implements McpLike {
       const outcome = await this.#ask(link, initialize, untilMs);
       if (!('failure' in outcome) && !this.#isClosed) {
         this.#link = link;
+        if (link.hasSession) this.#heartbeat.start();
         this.#options.worked(kind);
         this.#options.restarts.succeeded(this.#options.account);
         return outcome;
@@ -240,17 +263,39 @@ export class RemoteServer implements McpLike {
     });
   }
 
+  /** Any response of HTTP is a sign of life; a session that is gone is noticed by it, too. */
+  async #beat(): Promise<void> {
+    const link = this.#link;
+    if (!link) return;
+    const { pingMs } = this.#options;
+    const { failure } = await this.#ping(link, 3 * pingMs);
+    if ((!failure || failure.status !== undefined) && link === this.#link) this.#heartbeat.heard();
+  }
+
+  /** A session that does not answer is left: the next message begins another, in the time that may take. */
+  #unresponsive(): void {
+    const link = this.#link;
+    if (!link) return;
+    const failure: LinkFailure = { reason: 'backend_unresponsive' };
+    this.#link = undefined;
+    if (this.#waiting.size === 0) this.#options.noteFailure(failure);
+    for (const id of this.#waiting.keys()) this.#failed(id, failure);
+    void link.close();
+  }
+
   readonly #listener: LinkListener = {
     hear: (message, relatedTo) => this.#hear(message, relatedTo),
     failed: (id, failure) => {
       const own = this.#own.get(id);
       if (own) own({ failure });
+      else if (failure.status === 503 && this.#link?.hasSession && !this.#held) void this.#doubt(id, failure);
       else this.#failed(id, failure);
     },
     lost: (link, unsent) => this.#lost(link, unsent),
   };
 
   #hear(message: Message, relatedTo: RequestId | undefined): void {
+    this.#heartbeat.heard();
     if (message.method !== undefined) this.#say(message, relatedTo);
     else {
       const own = message.id === undefined ? undefined : this.#own.get(message.id);
@@ -280,7 +325,33 @@ export class RemoteServer implements McpLike {
     this.#answer({ jsonrpc: '2.0', id, error } as Message);
   }
 
-  #lost(link: Link, unsent: readonly Message[]): void {
+  /**
+   * Says whether 503 means that a server has too much to do, or that the session is gone with the node that had it: in a
+   * session that lives, a ping is answered.
+   */
+  async #doubt(id: RequestId, failure: LinkFailure): Promise<void> {
+    const link = this.#link;
+    const message = this.#waiting.get(id);
+    if (!link || !message) return;
+    this.#doubted ??= this.#ping(link, doubtMs).finally(() => {
+      this.#doubted = undefined;
+    });
+    const { failure: dead } = await this.#doubted;
+    if (!dead || this.#isClosed || !this.#waiting.has(id)) this.#failed(id, failure);
+    else this.#lost(link, [message], link);
+  }
+
+  /** @returns why the session does not answer within some milliseconds; nothing if it does, if only with an error */
+  async #ping(link: Link, withinMs: number): Promise<{ failure?: LinkFailure }> {
+    const ping = { jsonrpc: '2.0', id: this.#nextOwnId(), method: 'ping' } as RequestMessage;
+    const outcome = await this.#ask(link, ping, performance.now() + withinMs);
+    if (!('failure' in outcome)) return {};
+    link.drop(ping.id);
+    return outcome;
+  }
+
+  /** @param doubted what is used on where no other session can be begun */
+  #lost(link: Link, unsent: readonly Message[], doubted?: Link): void {
     const again: Message[] = [];
     for (const message of unsent) {
       const own = message.id === undefined ? undefined : this.#own.get(message.id);
@@ -291,7 +362,7 @@ export class RemoteServer implements McpLike {
     if (link === this.#link) this.#retire(link);
     if (this.#link) for (const message of again) this.#take(message);
     else if (this.#held) for (const message of again) this.#hold(message);
-    else if (again.length > 0) this.#renew(again);
+    else if (again.length > 0) this.#renew(again, doubted);
   }
 
   /** Whether what a lost session kept from the server is to be sent in another: once, and no answer to the lost one. */
@@ -306,6 +377,7 @@ export class RemoteServer implements McpLike {
 
   #retire(link: Link): void {
     this.#link = undefined;
+    this.#heartbeat.stop();
     for (const retired of this.#retired) if (!retired.isBusy) this.#retired.delete(retired);
     this.#retired.add(link);
   }
@@ -317,7 +389,7 @@ export class RemoteServer implements McpLike {
   }
 
   /** Begins a new session like the one that was lost, and sends what waits for it. */
-  #renew(messages: readonly Message[]): void {
+  #renew(messages: readonly Message[], doubted?: Link): void {
     const resting = this.#checkResting();
     if (resting) {
       // Later, as the server would answer: who asks hears nothing before it has asked.
@@ -332,12 +404,19 @@ export class RemoteServer implements McpLike {
     void this.#beginAnew().then((failure) => {
       const held = this.#held ?? [];
       this.#held = undefined;
+      if (doubted) this.#settle(doubted, failure);
       const link = failure ? undefined : this.#link;
       for (const message of held)
         if (link) link.send(message);
         else if (message.id !== undefined && message.method !== undefined)
           this.#failed(message.id, failure ?? { reason: 'backend_session_lost' });
     });
+  }
+
+  /** A server that begins no session because it has too much to do may know the old one when it has less. */
+  #settle(doubted: Link, failure: LinkFailure | undefined): void {
+    if (failure?.status === 503 && this.#retired.delete(doubted)) this.#link = doubted;
+    else if (!doubted.isBusy) void doubted.close();
   }
 
   async #beginAnew(): Promise<LinkFailure | undefined> {
@@ -357,7 +436,8 @@ export class RemoteServer implements McpLike {
     for (const request of lasting)
       await this.#ask(link, { ...request, id: this.#nextOwnId() } as RequestMessage, untilMs);
     const { result } = outcome.answer as { result?: { capabilities?: unknown } };
-    for (const change of announceLists(result?.capabilities)) void this.#transport?.send(change);
+    for (const change of changesOfLists(listsOf(result?.capabilities)))
+      void this.#transport?.send(change as JSONRPCMessage);
     return undefined;
   }
 

@@ -21,6 +21,7 @@ const noBackChannel: JsonRpcError = {
  */
 export class RestLink extends PostingLink {
   readonly kind = 'rest';
+  readonly hasSession = false;
   #version: string | undefined;
 
   override send(message: Message): void {

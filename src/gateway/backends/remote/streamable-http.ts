@@ -85,10 +85,15 @@ export class StreamableHttpLink extends PostingLink {
     return undefined;
   }
 
-  /** The sign of a lost session is 404; many servers are made after an example that says it with 400. */
+  get hasSession(): boolean {
+    return this.#sessionId !== undefined;
+  }
+
+  /** The sign of a lost session is 404; others say 410, and many are made after an example that says it with 400. */
   protected override isSessionLost(status: number, body: Buffer): boolean {
     if (this.#sessionId === undefined) return false;
-    return status === 404 || (status === 400 && /session/i.test(body.toString('latin1')));
+    if (status === 404 || status === 410) return true;
+    return (status === 400 || status === 503) && /session/i.test(body.toString('latin1'));
   }
 
   protected override lost(unsent: readonly Message[]): void {

@@ -19,11 +19,11 @@ describe('a server over HTTP+SSE', () => {
     });
   };
 
-  it('cannot have messages posted to another origin (B2-02, T-157)', async () => {
+  it('cannot have messages posted to another origin, and that is what its caller hears (FA-48, B2-02, T-157)', async () => {
     const trap = await serve((_request, response) => void response.end());
     const { url, asked } = await serveStream(() => `${trap.origin}/messages`);
     const talk = await open(backendAt({ url, transport: 'sse' }));
-    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_redirected');
+    expect((await talk.ask('initialize', params)).error?.data?.reason).toBe('backend_endpoint_elsewhere');
     expect(trap.asked).toEqual([]);
     expect(asked.map(({ method }) => method)).toEqual(['GET']);
   });

@@ -31,7 +31,12 @@ async function makeLink() {
   const link = new StreamableHttpLink(
     {
       ...{ wire, url, headers: [], credentials: {}, account: 'a', lanes, streams: lanes, maxHeld: 10 },
-      ...{ sendTogether: createCoalescer(), maxAnswerBytes: 1_000, held: new HeldBytes() },
+      ...{
+        sendTogether: createCoalescer(),
+        maxAnswerBytes: 1_000,
+        maxAnswerValues: 1_000,
+        held: new HeldBytes(),
+      },
       ...{ noteFailure: nothing, noteUnreadable: nothing },
     },
     { hear: nothing, failed: nothing, lost: nothing },
