@@ -80,7 +80,9 @@ describe('the Dockerfile', () => {
     }
   });
 
-  it('gives a server that starts, is well, and ends by SIGTERM', { timeout: 120_000 }, async () => {
+  it('gives a server that starts with a config file or with variables, is well at its port, and ends by SIGTERM (FA-63)', {
+    timeout: 120_000,
+  }, async () => {
     const folder = testFolder();
     const [built, app] = [join(folder, 'build'), join(folder, 'app')];
     for (const place of [built, app]) mkdirSync(place);
@@ -91,30 +93,35 @@ describe('the Dockerfile', () => {
     await carryOut(withoutPackages, app, built, /$^/);
     symlinkSync(join(repository, 'node_modules'), join(app, 'node_modules'));
 
-    const port = await freePort();
     const example = JSON.parse(
       readFileSync(join(repository, 'config/examples/container.json'), 'utf8'),
     ) as object;
-    const config = join(folder, 'gatehouse.json');
-    const listen = { host: '127.0.0.1', port };
-    writeFileSync(
-      config,
-      JSON.stringify({ ...example, $schema: undefined, listen, data: join(folder, 'data') }),
-    );
-    const [node = '', ...entry] = list(last('ENTRYPOINT'));
-    const args = [...entry, ...list(last('CMD'))].map((word) =>
-      word.replace(/^\/app\b/, app).replace('/etc/gatehouse/gatehouse.json', config),
-    );
-    const program = runExecutable(node, args, { input: '', env: { GATEHOUSE_HOME: join(folder, 'home') } });
-    onTestFinished(() => program.stop());
-    await program.waitFor('stdout', /mcp\.example\.com\/mcp/);
+    const start = async (given: object, variables: Record<string, string>, shown: RegExp) => {
+      const home = testFolder();
+      const config = join(home, 'gatehouse.json');
+      const data = join(home, 'data');
+      writeFileSync(config, JSON.stringify({ ...given, $schema: undefined, data }));
+      const env = { GATEHOUSE_HOME: join(home, 'home'), GATEHOUSE_CONFIG: config, ...variables };
+      const inApp = (word: string): string => word.replace(/^\/app\b/, app);
+      const [node = '', ...entry] = list(last('ENTRYPOINT'));
+      const args = [...entry, ...list(last('CMD'))].map(inApp);
+      const program = runExecutable(node, args, { input: '', env });
+      onTestFinished(() => program.stop());
+      await program.waitFor('stdout', shown);
+      const [command = '', ...health] = list(last('HEALTHCHECK'));
+      const isWell = () => run(command, health.map(inApp), { env: { ...process.env, ...env } });
+      await expect(isWell()).resolves.toBeDefined();
+      program.process.kill('SIGTERM');
+      expect(await program.ended).toBe(0);
+      await expect(isWell()).rejects.toMatchObject({ code: 1 });
+    };
+    const [port, other] = [await freePort(), await freePort()];
+    await start({ ...example, listen: { host: '127.0.0.1', port } }, {}, /mcp\.example\.com\/mcp/);
 
-    const [command = '', ...health] = list(last('HEALTHCHECK'));
-    const asked = health.map((word) => word.replace(':3000', `:${port}`));
-    await expect(run(command, asked)).resolves.toBeDefined();
-    program.process.kill('SIGTERM');
-    expect(await program.ended).toBe(0);
-    await expect(run(command, asked)).rejects.toMatchObject({ code: 1 });
+    const shipped = JSON.parse(readFileSync(join(app, 'etc/gatehouse/gatehouse.json'), 'utf8')) as object;
+    expect(shipped).toMatchObject({ listen: { host: '0.0.0.0', port: 3000 }, data: '/data' });
+    const variables = { GATEHOUSE_PORT: String(other), GATEHOUSE_PUBLIC_URL: 'https://mcp.example.org' };
+    await start({ ...shipped, listen: { host: '127.0.0.1' } }, variables, /mcp\.example\.org\/mcp/);
     rmSync(join(built, 'node_modules'));
   });
 });

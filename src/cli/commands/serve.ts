@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createAdministration } from '../../authorization-server/administration/administration.ts';
 import { loadSettings } from '../../config/load.ts';
 import { createGatehouse } from '../../index.ts';
@@ -246,10 +246,27 @@ export function registerServe(program: Command, io: CommandIo = processIo()): vo
   program
     .command('serve')
     .description('start the server: authorization server and protected MCP endpoint in one')
-    .option('--port <port>', 'port to listen on (default: 3000)', parsePort)
-    .option('--data <folder>', 'folder of the database and the key file (default: ./data)')
-    .option('--config <file>', 'config file; config/options.md lists its settings')
-    .option('--public-url <url>', 'where clients reach this server (default: http://localhost:<port>)')
+    .addOption(
+      new Option('--port <port>', 'port to listen on (default: 3000)')
+        .argParser(parsePort)
+        .env('GATEHOUSE_PORT'),
+    )
+    .addOption(
+      new Option('--data <folder>', 'folder of the database and the key file (default: ./data)').env(
+        'GATEHOUSE_DATA',
+      ),
+    )
+    .addOption(
+      new Option('--config <file>', 'config file; config/options.md lists its settings').env(
+        'GATEHOUSE_CONFIG',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--public-url <url>',
+        'where clients reach this server (default: http://localhost:<port>)',
+      ).env('GATEHOUSE_PUBLIC_URL'),
+    )
     .option('--json', 'print where the server is as JSON')
     .action((options: ServeOptions) => serve(options, io));
 }
