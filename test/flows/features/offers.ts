@@ -61,11 +61,10 @@ export const offerFeatures: readonly Feature[] = [
     },
   },
   {
-    rule: 'a resource that does not exist is -32002 where the server says so up to 2025-11-25, and -32602 since (C8-02)',
-    async prove({ peer, form, way, isModern }) {
+    rule: 'a resource that does not exist is -32002 up to 2025-11-25, and -32602 since, whatever its server says (C8-02, FA-33)',
+    async prove({ peer, way, isModern }) {
       // A client of version 2 reads both codes as one error.
-      const isKept = form.sdk === 'v1' && way.sdk === 'v1' && !isModern;
-      const code = isKept ? notFoundV1 : notFoundV2;
+      const code = way.sdk === 'v1' && !isModern ? notFoundV1 : notFoundV2;
       await expect(peer.read('feature://missing/1')).rejects.toMatchObject({ code });
     },
   },
