@@ -32,6 +32,8 @@ export interface Sender {
   authInfo?: AuthInfo;
   /** Builds the HTTP request a tool may see; called when a tool looks, which most never do. */
   request?(): Request;
+  /** Whether who opens a conversation answers by itself what its client did not declare that it can be asked. */
+  answersUndeclared?: boolean;
   /** Ends the stream the answer would go to, so that the client comes back for it later (B4-02). */
   closeSSEStream?(): void;
   /** Ends the session's own stream in the same way. */

@@ -46,20 +46,21 @@ class DedicatedConversation implements Conversation, Party {
   readonly #listener: Listener;
   readonly #logger: Logger;
   readonly #onEnd: (conversation: DedicatedConversation) => void;
-  readonly #abilities: ClientAbilities;
+  /** Undefined if who opened it says what its client cannot be asked. */
+  readonly #abilities: ClientAbilities | undefined;
   #state: 'opening' | 'open' | 'ended' = 'opening';
   #level: LogLevel | undefined;
   #hasLogs = false;
 
   constructor(
     server: McpLike,
-    { capabilities }: InitializeParams,
+    abilities: ClientAbilities | undefined,
     listener: Listener,
     { source, logger }: ConversationsOptions,
     onEnd: (conversation: DedicatedConversation) => void,
   ) {
     this.server = server;
-    this.#abilities = readAbilities(Object(capabilities));
+    this.#abilities = abilities;
     this.#listener = listener;
     this.#logger = logger;
     this.#onEnd = onEnd;
@@ -107,7 +108,8 @@ class DedicatedConversation implements Conversation, Party {
   }
 
   checkRequest(request: RequestMessage): JsonRpcError | undefined {
-    return this.#state === 'open' ? checkAbility(this.#abilities, request) : notInitialized;
+    if (this.#state !== 'open') return notInitialized;
+    return this.#abilities && checkAbility(this.#abilities, request);
   }
 
   #request(request: RequestMessage, sender: Sender): void {
@@ -149,9 +151,10 @@ export function createDedicatedConversations(options: ConversationsOptions): Con
     async open(initialize, sender, listener) {
       const { authInfo } = sender;
       const made = await options.source.create({ era: 'legacy', ...(authInfo && { authInfo }) });
+      const abilities = sender.answersUndeclared ? undefined : readAbilities(Object(initialize.capabilities));
       const conversation = new DedicatedConversation(
         requireNewServer(made),
-        initialize,
+        abilities,
         listener,
         options,
         forget,

@@ -76,7 +76,7 @@ export function createBridge(options: BridgeOptions): Backend {
     const clientInfo = (meta?.[CLIENT_INFO_META_KEY] ?? unnamed) as InitializeParams['clientInfo'];
     return conversations.open(
       { protocolVersion: newestLegacyRevision, capabilities, clientInfo },
-      call.caller,
+      { ...call.caller, answersUndeclared: true },
       listener,
     );
   };
