@@ -5,6 +5,7 @@ import {
   isSuccess,
   type JsonObject,
   type NoteSlip,
+  parseObject,
   readForeignAnswer,
 } from '../oauth/foreign-json.ts';
 import { kindOf } from './ask.ts';
@@ -87,8 +88,10 @@ export async function readTokenAnswer(
     if (personErrors.includes(error)) throw fault('person_required', error);
     throw fault('token_error', namedErrors.includes(error) ? error : undefined);
   }
-  if (!body) throw fault(status === 401 ? 'client_refused' : 'token_no_object');
-  if (!isSuccess(status)) throw fault(status === 401 ? 'client_refused' : 'token_error');
+  if (status === 401) throw fault('client_refused');
+  if (!parseObject(text)) throw fault('token_no_object');
+  if (!isSuccess(status)) throw fault('token_error');
+  if (!body) throw fault('token_malformed');
   const { id_token: idToken, ...rest } = body;
   const found = await checkTokens(as, client, rest).catch(() => {
     // What oauth4webapi throws holds the answer, and so the tokens.

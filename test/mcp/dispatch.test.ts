@@ -39,7 +39,7 @@ describe('checks before dispatch', () => {
     ['a content coding', { 'content-encoding': 'gzip' }, '{}', 415, -32000],
     ['Accept without event streams', { accept: 'application/json' }, '{}', 406, -32000],
     ['a body that is no JSON', {}, '{"jsonrpc":', 400, -32700],
-    ['a body with a byte order mark', {}, '\ufeff{}', 400, -32700],
+    ['a body that is no message, behind a byte order mark', {}, '\ufeff{}', 400, -32600],
     ['no body', {}, '', 400, -32700],
     ['JSON that is no message', {}, '{"hello":1}', 400, -32600],
     ['an empty batch', {}, '[]', 400, -32600],

@@ -234,10 +234,8 @@ class Exchange {
     const isAbout = isAboutTheRequest(status);
     const messages = isAbout || status === 500 ? readAnswer(body) : [];
     const list = typeof messages === 'string' ? [] : messages;
-    const named = list.find((message) => isAnswer(message) && message.id === this.#request.id);
-    // What answers the first question without its id may be a server of an older revision.
-    const isForIt = isAbout && this.#request.method !== 'server/discover';
-    const own = named ?? (isForIt ? answerOf(list, this.#request.id) : undefined);
+    // What refuses without the id of the request may be a server that has become one of an older revision (B5-15).
+    const own = list.find((message) => isAnswer(message) && message.id === this.#request.id);
     if (own) this.#answered(own, status);
     else this.fail({ reason: failureOfStatus(status), status, mayBeOther: isAbout });
   }

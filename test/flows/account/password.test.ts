@@ -212,7 +212,7 @@ describe('a reset link', () => {
     async (query) => {
       const { response, html } = await createVisitor().open(`${gatehouse.url}/account/reset${query}`);
       expect(response.status).toBe(400);
-      expect(html).toContain('Please open the link once more');
+      expect(html).toContain('Please open the complete link again');
       expect(html).toContain(`<a href="${gatehouse.url}/account/login">`);
     },
   );

@@ -108,6 +108,7 @@ describe.each(kinds)('a server reached over $title', ({ title, serve }) => {
       'host',
       'content-type',
       'accept',
+      'accept-encoding',
       'mcp-session-id',
       'mcp-protocol-version',
       'content-length',

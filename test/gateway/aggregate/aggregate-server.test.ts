@@ -28,14 +28,23 @@ function backendOf(make: () => RawServer): GatewayBackend & { made: RawServer[] 
 }
 
 /** Opens a conversation with several backends as one, as the front does. */
-async function open(backends: Record<string, GatewayBackend>, subject = 'ada') {
+async function open(
+  backends: Record<string, GatewayBackend>,
+  subject = 'ada',
+  capabilities: Record<string, unknown> = {},
+) {
   const parts = Object.entries(backends).map(([key, backend]) => ({ key, name: `All/${key}`, backend }));
   const aggregate = createAggregate('All', parts, { logger });
   onTestFinished(() => aggregate.close());
-  return { aggregate, ...(await connect(aggregate, subject)) };
+  return { aggregate, ...(await connect(aggregate, subject, true, capabilities)) };
 }
 
-async function connect(aggregate: GatewayBackend, subject = 'ada', isReady = true) {
+async function connect(
+  aggregate: GatewayBackend,
+  subject = 'ada',
+  isReady = true,
+  capabilities: Record<string, unknown> = {},
+) {
   const server = await aggregate.source.create({ era: 'legacy', authInfo: callerOf(subject) });
   const answers = new Map<unknown, (answer: Said) => void>();
   const heard: { message: Said; relatedTo: unknown }[] = [];
@@ -58,7 +67,7 @@ async function connect(aggregate: GatewayBackend, subject = 'ada', isReady = tru
     tell({ id, method, params });
     return answer;
   };
-  const initialized = await ask('initialize', opening);
+  const initialized = await ask('initialize', { ...opening, capabilities });
   if (isReady) tell({ method: 'notifications/initialized' });
   return { ask, tell, heard, initialized, lastId: () => lastId };
 }
@@ -222,7 +231,7 @@ describe('messages', () => {
 
   it('go to the backend they are of: calls, answers, progress and cancellations, with equal ids (T-127, T-128)', async () => {
     const [a, b] = [backendOf(quiet), backendOf(quiet)];
-    const { ask, tell, heard } = await open({ a, b });
+    const { ask, tell, heard } = await open({ a, b }, 'ada', { roots: {} });
     const [ofA, ofB] = [a.made[0] as RawServer, b.made[0] as RawServer];
     const call = ask('tools/call', { name: 'a_t', arguments: {}, task: {} });
     void ask('tools/call', { name: 'b_t', arguments: {} });
