@@ -19,9 +19,9 @@ export interface AcceptedCalls {
 export interface RefreshLoops extends AcceptedCalls {
   /**
    * Counts an answer to a refresh, before its commit. Beyond the limit the answer becomes a refusal.
-   * @param isRepeated says whether the answer was given before; only asked beyond the limit
+   * @param presented digest of the refresh token: a client that sends one again, or several times at once, is in no loop
    */
-  count(ctx: Context, isRepeated: () => Promise<boolean>): Promise<void>;
+  count(ctx: Context, presented: string): Promise<void>;
 }
 
 /** What they are counted with. */
@@ -49,7 +49,7 @@ const loopReason =
 export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {
   const { limit, isServedHere, now } = options;
   const reached = createReached('refreshesWithoutCall', limit, options.countLimited);
-  const grants = new Map<string, { times: number; endsAt: number }>();
+  const grants = new Map<string, { times: number; last: string; endsAt: number }>();
 
   /** Forgets the windows that are over: they began in the order of the map. */
   function forgetOver(): void {
@@ -66,18 +66,19 @@ export function createRefreshLoops(options: RefreshLoopOptions): RefreshLoops {
     note(grantId) {
       if (grantId !== undefined) grants.delete(grantId);
     },
-    async count(ctx, isRepeated) {
+    async count(ctx, presented) {
       const token = (ctx as Partial<KoaContextWithOIDC>).oidc?.entities?.AccessToken;
       if (!token?.grantId || !isServedHere(String(token.resourceServer?.audience ?? token.aud))) return;
       forgetOver();
       const { grantId } = token;
-      const counted = grants.get(grantId) ?? { times: 0, endsAt: now() + limit.windowSeconds };
+      const counted = grants.get(grantId) ?? { times: 0, last: '', endsAt: now() + limit.windowSeconds };
+      if (counted.last === presented) return;
       if (counted.times < limit.times) {
         counted.times++;
+        counted.last = presented;
         if (counted.times === 1) keepNewest(grants, grantId, counted, maxGrants);
         return;
       }
-      if (await isRepeated()) return;
       await reached(grantId, (details) => options.audit('limit.reached', ctx, details));
       tellProgram(ctx, Math.max(1, counted.endsAt - now()), loopReason);
     },

@@ -313,7 +313,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions) {
       refuseUnboundToken(ctx, resources);
       if (ctx.status === 200) await tokenLimit.count(ctx, () => isRepeated(refreshToken));
       if (ctx.status === 200 && refreshToken !== null)
-        await options.refreshLoops.count(ctx, () => isRepeated(refreshToken));
+        await options.refreshLoops.count(ctx, hashSecret('RefreshToken', refreshToken));
       if (collecting.endsGrant) await noteReuse(ctx, form.get('grant_type'), code);
       else if (ctx.status === 200) audit('token.issued', ctx, { grantType: form.get('grant_type') ?? '' });
       if (ctx.status >= 400) collecting.dropWrites();

@@ -42,9 +42,10 @@ describe('a server to which no login leads', () => {
   );
 
   it('for a reason that no check has, is unknown', async () => {
-    const report = await examineActively((server) =>
-      server.change(routeNames.authorizationServer, () => ({ status: 503 })),
-    );
+    const report = await examineActively((server) => {
+      for (const place of [routeNames.authorizationServer, routeNames.openidConfiguration])
+        server.change(place, () => ({ status: 503 }));
+    });
     expect(report.finding('REG-LOOPBACK-PORT')).toMatchObject({
       verdict: 'unknown',
       saw: expect.stringContaining('status 503'),

@@ -5,6 +5,7 @@ import { eventLimits, isEventStream, readEventStream, type StreamPosition } from
 import type { LinkListener, LinkParts } from './link.ts';
 import { OwnStream } from './own-stream.ts';
 import { type Post, PostingLink, readJsonAnswer } from './posting-link.ts';
+import { isAnswer } from './read-answer.ts';
 import type { WireAnswer } from './wire-answer.ts';
 
 /** The stream with which a request is answered. */
@@ -201,7 +202,8 @@ export class StreamableHttpLink extends PostingLink {
     const own = this.answerOf(post, messages);
     for (const message of messages) {
       if (message !== own) {
-        this.listener.hear(message, post.id);
+        // What answers another request here would give it what was said about this one (T-218).
+        if (!isAnswer(message)) this.listener.hear(message, post.id);
         continue;
       }
       if (post.message.method === 'initialize') this.#begun(message);
