@@ -38,13 +38,9 @@ export function createNotesServer({
     registerTools(server, notes, now);
     registerResources(server, notes);
     registerPrompts(server, notes);
-    // One server answers all accounts, so a change of one would be told to all: what is not sent is not announced (FA-34).
-    const listChanged = false;
-    server.server.registerCapabilities({
-      tools: { listChanged },
-      prompts: { listChanged },
-      resources: { listChanged },
-    });
+    // Tools and prompts never change. Notes do, and one server answers all accounts: a change of one would be told to all,
+    // so what is not sent is not announced (FA-34).
+    server.server.registerCapabilities({ resources: { listChanged: false } });
     return server;
   }, 'shared');
 }
