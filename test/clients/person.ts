@@ -30,14 +30,14 @@ export function plainText(text: string): string {
   return text.replace(escapes, '');
 }
 
-/** Finds the radio button of a consent page whose label has the name of a server: a page that asks which server is meant. */
+/** Finds the radio button whose label has the name of a server, on the page that asks which server is meant. */
 function chooseServer(html: string, serverName: string): [string, string][] {
   return [...html.matchAll(/<label\b[^>]*>([\s\S]*?)<\/label>/g)]
     .filter(([, label = '']) => label.includes('type="radio"') && label.includes(serverName))
     .flatMap(([, label = '']) => {
       const name = /name="([^"]*)"/.exec(label)?.[1];
       const value = /value="([^"]*)"/.exec(label)?.[1];
-      return name && value && name !== 'duration' ? [[name, value] as [string, string]] : [];
+      return name && value ? [[name, value] as [string, string]] : [];
     });
 }
 
@@ -57,7 +57,7 @@ export function createPerson(place: Place, browser: BrowserStub): Person {
       const callback = await decide(url, {
         visitor,
         scopes,
-        choose: (html) => chooseServer(html, place.serverName),
+        chooseServer: (html) => chooseServer(html, place.serverName),
       });
       if (!/^https?:$/.test(callback.protocol)) throw new Error(`the answer goes to ${callback.protocol}`);
       const { status = 0 } = await bringAnswer(callback);

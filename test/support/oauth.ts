@@ -70,8 +70,11 @@ export async function openConsent(
   flow: Pick<Flow, 'url'>,
   visitor: Visitor,
   person: { email: string; password: string } = ada,
+  chooseServer?: (html: string) => [string, string][],
 ): Promise<{ response: Response; url: string; html: string }> {
-  const page = await visitor.open(flow.url);
+  let page = await visitor.open(flow.url);
+  const server = page.html.includes('/server"') ? (chooseServer?.(page.html) ?? []) : [];
+  if (server.length > 0) page = await visitor.submit(page, '/server', [['decision', 'choose'], ...server]);
   if (!page.html.includes('name="password"')) return page;
   return visitor.submit(page, '/login', [
     ['email', person.email],

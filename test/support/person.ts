@@ -11,8 +11,8 @@ export interface Decision {
   /** The scopes left ticked; both unless told. */
   scopes?: string[];
   decision?: 'allow' | 'deny';
-  /** Chooses what else the consent page asks, given its HTML: names and values. */
-  choose?: (html: string) => [string, string][];
+  /** Chooses the server on the page that asks which one is meant, given its HTML: names and values. */
+  chooseServer?: (html: string) => [string, string][];
 }
 
 /**
@@ -26,14 +26,13 @@ export async function decide(
     visitor = createVisitor(),
     scopes = ['notes:read', 'notes:write'],
     decision = 'allow',
-    choose = () => [],
+    chooseServer,
   }: Decision = {},
 ): Promise<URL> {
-  const page = await openConsent({ url }, visitor, person);
+  const page = await openConsent({ url }, visitor, person, chooseServer);
   const { response, html } = await visitor.submit(page, '/consent', [
     ['decision', decision],
     ...scopes.map((scope): [string, string] => ['scope', scope]),
-    ...choose(page.html),
   ]);
   const location = response.headers.get('location');
   if (!location) throw new Error(`no redirect to the client: ${response.status}\n${html}`);
