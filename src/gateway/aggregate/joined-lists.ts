@@ -1,4 +1,5 @@
 import { isSpecType, specTypeSchemas } from '@modelcontextprotocol/server';
+import { plainJson } from '../../collections/exact-json.ts';
 import type { RequestMessage } from '../../mcp/checks/messages.ts';
 import { isObject } from '../../mcp/conversations/client-abilities.ts';
 import type { Sender } from '../../mcp/conversations/conversation.ts';
@@ -102,7 +103,7 @@ function finalEntries(
   const { name: backend } = member.backend;
   return own.flatMap((entry) => {
     const final = finalEntry(member.key, list, entry);
-    const fault = findFault(list.type, entry);
+    const fault = findFault(list.type, plainJson(entry));
     if (!final || fault !== undefined) {
       const name = loggable(String(Object(entry)[list.name] ?? ''));
       if (isFirst(member.backend, `${list.type} ${name} ${fault}`))

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { isSpecType } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseExact } from '../../../src/collections/exact-json.ts';
 import { joinList } from '../../../src/gateway/aggregate/joined-lists.ts';
 import type { Member } from '../../../src/gateway/aggregate/member.ts';
 import { OpenQuestions } from '../../../src/gateway/aggregate/open-questions.ts';
@@ -111,6 +112,14 @@ describe('a list of several backends', () => {
     'resources/list': [ListResourcesResultSchema, 'ListResourcesResult'],
     'resources/templates/list': [ListResourceTemplatesResultSchema, 'ListResourceTemplatesResult'],
   } as const;
+
+  it('of resources keeps one whose numbers stand as they were written (FA-40, FA-43)', async () => {
+    const { value } = parseExact('{"uri":"a:1","name":"r","size":1e3,"annotations":{"priority":1.0}}');
+    const { page, log } = read({ a: [value] }, listKinds.get('resources/list') as ListKind);
+    const { entries } = await page;
+    expect(JSON.stringify(entries)).toContain('"size":1e3,"annotations":{"priority":1.0}');
+    expect(log).toEqual([]);
+  });
 
   it.each(bad)(
     'of %s is given without %j, which breaks the schema, and that is told once (FA-43)',
